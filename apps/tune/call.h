@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <weft/core/refusal.h>
+#include <weft/engine/ranks.h>
 #include <weft/run/tune_pool.h>
 #include <weft/tune/tune.h>
 
@@ -62,6 +63,7 @@ struct call {
 	struct tune *tune; // NULL until it has run
 	struct refusal refusal;
 	struct tune_pool *pool; // NULL where nothing is run
+	struct ranks ranks;	// count 0: one process
 	struct tune_store *store;
 	struct tune_plan plan;
 	char study[SCENARIO_PATH_BYTES];
@@ -79,6 +81,22 @@ int words_of_study(struct words *options, char *words, struct refusal *refusal);
 // reason. study_close() gives back what was opened.
 int study_open(struct call *call);
 void study_close(struct call *call);
+
+// The pool of the study whose words are read.
+int study_open_pool(struct call *call);
+
+// Several processes (MPI): starts them, where they are, or refuses what they cannot do. -errno.
+int ranks_begin(struct call *call, char **argv);
+
+// Of the first one: tells the others the words of the study that is open, and lets them end. -errno
+// with what one of them refused. And tune_runs_fn, whose context is the call.
+int ranks_open(struct call *call);
+void ranks_close(struct call *call);
+int ranks_runs(void *context, const struct tune_request *requests, uint32_t count,
+	       tune_take_fn *take, void *take_context, struct refusal *refusal);
+
+// Of the others: does what the first one says until that lets it end.
+int ranks_serve(struct call *call);
 
 // weft tune merge: joins parts of a study in one file. -errno with the reason.
 int study_merge(struct call *call);

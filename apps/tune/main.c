@@ -109,6 +109,16 @@ static int import(struct call *call)
 	return rc;
 }
 
+// With the Pareto set, where that was searched for.
+static int show_all(struct call *call, const struct tune_result *result)
+{
+	tune_show(stdout, &call->plan, result);
+	if (!call->plan.aim.is_front || result->verdict == TUNE_UNFINISHED)
+		return 0;
+	putchar('\n');
+	return show_front(call);
+}
+
 static int show(struct call *call)
 {
 	const struct tune_result *result = tune_result(call->tune);
@@ -125,7 +135,7 @@ static int show(struct call *call)
 	else if (verb == VERB_BEST)
 		rc = show_best(call, result);
 	else
-		tune_show(stdout, &call->plan, result);
+		rc = show_all(call, result);
 	if (rc < 0) {
 		int status = outcome_refused("tune", &call->refusal, rc);
 		return rc == -ENODATA ? EXIT_NOT_VALID : status;
@@ -142,8 +152,9 @@ static int perform(struct call *call)
 	bool has_bar = !call->options.is_quiet && call->pool != NULL && isatty(STDERR_FILENO);
 	// a report makes no more than its curves
 	bool has_runs = call->pool != NULL && call->options.verb != VERB_REPORT;
-	call->plan.runs = has_runs ? tune_pool_runs : no_runs;
-	call->plan.runs_context = call->pool;
+	bool is_spread = has_runs && call->ranks.count > 1;
+	call->plan.runs = !has_runs ? no_runs : is_spread ? ranks_runs : tune_pool_runs;
+	call->plan.runs_context = is_spread ? (void *)call : (void *)call->pool;
 	call->plan.progress = has_bar ? show_progress : NULL;
 	call->tune = tune_create(&call->plan);
 	if (call->tune == NULL)
@@ -159,6 +170,8 @@ static int perform(struct call *call)
 static int run_and_show(struct call *call)
 {
 	int rc = study_open(call);
+	if (rc == 0)
+		rc = ranks_open(call);
 	if (rc == 0)
 		rc = perform(call);
 	if (rc == 0 ||
@@ -192,25 +205,43 @@ static int compare(struct call *calls)
 	return rc < 0 ? EXIT_ENVIRONMENT : EXIT_SUCCESS;
 }
 
+static int run_verb(struct call *calls)
+{
+	struct call *call = calls;
+	int rc = 0;
+	switch (call->options.verb) {
+	case VERB_AB:
+		return compare(calls);
+	case VERB_MERGE:
+		rc = study_merge(call);
+		break;
+	case VERB_IMPORT:
+		rc = import(call);
+		break;
+	default:
+		return run_and_show(call);
+	}
+	return rc < 0 ? outcome_refused("tune", &call->refusal, rc) : EXIT_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
 	static struct call calls[2]; // large: kept off the stack
 	struct call *call = calls;
+	bool is_other = ranks_launched_index() > 0; // says nothing: the first one does
 	int status = EXIT_SUCCESS, rc = words_parse(&call->options, argc, argv, &call->refusal);
+	bool wants_text = rc == 0 && (call->options.wants_help || call->options.wants_version);
+	if (rc == 0 && !wants_text)
+		rc = ranks_begin(call, argv);
 	if (rc < 0)
-		status = outcome_refused("tune", &call->refusal, rc);
-	else if (call->options.wants_help)
-		fputs(help_text, stdout);
-	else if (call->options.wants_version)
-		puts(WEFT_VERSION_TEXT);
-	else if (call->options.verb == VERB_AB)
-		status = compare(calls);
-	else if (call->options.verb == VERB_MERGE && (rc = study_merge(call)) < 0)
-		status = outcome_refused("tune", &call->refusal, rc);
-	else if (call->options.verb == VERB_IMPORT && (rc = import(call)) < 0)
-		status = outcome_refused("tune", &call->refusal, rc);
-	else if (call->options.verb != VERB_MERGE && call->options.verb != VERB_IMPORT)
-		status = run_and_show(call);
+		status = is_other ? EXIT_BAD_INPUT : outcome_refused("tune", &call->refusal, rc);
+	else if (wants_text && !is_other)
+		fputs(call->options.wants_help ? help_text : WEFT_VERSION_TEXT "\n", stdout);
+	else if (is_other && !wants_text)
+		status = ranks_serve(call);
+	else if (!wants_text)
+		status = run_verb(calls);
+	ranks_close(call);
 	study_close(&calls[0]);
 	study_close(&calls[1]);
 	return outcome_end("tune", status);

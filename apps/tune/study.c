@@ -187,7 +187,7 @@ static int read_command(struct call *call)
 	return rc < 0 ? rc : words_of_study(&call->options, call->words, &call->refusal);
 }
 
-static int open_pool(struct call *call)
+int study_open_pool(struct call *call)
 {
 	const struct words *options = &call->options;
 	const struct tune_suite suite = {
@@ -212,7 +212,7 @@ int study_open(struct call *call)
 	int rc = 0;
 	name_study(call);
 	if (verb == VERB_RUN) // what cannot be run leaves no file
-		rc = tune_store_is_built() ? open_pool(call) : 0;
+		rc = tune_store_is_built() ? study_open_pool(call) : 0;
 	plan_of(call);
 	if (rc == 0 && verb == VERB_RUN && call->plan.budget < tune_budget_min(&call->plan))
 		return refuse(&call->refusal, -EINVAL,
@@ -224,7 +224,7 @@ int study_open(struct call *call)
 	if (rc == 0 && verb != VERB_RUN)
 		rc = read_command(call);
 	if (rc == 0 && use == TUNE_STORE_WRITE)
-		rc = open_pool(call);
+		rc = study_open_pool(call);
 	if (rc < 0)
 		return rc;
 	plan_of(call);

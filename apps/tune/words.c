@@ -27,6 +27,7 @@ enum {
 	OPT_OVER,
 	OPT_TIMEOUTS,
 	OPT_WHOLE_RUNS,
+	OPT_FRONT,
 	OPT_ENGINE,
 	OPT_BUDGET,
 	OPT_SEED,
@@ -59,6 +60,7 @@ static const struct option longs[] = {
 	{"over", required_argument, NULL, OPT_OVER},
 	{"timeouts", no_argument, NULL, OPT_TIMEOUTS},
 	{"whole-runs", no_argument, NULL, OPT_WHOLE_RUNS},
+	{"front", no_argument, NULL, OPT_FRONT},
 	{"engine", required_argument, NULL, OPT_ENGINE},
 	{"budget", required_argument, NULL, OPT_BUDGET},
 	{"seed", required_argument, NULL, OPT_SEED},
@@ -176,6 +178,9 @@ static int take_of_study(struct words *options, int option, const char *word,
 		return take_over(options, word, refusal);
 	case OPT_TIMEOUTS:
 		options->aim.may_time_out = true;
+		return 0;
+	case OPT_FRONT:
+		options->aim.is_front = true;
 		return 0;
 	case OPT_WHOLE_RUNS:
 		options->is_whole = true;
@@ -335,6 +340,12 @@ static int check_whole(const struct words *options, struct refusal *refusal)
 		return outcome_bad_line(
 			refusal,
 			"nothing to tune: give a space with --space, or knobs with --knob");
+	if (options->aim.is_front && options->aim.goal_count < 2)
+		return outcome_bad_line(refusal, "--front needs two or more of --aim");
+	if (options->aim.is_front && options->parts > 1)
+		return outcome_bad_line(refusal,
+					"each direction of --front starts from what the others "
+					"met: it has no --parts");
 	if (options->part > options->parts)
 		return outcome_bad_line(refusal, "--part counts from 1 to what --parts says");
 	if (options->race_seeds < options->search_seeds)

@@ -77,7 +77,8 @@ static void table_of(FILE *to, const json_t *table)
 	rows(to, table);
 	fputs("</tbody></table></div>\n", to);
 	if (count > ROWS_SHOWN)
-		fprintf(to, "<p>%zu more rows are in result.json.</p>\n", count - ROWS_SHOWN);
+		fprintf(to, "<p>%zu more rows are in %s.</p>\n", count - ROWS_SHOWN,
+			*text_of(table, "all") != '\0' ? text_of(table, "all") : "result.json");
 	if (is_more)
 		fputs("</details>\n", to);
 }

@@ -3,8 +3,8 @@
 // its charts and the text on the terminal are made of the same facts.
 //
 //   section {id, title, notes [text], tables [table], charts [chart]}
-//   table   {caption, head [text], rows [[cell]], more}   cell: text, or {text, state} or {text,
-//   link}; more: it
+//   table   {caption, head [text], rows [[cell]], more, all: where all rows are, if not in
+//   result.json}   cell: text, or {text, state} or {text, link}; more: it
 //           belongs to the page alone
 //   chart   {id, kind, title, x, y {name, log, scale: zero need not be on it}, series [{name,
 //   points [[x, y]]}], labels, rows, cells, spans,

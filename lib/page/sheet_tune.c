@@ -40,7 +40,7 @@ static void ratio_cell(json_t *row, const json_t *standing)
 
 static void sets(json_t *section, const json_t *study)
 {
-	static const char *const head[] = {"scenario", "as found", "rounded", NULL};
+	static const char *const head[] = {"scenario", "as found", "to be set", NULL};
 	const json_t *best = json_array_get(list_of(study, "finalists"), 0), *each;
 	const json_t *round = sheet_at(study, "rounded.sets");
 	size_t i, j;
@@ -262,9 +262,9 @@ static void curves(struct sheet *sheet)
 		snprintf(title, sizeof(title), "%.60s, %.80s", sheet_text(each, "knob"),
 			 sheet_text(each, "range"));
 		if (!has_ratio(list_of(each, "points"))) {
-			sheet_missing(
-				section, sheet_text(each, "knob"),
-				"no run of it kept to the constraints, or it is not set here");
+			sheet_missing(section, sheet_text(each, "knob"),
+				      "no run of it came to its end within the constraints, or it "
+				      "cannot be set alone");
 			continue;
 		}
 		curve(section, each, title);
@@ -324,6 +324,7 @@ static void settings(struct sheet *sheet)
 			    sheet_series(chart, "best tenth")};
 	table = sheet_table(section, "All settings, in the order of the search", head);
 	sheet_is_more(table);
+	json_object_set_new(table, "all", json_string("what weft tune report --json prints"));
 	json_array_foreach(list, i, each)
 	{
 		const json_t *ratio = list_of(each, "ratio");

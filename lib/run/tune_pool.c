@@ -214,9 +214,7 @@ static void words_of(struct words *ret, const struct tune_space *space,
 	const double *at = request->at;
 	ret->count = 0;
 	for (uint32_t i = 0; at != NULL && i < space->count; i++)
-		if (request->is_round
-			    ? tune_space_set_round(space, at, i, fabric, ret->text[ret->count])
-			    : tune_space_set(space, at, i, fabric, ret->text[ret->count]))
+		if (tune_space_set_to(space, at, i, fabric, request->digits, ret->text[ret->count]))
 			ret->count++;
 }
 

@@ -7,11 +7,12 @@
 
 // docs/howto/tune.md says what each of them is.
 static const struct tune_robust rows[] = {
-	{"base_rtt_low", 0.7, NULL, 0},
-	{"base_rtt_high", 1.3, NULL, 0},
-	{"plane_down", 0, "kind: link_down, at: {plane: 0}", 4},
-	{"plane_slow", 0, "kind: slow, at: {plane: 0}, rate: 50%", 0},
-	{"loss", 0, "kind: loss, at: all, probability: 0.1%", 0},
+	{"base_rtt_low", 0.7, NULL, 0, 0},
+	{"base_rtt_high", 1.3, NULL, 0, 0},
+	{"plane_down", 0, "kind: link_down, at: {plane: 0}", 4, 0},
+	{"plane_slow", 0, "kind: slow, at: {plane: 0}, rate: 50%", 0, 0},
+	{"loss", 0, "kind: loss, at: all, probability: 0.1%", 0, 0},
+	{"mixed", 0, NULL, 0, 4},
 };
 #define ROW_COUNT (sizeof(rows) / sizeof(*rows))
 
@@ -36,6 +37,9 @@ void tune_robust_set(const struct tune_robust *row, const struct tune_fabric *fa
 	if (row->base_rtt > 0)
 		snprintf(ret, TUNE_ROBUST_BYTES, "cc.base_rtt=%.0fns",
 			 row->base_rtt * fabric->rtt_ps / 1e3);
+	if (row->beside_bdps > 0)
+		snprintf(ret, TUNE_ROBUST_BYTES, "traffic.beside=%.0fB",
+			 row->beside_bdps * fabric->bdp_bytes);
 }
 
 void tune_robust_fault(const struct tune_robust *row, const struct tune_fabric *fabric,

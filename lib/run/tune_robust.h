@@ -12,6 +12,7 @@ struct tune_robust {
 			 // as it is
 	const char *fault; // as --fault has it, behind `from`, which is so many base round trips
 	uint32_t from_rtts;
+	double beside_bdps; // of a message that each NIC sends beside the traffic; 0: none
 };
 
 #define TUNE_ROBUST_BYTES 160
@@ -19,7 +20,8 @@ struct tune_robust {
 // The row of that name. NULL with the reason, which names all of them.
 const struct tune_robust *tune_robust_named(const char *name, struct refusal *refusal);
 
-// "cc.base_rtt=9100ns", or a fault's words; empty where the row has none.
+// "cc.base_rtt=9100ns", "traffic.beside=1600000B", or a fault's words; empty where the row has
+// none.
 void tune_robust_set(const struct tune_robust *row, const struct tune_fabric *fabric,
 		     char ret[TUNE_ROBUST_BYTES]);
 void tune_robust_fault(const struct tune_robust *row, const struct tune_fabric *fabric,

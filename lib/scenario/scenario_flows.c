@@ -51,7 +51,11 @@ int draft_check_flows(struct draft *draft)
 		return draft_refuse(draft, draft_mark(draft, "traffic.bytes"),
 				    "traffic.bytes: a message has at most 4294967295 B");
 	int rc = check_pattern(draft);
-	return rc == 0 ? draft_check_shares(draft, "traffic.bytes", traffic->bytes) : rc;
+	if (rc == 0)
+		rc = draft_check_shares(draft, "traffic.bytes", traffic->bytes);
+	if (rc == 0 && traffic->beside_bytes > 0)
+		rc = draft_check_shares(draft, "traffic.beside", traffic->beside_bytes);
+	return rc;
 }
 
 // ---------------------------------------------------------------- entropy values of a flow

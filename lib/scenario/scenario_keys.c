@@ -502,6 +502,10 @@ static const struct scenario_key keys[] = {
 	 "Size of each message, of a collective's whole buffer (nccl-tests' size), or of a bucket "
 	 "of gradients.",
 	 SCENARIO(traffic.bytes), 1, UINT64_C(1) << 50, NULL, NULL, USE_BYTES},
+	{"traffic.beside", "bytes", "none",
+	 "Mixed traffic: each NIC also sends a message of so much to another one, drawn by the "
+	 "seed.",
+	 SCENARIO(traffic.beside_bytes), 1, UINT32_MAX, "none", NULL, USE_BESIDE},
 	{"traffic.senders", "count", "required", "NICs that send to the one receiver.",
 	 SCENARIO(traffic.senders), 1, NICS_MAX, NULL, NULL, USE_INCAST},
 	{"traffic.receivers", "count", "required", "NICs that the one sender sends to.",

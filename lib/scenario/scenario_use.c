@@ -243,6 +243,8 @@ bool scenario_use_holds(enum scenario_use use, const struct scenario *scenario)
 	case USE_BYTES:
 		return is_pattern(kind) || kind == TRAFFIC_RING || kind == TRAFFIC_COLLECTIVE ||
 			kind == TRAFFIC_GRADIENTS;
+	case USE_BESIDE:
+		return is_pattern(kind) && kind != TRAFFIC_BUTTERFLY;
 	case USE_MESSAGES:
 		return is_pattern(kind) || kind == TRAFFIC_FLOWS || kind == TRAFFIC_MATRIX;
 	case USE_INCAST:
@@ -337,6 +339,7 @@ static const char *const use_names[USE_COUNT] = {
 	[USE_RC] = "transport.kind rc",
 	[USE_FLOWS] = "traffic.kind flows",
 	[USE_BYTES] = "a traffic.kind with messages of one size",
+	[USE_BESIDE] = "a traffic.kind with messages of one size, which begin at once",
 	[USE_MESSAGES] = "a traffic.kind of flows",
 	[USE_INCAST] = "traffic.kind incast",
 	[USE_OUTCAST] = "traffic.kind outcast",

@@ -12,30 +12,42 @@ static double percent(double ratio)
 	return (ratio - 1) * 100;
 }
 
+// What one way to round costs.
+static void round_line(FILE *to, const struct tune_plan *plan, const struct tune_rounding *rounding)
+{
+	const char *what = rounding->digits == TUNE_ROUND ? "Rounding" : "Two digits";
+	const char *cost = rounding->digits == TUNE_ROUND ? "costs" : "cost";
+	fprintf(to, "%s %s %+.2f %%", what, cost, percent(rounding->cost));
+	if (!isnan(rounding->low))
+		fprintf(to, " (%+.2f to %+.2f %%) on the same fresh seeds", percent(rounding->low),
+			percent(rounding->high));
+	if (rounding->standing.violation > 0)
+		fprintf(to, ", and %s %s, by %.3g of its bound on average: not taken",
+			rounding->digits == TUNE_ROUND ? "breaks" : "break",
+			tune_aim_breach(&plan->aim, rounding->standing.breach),
+			rounding->standing.violation);
+	else if (!rounding->is_taken)
+		fprintf(to, ", %.0f %% of what is bought, which is more than %.0f %%: not taken",
+			rounding->share * 100, TUNE_ROUND_SHARE * 100);
+	fputs(".\n", to);
+}
+
 void tune_round_line(FILE *to, const char *before, const struct tune_plan *plan,
 		     const struct tune_result *result)
 {
-	const struct tune_standing *round = &result->round_standing;
 	if (result->verdict != TUNE_BETTER)
 		return;
-	fputs(before, to);
-	if (result->round == NULL)
-		fprintf(to, "These are round numbers already.\n");
-	else if (round->violation > 0)
-		fprintf(to, "Do not round: that breaks %s, by %.3g of its bound on average.\n",
-			tune_aim_breach(&plan->aim, round->breach), round->violation);
-	else if (isnan(result->round_low))
-		fprintf(to, "Rounding costs %+.2f %%.\n", percent(result->round_cost));
-	else
-		fprintf(to,
-			"Rounding costs %+.2f %% (%+.2f to %+.2f %%) on the same fresh seeds.\n",
-			percent(result->round_cost), percent(result->round_low),
-			percent(result->round_high));
+	if (result->round_count == 0)
+		fprintf(to, "%sThese are round numbers already.\n", before);
+	for (uint32_t i = 0; i < result->round_count; i++) {
+		fputs(before, to);
+		round_line(to, plan, &result->rounds[i]);
+	}
 }
 
 #define SETS_BYTES (TUNE_KNOBS_MAX * TUNE_VALUE_BYTES)
 
-// The settings with round numbers, for one scenario.
+// The settings with the digits that are taken, for one scenario.
 static void write_sets(const struct tune_plan *plan, const struct tune_result *result,
 		       uint32_t scenario, char ret[SETS_BYTES])
 {
@@ -43,8 +55,8 @@ static void write_sets(const struct tune_plan *plan, const struct tune_result *r
 	ret[0] = '\0';
 	for (uint32_t i = 0; i < plan->space.count; i++) {
 		char set[TUNE_VALUE_BYTES];
-		if (tune_space_set_round(&plan->space, result->recommended->at, i,
-					 &plan->fabrics[scenario], set))
+		if (tune_space_set_to(&plan->space, result->recommended->at, i,
+				      &plan->fabrics[scenario], result->digits, set))
 			used += (size_t)snprintf(ret + used, SETS_BYTES - used, " %s", set);
 	}
 }
@@ -52,7 +64,11 @@ static void write_sets(const struct tune_plan *plan, const struct tune_result *r
 // One line, or where the fabrics of a suite differ, one for each.
 static void say_set(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
 {
+	static const char *const how[] = {[TUNE_AS_FOUND] = "as found",
+					  [TUNE_ROUND] = "rounded",
+					  [TUNE_TWO_DIGITS] = "to two digits"};
 	char first[SETS_BYTES], other[SETS_BYTES];
+	const char *digits = how[result->round_count == 0 ? TUNE_ROUND : result->digits];
 	bool is_same = true;
 	write_sets(plan, result, 0, first);
 	for (uint32_t i = 1; i < plan->scenario_count; i++) {
@@ -60,10 +76,10 @@ static void say_set(FILE *to, const struct tune_plan *plan, const struct tune_re
 		is_same &= strcmp(first, other) == 0;
 	}
 	if (is_same)
-		fprintf(to, "  Set, rounded:%s\n", first);
+		fprintf(to, "  Set, %s:%s\n", digits, first);
 	for (uint32_t i = 0; !is_same && i < plan->scenario_count; i++) {
 		write_sets(plan, result, i, other);
-		fprintf(to, "  Set, rounded, for %s:%s\n", plan->scenarios[i], other);
+		fprintf(to, "  Set, %s, for %s:%s\n", digits, plan->scenarios[i], other);
 	}
 	tune_round_line(to, "  ", plan, result);
 }

@@ -204,14 +204,14 @@ bool tune_bound_is_passed(const struct tune_bound *bound, const struct report_in
 }
 
 static double cost_of(const struct tune_aim *aim, const struct study_run *run,
-		      const struct study_run *of_default)
+		      const struct study_run *of_default, double ret_goals[TUNE_GOALS_MAX])
 {
 	double sum = 0, weights = 0;
 	for (uint32_t i = 0; i < aim->goal_count; i++) {
 		const struct tune_goal *goal = &aim->goals[i];
 		double ratio = run->figures[goal->figure] / of_default->figures[goal->figure];
-		sum += goal->weight *
-			(report_study_figure_is_gain(goal->figure) ? -log(ratio) : log(ratio));
+		ret_goals[i] = report_study_figure_is_gain(goal->figure) ? -log(ratio) : log(ratio);
+		sum += goal->weight * ret_goals[i];
 		weights += goal->weight;
 	}
 	return isfinite(sum) ? sum / weights : NAN;
@@ -267,7 +267,7 @@ void tune_aim_judge(const struct tune_aim *aim, const struct study_run *run,
 		breach(ret, FAILED_VIOLATION, TUNE_BREACH_END);
 		return;
 	}
-	ret->cost = cost_of(aim, run, of_default);
+	ret->cost = cost_of(aim, run, of_default, ret->goals);
 	if (isnan(ret->cost))
 		breach(ret, FAILED_VIOLATION, TUNE_BREACH_END);
 	if (!aim->may_time_out)

@@ -135,7 +135,10 @@ static void ask_block(struct batch *batch, const struct tune_candidate *candidat
 		      uint32_t block)
 {
 	bool is_off = candidate != NULL && candidate == batch->tune->result.off;
-	bool is_round = candidate != NULL && candidate == batch->tune->result.round;
+	enum tune_digits digits = TUNE_AS_FOUND;
+	for (uint32_t i = 0; candidate != NULL && i < TUNE_ROUNDS_MAX; i++)
+		if (candidate == batch->tune->result.rounds[i].candidate)
+			digits = batch->tune->result.rounds[i].digits;
 	for (uint32_t i = 0; i < batch->tune->plan.scenario_count; i++) {
 		batch->settings[batch->count] = candidate == NULL ? TUNE_DEFAULT_NAME
 								  : candidate->name;
@@ -143,7 +146,7 @@ static void ask_block(struct batch *batch, const struct tune_candidate *candidat
 			.scenario = i,
 			.at = candidate == NULL || is_off ? NULL : candidate->at,
 			.is_off = is_off,
-			.is_round = is_round,
+			.digits = digits,
 			.seed = tune_seed_of(&batch->tune->plan, is_fresh, block),
 		};
 		if (candidate != NULL)
@@ -188,7 +191,8 @@ int tune_meet_default(struct tune *tune, bool is_fresh, uint32_t blocks)
 static void take_block(struct tune *tune, struct tune_series *series, bool is_fresh,
 		       const struct study_run *runs)
 {
-	double costs[TUNE_SCENARIOS_MAX];
+	const struct tune_aim *aim = &tune->plan.aim;
+	double costs[TUNE_SCENARIOS_MAX], goals[TUNE_GOALS_MAX][TUNE_SCENARIOS_MAX];
 	uint32_t block = series->count++;
 	series->violation[block] = 0;
 	series->breach[block] = TUNE_BREACH_NONE;
@@ -198,6 +202,8 @@ static void take_block(struct tune *tune, struct tune_series *series, bool is_fr
 		tune_aim_judge(&tune->plan.aim, &runs[i],
 			       &tune->defaults[is_fresh][i * TUNE_BLOCKS_MAX + block], &judged);
 		costs[i] = judged.cost;
+		for (uint32_t j = 0; j < aim->goal_count; j++)
+			goals[j][i] = judged.goals[j];
 		if (judged.violation > series->violation[block]) {
 			series->violation[block] = judged.violation;
 			series->breach[block] = judged.breach;
@@ -206,7 +212,9 @@ static void take_block(struct tune *tune, struct tune_series *series, bool is_fr
 			if (i == 0 || judged.excess[j] > series->excess[block][j])
 				series->excess[block][j] = judged.excess[j];
 	}
-	series->cost[block] = tune_aim_over(&tune->plan.aim, costs, tune->plan.scenario_count);
+	series->cost[block] = tune_aim_over(aim, costs, tune->plan.scenario_count);
+	for (uint32_t j = 0; j < aim->goal_count; j++)
+		series->goals[j] += tune_aim_over(aim, goals[j], tune->plan.scenario_count);
 }
 
 static struct tune_series *series_of(struct tune_candidate *candidate, bool is_fresh)

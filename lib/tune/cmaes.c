@@ -65,7 +65,7 @@ static void set_rates(struct cmaes *c)
 static void begin(struct cmaes *c, bool is_first)
 {
 	set_rates(c);
-	c->sigma = SIGMA_FIRST;
+	c->sigma = is_first && c->search->step > 0 ? c->search->step : SIGMA_FIRST;
 	c->generation = 0;
 	for (uint32_t i = 0; i < c->n; i++) {
 		c->mean[i] = !is_first		   ? search_uniform(&c->rng)

@@ -230,10 +230,9 @@ int tune_export(FILE *to, const struct tune_plan *plan, const struct tune_result
 	if (lines == NULL)
 		return refuse(refusal, -ENODEV, "the system gives no memory for lines", 0, 0, 0);
 	for (uint32_t i = 0; i < plan->space.count; i++)
-		if (is_round ? tune_space_set_round(&plan->space, result->recommended->at, i,
-						    &plan->fabrics[scenario], set)
-			     : tune_space_set(&plan->space, result->recommended->at, i,
-					      &plan->fabrics[scenario], set))
+		if (tune_space_set_to(&plan->space, result->recommended->at, i,
+				      &plan->fabrics[scenario],
+				      is_round ? result->digits : TUNE_AS_FOUND, set))
 			written += write_row(lines, format, set);
 	fclose(lines);
 	if (written > 0) {

@@ -8,6 +8,7 @@
 //   screen.c, sobol.c  knobs that do nothing are left out
 //   export.c  in the keys of NICs and switches
 //   advice.c  what to set, what it buys, what it risks, in words
+//   front.c   a search for the Pareto set of several aims
 //   pareto.c, ab.c  what readers make of a study, and of two
 //   report.c, curve.c  all that a page says, and what each knob does
 #pragma once
@@ -80,6 +81,30 @@ double tune_value(const struct tune_series *series);
 
 // qsort's order of struct tune_candidate *: by value in search and race, then by number.
 int tune_by_value(const void *a, const void *b);
+
+// A direction in which the Pareto set is searched: what makes one value of all aims.
+struct tune_direction {
+	uint32_t goals;
+	double weights[TUNE_GOALS_MAX], best[TUNE_GOALS_MAX], span[TUNE_GOALS_MAX];
+	double step; // that a search in it begins with; 0: the engine's own
+};
+
+// How many directions so many runs are enough for, and direction `index` of them as the settings
+// that are met have it. -errno.
+uint32_t tune_directions(const struct tune_plan *plan, uint32_t knobs, uint64_t runs);
+int tune_direction_of(struct tune_direction *ret, const struct tune *tune, uint32_t index,
+		      uint64_t seed);
+
+// As tune_value().
+double tune_direction_value(const struct tune_direction *direction,
+			    const struct tune_series *series);
+
+// The Pareto set of settings that met `seeds` blocks or more, in `ret` [result.different]; returns
+// how many they are. And at most `room` of them that lie far apart, moved to the front of the list:
+// the best by value, the ends, then what is between them.
+uint32_t tune_front_members(const struct tune *tune, uint32_t seeds, struct tune_candidate **ret);
+uint32_t tune_front_spread(const struct tune *tune, struct tune_candidate **members, uint32_t count,
+			   uint32_t room);
 
 // Screens the knobs, in at most `runs`, and notes the flat ones.
 int tune_screen(struct tune *tune, uint64_t runs);

@@ -52,11 +52,12 @@ static int run(const struct search *search, nlopt_algorithm algorithm)
 			x[i] = !is_first		? search_uniform(&rng)
 				: search->start != NULL ? search->start[i]
 							: 0.5;
-		is_first = false;
 		nlopt_set_lower_bounds1(guard.optimiser, 0);
 		nlopt_set_upper_bounds1(guard.optimiser, 1);
 		nlopt_set_min_objective(guard.optimiser, attempt, &guard);
-		nlopt_set_initial_step1(guard.optimiser, STEP_FIRST);
+		nlopt_set_initial_step1(guard.optimiser,
+					is_first && search->step > 0 ? search->step : STEP_FIRST);
+		is_first = false;
 		nlopt_set_xtol_abs1(guard.optimiser, STEP_LAST);
 		nlopt_optimize(guard.optimiser, x, &least);
 		nlopt_destroy(guard.optimiser);

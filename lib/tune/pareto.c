@@ -99,11 +99,14 @@ static int find_ratios(struct tune_front *front, const struct tune *tune, struct
 	return 0;
 }
 
-// Whether `a` is no worse in any figure, and better in one.
+// Whether `a` is no worse in any figure, and better in one. What met fresh seeds is not beaten by
+// what did not: the luckiest of the search look better than they are.
 static bool beats(const struct tune_front *front, const struct tune_front_point *a,
 		  const struct tune_front_point *b)
 {
 	bool is_better = false;
+	if (b->is_fresh && !a->is_fresh)
+		return false;
 	for (uint32_t i = 0; i < front->figure_count; i++) {
 		double over = a->values[i] - b->values[i];
 		if (report_study_figure_is_gain(front->figures[i]))
@@ -120,6 +123,8 @@ static int by_first_figure(const void *a, const void *b)
 	const struct tune_front_point *first = a, *second = b;
 	if (first->is_beaten != second->is_beaten)
 		return first->is_beaten ? 1 : -1;
+	if (first->is_fresh != second->is_fresh)
+		return first->is_fresh ? -1 : 1;
 	return (first->values[0] > second->values[0]) - (first->values[0] < second->values[0]);
 }
 

@@ -67,24 +67,49 @@ static uint32_t drop(struct tune_candidate **alive, uint32_t count)
 	return left;
 }
 
+// Who races: the best, or of several aims those that stand for the Pareto set, none of which is
+// dropped: each is the best of something. Returns how many they are; -errno.
+static int racers(struct tune *tune, struct tune_candidate **ret)
+{
+	struct tune_result *result = &tune->result;
+	uint32_t count = result->different < RACERS_MAX ? result->different : RACERS_MAX;
+	if (!tune->plan.aim.is_front) {
+		memcpy(ret, result->candidates, count * sizeof(*ret));
+		return (int)count;
+	}
+	struct tune_candidate **members = calloc(result->different + 1, sizeof(*members));
+	if (members == NULL)
+		return refuse(tune->refusal, -ENODEV, "the system gives no memory for candidates",
+			      0, 0, 0);
+	uint32_t of_front = tune_front_members(tune, 1, members);
+	of_front = tune_front_spread(tune, members, of_front, RACERS_MAX);
+	memcpy(ret, of_front > 0 ? members : result->candidates,
+	       (of_front > 0 ? of_front : count) * sizeof(*ret));
+	count = of_front > 0 ? of_front : count;
+	free(members);
+	return (int)count;
+}
+
 int tune_race(struct tune *tune, uint64_t runs)
 {
 	struct tune_result *result = &tune->result;
 	struct tune_candidate *alive[RACERS_MAX];
+	int found = racers(tune, alive);
+	if (found < 0)
+		return found;
 	uint64_t first = result->runs, scenarios = tune->plan.scenario_count;
 	uint32_t block = tune->plan.search_seeds, least = tune->plan.race_seeds;
-	uint32_t count = result->different < RACERS_MAX ? result->different : RACERS_MAX;
+	uint32_t count = (uint32_t)found;
 	while (count > TUNE_FINALISTS && least > block &&
 	       runs < count * (least - block) * scenarios)
 		count--; // all that start have to reach the first test
-	memcpy(alive, result->candidates, count * sizeof(*alive));
 	result->raced = count;
 	while (count > 1 && block < TUNE_BLOCKS_MAX &&
 	       result->runs - first + (count + 1) * scenarios <= runs) {
 		int rc = tune_meet(tune, alive, count, false, ++block);
 		if (rc < 0)
 			return rc;
-		if (block >= least)
+		if (block >= least && !tune->plan.aim.is_front)
 			count = drop(alive, count);
 	}
 	qsort(result->candidates, result->different, sizeof(*result->candidates), tune_by_value);
@@ -103,9 +128,26 @@ static int by_fresh_value(const void *a, const void *b)
 	return (first->number > second->number) - (first->number < second->number);
 }
 
-// Those that raced to the end, then the best of those that were dropped.
-static void pick(struct tune_result *result)
+// Those that raced to the end, then the best of those that were dropped. Of several aims those that
+// stand for the Pareto set, now that it was met on more seeds.
+static void pick(struct tune *tune)
 {
+	struct tune_result *result = &tune->result;
+	struct tune_candidate **members = tune->plan.aim.is_front
+		? calloc(result->different + 1, sizeof(*members))
+		: NULL;
+	if (members != NULL) {
+		uint32_t most = 0;
+		for (uint32_t i = 0; i < result->different; i++)
+			if (result->candidates[i]->met.count > most)
+				most = result->candidates[i]->met.count;
+		uint32_t count = tune_front_members(tune, most, members);
+		result->finalist_count = tune_front_spread(tune, members, count, TUNE_FINALISTS);
+		memcpy(result->finalists, members, result->finalist_count * sizeof(*members));
+		free(members);
+	}
+	if (result->finalist_count > 0)
+		return;
 	for (int is_dropped = 0; is_dropped <= 1; is_dropped++)
 		for (uint32_t i = 0; i < result->raced && result->finalist_count < TUNE_FINALISTS;
 		     i++)
@@ -138,51 +180,78 @@ static int judge_off(struct tune *tune)
 	return 0;
 }
 
-// Whether rounding changes anything in any scenario.
-static bool is_round(const struct tune_plan *plan, const struct tune_candidate *candidate)
+// Whether these digits are others in any scenario.
+static bool is_changed(const struct tune_plan *plan, const double *at, enum tune_digits from,
+		       enum tune_digits to)
 {
-	char as_it_is[TUNE_VALUE_BYTES], round[TUNE_VALUE_BYTES];
+	char first[TUNE_VALUE_BYTES], second[TUNE_VALUE_BYTES];
 	for (uint32_t i = 0; i < plan->scenario_count; i++)
 		for (uint32_t j = 0; j < plan->space.count; j++)
-			if (tune_space_set(&plan->space, candidate->at, j, &plan->fabrics[i],
-					   as_it_is) &&
-			    tune_space_set_round(&plan->space, candidate->at, j, &plan->fabrics[i],
-						 round) &&
-			    strcmp(as_it_is, round) != 0)
-				return false;
-	return true;
+			if (tune_space_set_to(&plan->space, at, j, &plan->fabrics[i], from,
+					      first) &&
+			    tune_space_set_to(&plan->space, at, j, &plan->fabrics[i], to, second) &&
+			    strcmp(first, second) != 0)
+				return true;
+	return false;
 }
 
-// What rounding costs, on the seeds of the last round.
-static int judge_round(struct tune *tune)
+static int judge_rounding(struct tune *tune, struct tune_rounding *rounding)
 {
-	struct tune_result *result = &tune->result;
-	const struct tune_candidate *best = result->recommended;
+	static const char *const names[] = {
+		[TUNE_ROUND] = "rounded", [TUNE_TWO_DIGITS] = "two digits of"};
+	const struct tune_candidate *best = tune->result.recommended;
 	struct spread_difference apart;
-	if (result->verdict != TUNE_BETTER || is_round(&tune->plan, best))
-		return 0;
-	result->round = calloc(1, sizeof(*result->round));
-	if (result->round == NULL)
+	rounding->candidate = calloc(1, sizeof(*rounding->candidate));
+	if (rounding->candidate == NULL)
 		return refuse(tune->refusal, -ENODEV, "the system gives no memory for candidates",
 			      0, 0, 0);
-	memcpy(result->round->at, best->at, sizeof(best->at));
-	snprintf(result->round->name, sizeof(result->round->name), "rounded %.1000s", best->name);
-	int rc = tune_meet(tune, &result->round, 1, true, tune->plan.fresh_seeds);
+	memcpy(rounding->candidate->at, best->at, sizeof(best->at));
+	snprintf(rounding->candidate->name, TUNE_NAME_BYTES, "%s %.1000s", names[rounding->digits],
+		 best->name);
+	int rc = tune_meet(tune, &rounding->candidate, 1, true, tune->plan.fresh_seeds);
 	if (rc < 0)
 		return rc;
-	tune_standing_of(&result->round_standing, &result->round->fresh, TUNE_CONFIDENCE);
-	spread_difference_of(&apart, best->fresh.cost, result->round->fresh.cost, best->fresh.count,
-			     1);
-	result->round_cost = exp(apart.spread.mean);
-	result->round_low = exp(apart.spread.mean - apart.spread.half);
-	result->round_high = exp(apart.spread.mean + apart.spread.half);
+	tune_standing_of(&rounding->standing, &rounding->candidate->fresh, TUNE_CONFIDENCE);
+	spread_difference_of(&apart, best->fresh.cost, rounding->candidate->fresh.cost,
+			     best->fresh.count, 1);
+	rounding->cost = exp(apart.spread.mean);
+	rounding->low = exp(apart.spread.mean - apart.spread.half);
+	rounding->high = exp(apart.spread.mean + apart.spread.half);
+	const struct tune_standing *standing = &tune->result.standings[0];
+	rounding->share = standing->high < 1 ? apart.spread.mean / -log(standing->ratio) : NAN;
+	rounding->is_taken = rounding->standing.violation == 0 &&
+		!(rounding->share > TUNE_ROUND_SHARE);
+	return 0;
+}
+
+// Round numbers, or where they cost too much of what is bought, two digits, or none.
+static int judge_round(struct tune *tune)
+{
+	static const enum tune_digits digits[TUNE_ROUNDS_MAX] = {TUNE_ROUND, TUNE_TWO_DIGITS};
+	struct tune_result *result = &tune->result;
+	if (result->verdict != TUNE_BETTER)
+		return 0;
+	for (uint32_t i = 0; i < TUNE_ROUNDS_MAX; i++) {
+		struct tune_rounding *rounding = &result->rounds[result->round_count];
+		if (!is_changed(&tune->plan, result->recommended->at, TUNE_AS_FOUND, digits[i]))
+			return 0;
+		rounding->digits = digits[i];
+		int rc = judge_rounding(tune, rounding);
+		if (rc < 0)
+			return rc;
+		result->round_count++;
+		if (rounding->is_taken) {
+			result->digits = digits[i];
+			return 0;
+		}
+	}
 	return 0;
 }
 
 int tune_judge_finalists(struct tune *tune)
 {
 	struct tune_result *result = &tune->result;
-	pick(result);
+	pick(tune);
 	int rc = tune_meet(tune, result->finalists, result->finalist_count, true,
 			   tune->plan.fresh_seeds);
 	if (rc < 0)

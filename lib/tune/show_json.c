@@ -13,16 +13,14 @@ json_t *tune_number(double value)
 	return isfinite(value) ? json_real(value) : json_null();
 }
 
-static json_t *settings_of(const struct tune_plan *plan, const double *at, bool is_round)
+static json_t *settings_of(const struct tune_plan *plan, const double *at, enum tune_digits digits)
 {
 	json_t *list = json_array();
 	for (uint32_t i = 0; i < plan->scenario_count; i++) {
 		json_t *sets = json_array();
 		for (uint32_t j = 0; j < plan->space.count; j++) {
 			char set[TUNE_VALUE_BYTES];
-			if (is_round ? tune_space_set_round(&plan->space, at, j, &plan->fabrics[i],
-							    set)
-				     : tune_space_set(&plan->space, at, j, &plan->fabrics[i], set))
+			if (tune_space_set_to(&plan->space, at, j, &plan->fabrics[i], digits, set))
 				json_array_append_new(sets, json_string(set));
 		}
 		json_array_append_new(
@@ -59,17 +57,31 @@ static json_t *finalist_of(const struct tune_plan *plan, const struct tune_resul
 {
 	json_t *one = candidate_of(plan, result->finalists[index]);
 	json_object_set_new(one, "fresh", standing_of(plan, &result->standings[index]));
-	json_object_set_new(one, "sets", settings_of(plan, result->finalists[index]->at, false));
+	json_object_set_new(one, "sets",
+			    settings_of(plan, result->finalists[index]->at, TUNE_AS_FOUND));
 	return one;
 }
 
+// What is set, and what each way to round costs.
 static json_t *rounded_of(const struct tune_plan *plan, const struct tune_result *result)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "sets",
-			 settings_of(plan, result->round->at, true), "fresh",
-			 standing_of(plan, &result->round_standing), "cost",
-			 tune_number(result->round_cost), "low", tune_number(result->round_low),
-			 "high", tune_number(result->round_high));
+	static const char *const names[] = {
+		[TUNE_AS_FOUND] = "as found", [TUNE_ROUND] = "round", [TUNE_TWO_DIGITS] = "two"};
+	json_t *tried = json_array();
+	for (uint32_t i = 0; i < result->round_count; i++) {
+		const struct tune_rounding *one = &result->rounds[i];
+		json_array_append_new(
+			tried,
+			json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "digits",
+				  names[one->digits], "sets",
+				  settings_of(plan, one->candidate->at, one->digits), "fresh",
+				  standing_of(plan, &one->standing), "cost", tune_number(one->cost),
+				  "low", tune_number(one->low), "high", tune_number(one->high),
+				  "share", tune_number(one->share), "taken", one->is_taken));
+	}
+	return json_pack("{s:s, s:o, s:o}", "digits", names[result->digits], "sets",
+			 settings_of(plan, result->recommended->at, result->digits), "tried",
+			 tried);
 }
 
 static json_t *goals_of(const struct tune_plan *plan)
@@ -125,7 +137,7 @@ json_t *tune_document(const struct tune_plan *plan, const struct tune_result *re
 		json_object_set_new(
 			all, "default_breaks",
 			json_string(tune_aim_breach(&plan->aim, result->default_breach)));
-	if (result->round != NULL)
+	if (result->round_count > 0)
 		json_object_set_new(all, "rounded", rounded_of(plan, result));
 	return all;
 }

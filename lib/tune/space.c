@@ -183,19 +183,27 @@ static double round_of(double value, double low, double high)
 	return best;
 }
 
-static bool set_text(const struct tune_space *space, const double *at, uint32_t index,
-		     const struct tune_fabric *fabric, bool is_round, char ret[TUNE_VALUE_BYTES])
+bool tune_space_set_to(const struct tune_space *space, const double *at, uint32_t index,
+		       const struct tune_fabric *fabric, enum tune_digits digits,
+		       char ret[TUNE_VALUE_BYTES])
 {
 	const struct tune_knob *knob = &space->knobs[index];
 	double value = tune_space_value(space, at, index);
 	double base = knob->base == TUNE_PLAIN ? 1 : base_of(knob->base, fabric);
+	double low = knob->low * base, high = knob->high * base;
+	bool is_number = knob->scale != TUNE_WORDS && value > 0;
 	char text[TUNE_VALUE_BYTES - TUNE_KEY_BYTES];
 	if (isnan(value))
 		return false;
 	if (knob->base != TUNE_PLAIN)
 		value = rounded(value * base, 4);
-	if (is_round && value > 0 && !(knob->is_whole && value <= 10))
-		value = round_of(value, knob->low * base, knob->high * base);
+	if (is_number && !(knob->is_whole && value <= 10)) {
+		if (digits == TUNE_ROUND)
+			value = round_of(value, low, high);
+		else if (digits == TUNE_TWO_DIGITS && rounded(value, 2) >= low &&
+			 rounded(value, 2) <= high)
+			value = rounded(value, 2);
+	}
 	if (knob->scale == TUNE_WORDS)
 		snprintf(text, sizeof(text), "%s", knob->words[(uint32_t)value]);
 	else
@@ -207,14 +215,7 @@ static bool set_text(const struct tune_space *space, const double *at, uint32_t 
 bool tune_space_set(const struct tune_space *space, const double *at, uint32_t index,
 		    const struct tune_fabric *fabric, char ret[TUNE_VALUE_BYTES])
 {
-	return set_text(space, at, index, fabric, false, ret);
-}
-
-bool tune_space_set_round(const struct tune_space *space, const double *at, uint32_t index,
-			  const struct tune_fabric *fabric, char ret[TUNE_VALUE_BYTES])
-{
-	bool is_words = space->knobs[index].scale == TUNE_WORDS;
-	return set_text(space, at, index, fabric, !is_words, ret);
+	return tune_space_set_to(space, at, index, fabric, TUNE_AS_FOUND, ret);
 }
 
 double tune_space_place(const struct tune_space *space, const double *at, uint32_t index)

@@ -11,13 +11,15 @@
 
 #define REPEATS_MAX 2000 // proposals in a row that are nothing new: the space is exhausted
 #define RACE_PART 4	 // one part in so many of what is left for the search is the race's
-#define PART_SEEDS (UINT64_C(1) << 40) // between what the parts of a search draw from
+#define PART_SEEDS (UINT64_C(1) << 40)	    // between what the parts of a search draw from
+#define DIRECTION_SEEDS (UINT64_C(1) << 34) // the same of directions
 
 struct attempt {
 	struct tune *tune;
-	uint32_t count;			// of knobs that are searched over
-	uint32_t knobs[TUNE_KNOBS_MAX]; // those
-	uint64_t runs_max;		// of the search
+	uint32_t count;				// of knobs that are searched over
+	uint32_t knobs[TUNE_KNOBS_MAX];		// those
+	uint64_t runs_max;			// of the search
+	const struct tune_direction *direction; // to the Pareto set; NULL: to the best
 	uint32_t repeats;
 };
 
@@ -46,7 +48,8 @@ void tune_free(struct tune *tune)
 		free(tune->result.candidates[i]);
 	free(tune->result.candidates);
 	free(tune->result.off);
-	free(tune->result.round);
+	for (uint32_t i = 0; i < TUNE_ROUNDS_MAX; i++)
+		free(tune->result.rounds[i].candidate);
 	free(tune->hashes);
 	free(tune->defaults[0]);
 	free(tune->defaults[1]);
@@ -60,8 +63,8 @@ const struct tune_result *tune_result(const struct tune *tune)
 
 static uint64_t runs_of_last_round(const struct tune_plan *plan)
 {
-	return (uint64_t)(TUNE_FINALISTS + 2 + plan->has_off) * plan->fresh_seeds *
-		plan->scenario_count;
+	return (uint64_t)(TUNE_FINALISTS + 1 + TUNE_ROUNDS_MAX + plan->has_off) *
+		plan->fresh_seeds * plan->scenario_count;
 }
 
 uint64_t tune_budget_min(const struct tune_plan *plan)
@@ -82,6 +85,13 @@ static void spread_out(const struct attempt *attempt, const double *point, doubl
 		ret[i] = NAN;
 	for (uint32_t i = 0; i < attempt->count; i++)
 		ret[attempt->knobs[i]] = point[i];
+}
+
+static double value_of(const struct attempt *attempt, const struct tune_candidate *candidate)
+{
+	return attempt->direction != NULL
+		? tune_direction_value(attempt->direction, &candidate->met)
+		: tune_value(&candidate->met);
 }
 
 // search_try_fn: meets the new ones among these points, as far as the budget goes.
@@ -119,7 +129,7 @@ static int attempt(void *context, const double (*points)[TUNE_KNOBS_MAX], uint32
 		double at[TUNE_KNOBS_MAX];
 		bool is_new;
 		spread_out(attempt, points[i], at);
-		ret_values[i] = tune_value(&tune_propose(tune, at, &is_new)->met);
+		ret_values[i] = value_of(attempt, tune_propose(tune, at, &is_new));
 		result->candidate_count--;
 	}
 	result->is_exhausted = result->different == tune_space_settings(&tune->plan.space) ||
@@ -142,37 +152,66 @@ static void settle(struct tune_result *result)
 	result->best_seen = met > 0 ? result->candidates[0] : NULL;
 }
 
-// The best that was screened, in the knobs that are searched over.
+// The best that is known before, in the knobs that are searched over: that was screened, or met in
+// other directions.
 static const double *start_of(const struct attempt *attempt, double *ret)
 {
 	const struct tune_result *result = &attempt->tune->result;
 	const struct tune_candidate *best = NULL;
-	for (uint32_t i = 0; result->screened > 0 && i < result->different; i++)
+	bool is_known = result->screened > 0 || attempt->direction != NULL;
+	for (uint32_t i = 0; is_known && i < result->different; i++)
 		if (best == NULL ||
-		    tune_value(&result->candidates[i]->met) < tune_value(&best->met))
+		    value_of(attempt, result->candidates[i]) < value_of(attempt, best))
 			best = result->candidates[i];
 	for (uint32_t i = 0; best != NULL && i < attempt->count; i++)
 		ret[i] = best->at[attempt->knobs[i]];
 	return best != NULL ? ret : NULL;
 }
 
+static int search_once(struct attempt *context, uint64_t seed, uint64_t runs)
+{
+	double start[TUNE_KNOBS_MAX];
+	const struct search search = {
+		.dimensions = context->count,
+		.seed = seed,
+		.start = start_of(context, start),
+		.step = context->direction != NULL ? context->direction->step : 0,
+		.attempt = attempt,
+		.context = context,
+	};
+	context->runs_max = context->tune->result.runs + runs;
+	return context->tune->plan.engine->run(&search);
+}
+
+// One direction after the other, each with as many runs.
+static int search_front(struct attempt *context, uint64_t seed, uint64_t runs)
+{
+	struct tune *tune = context->tune;
+	struct tune_direction direction;
+	uint32_t count = tune_directions(&tune->plan, context->count, runs);
+	uint64_t end = tune->result.runs + runs;
+	int rc = 0;
+	context->direction = &direction;
+	for (uint32_t i = 0; rc == 0 && i < count && !tune->result.is_exhausted; i++) {
+		rc = tune_direction_of(&direction, tune, i, seed);
+		if (rc == 0)
+			rc = search_once(context, seed + i * DIRECTION_SEEDS,
+					 (end - tune->result.runs) / (count - i));
+	}
+	return rc;
+}
+
 // Each part draws for itself, whatever the others found: so it may be done elsewhere.
 static int search_part(struct tune *tune, uint32_t part, uint64_t runs)
 {
 	const struct tune_plan *plan = &tune->plan;
-	struct attempt context = {.tune = tune, .runs_max = tune->result.runs + runs};
-	double start[TUNE_KNOBS_MAX];
+	struct attempt context = {.tune = tune};
+	uint64_t seed = plan->seed + part * PART_SEEDS;
 	for (uint32_t i = 0; i < plan->space.count; i++)
 		if (!tune->result.indices[i].is_flat)
 			context.knobs[context.count++] = i;
-	const struct search search = {
-		.dimensions = context.count,
-		.seed = plan->seed + part * PART_SEEDS,
-		.start = start_of(&context, start),
-		.attempt = attempt,
-		.context = &context,
-	};
-	return plan->engine->run(&search);
+	return plan->aim.is_front ? search_front(&context, seed, runs)
+				  : search_once(&context, seed, runs);
 }
 
 static int search(struct tune *tune, uint64_t runs)

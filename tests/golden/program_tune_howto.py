@@ -35,7 +35,7 @@ def main():
                                  env={**os.environ, "PATH": f"{WEFT.parent}:{os.environ['PATH']}"})
             check(run.returncode == 0, f"{command}: {run.stderr.strip() or 'done'}")
             said += run.stdout
-        sets = [line for line in said.splitlines() if line.startswith("  Set, rounded:")]
+        sets = [line for line in said.splitlines() if line.startswith("  Set, ")]
         read = said.split("\n")[-2] # of the last command, which reads the profile back
         check(sets and read in sets[0].split(), f"what is set reads back: {read}")
     told = re.search(r"It buys ([\d.]+) % of done_s", said)

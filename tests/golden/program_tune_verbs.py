@@ -93,7 +93,8 @@ class Verbs(program_tune.Room):
                                    math.fsum(first["default", seed][i] for seed in seeds) for i in (0, 1)]
         self.assertEqual(len(points), front["compared"])
         best = {setting for setting, point in points.items() if not any(
-            other[0] <= point[0] and other[1] <= point[1] and other != point for other in points.values())}
+            other[0] <= point[0] and other[1] <= point[1] and other != point and (name in fresh or setting not in fresh)
+            for name, other in points.items())}
         self.assertEqual({one["setting"] or "default" for one in front["front"]}, best)
         for one in front["front"]:
             for value, own in zip(one["values"], points[one["setting"] or "default"]):
@@ -103,6 +104,34 @@ class Verbs(program_tune.Room):
         self.assertIn("there is no figure", self.weft("pareto", "small.tune", "--aim", "speed", status=BAD_INPUT).stderr)
         self.assertIn("no such figure", self.weft("pareto", "small.tune", "--aim", "done_s", "--aim", "nic_paused_s",
                                                   status=BAD_INPUT).stderr)
+
+    def test_a_search_for_a_front_has_what_stands_for_it_on_fresh_seeds(self):
+        knobs = ["--knob", "cc.target_delay=0.1rtt..6rtt", "--knob", "queue.bytes=30kB..400kB"]
+        words = [*knobs, "--aim", "done_s", "--aim", "queue_bytes_max", "--budget", 400, "--fresh-seeds", 10, "--race-seeds", 5]
+        study = self.tune(*words, "--front", "--study", "one.tune", status=None)
+        self.assertEqual(self.tune(*words, "--front", "--study", "two.tune", "--jobs", 4, status=None), study)
+        self.assertEqual(self.rows("one.tune"), self.rows("two.tune"))
+        with sqlite3.connect(f"file:{self.folder / 'one.tune'}?mode=ro", uri=True) as store:
+            rows = store.execute("SELECT setting, seed, done_s, queue_bytes_max FROM runs WHERE seed < 4294967296").fetchall()
+        default = {seed: figures for setting, seed, *figures in rows if setting == "default"}
+        logs = {}
+        for setting, seed, *figures in rows:
+            logs.setdefault(setting, []).append([math.log(own / of) for own, of in zip(figures, default[seed])])
+        most = max(len(one) for setting, one in logs.items() if setting != "default")
+        points = {setting: [sum(column) / len(one) for column in zip(*one)] for setting, one in logs.items() if setting != "default" and len(one) == most}
+        front = {setting for setting, point in points.items() if not any(all(a <= b for a, b in zip(other, point)) and other != point for other in points.values())}
+        chosen = {one["setting"] for one in study["finalists"]}
+        self.assertLessEqual(chosen, front)
+        self.assertEqual(len(chosen), min(5, len(front)))
+        for aim in (0, 1):  # both ends are among them
+            self.assertIn(min(front, key=lambda setting: points[setting][aim]), chosen)
+        self.assertIn("beaten by no other in all of these at once", self.weft("show", "one.tune", status=None).stdout)
+        fresh = [one["fresh"] for one in self.json_of("pareto", "one.tune", status=None)["front"]]
+        self.assertTrue(fresh[0])
+        self.assertEqual(fresh, sorted(fresh, reverse=True))
+        for more, said in ((["--aim", "done_s"], "two or more of --aim"), (["--aim", "done_s", "--aim", "fairness", "--parts", 2], "no --parts")):
+            self.assertIn(said, self.weft("small.yaml", *knobs, "--front", *more, "--study", "wrong.tune", status=BAD_INPUT).stderr)
+            self.assertFalse((self.folder / "wrong.tune").exists())
 
     def test_two_studies_are_held_against_each_other(self):
         (self.folder / "deep.yaml").write_text(SMALL.replace("200kB", "400kB"), encoding="utf-8")
@@ -197,34 +226,54 @@ class Verbs(program_tune.Room):
         study = self.tune("--knob", "cc.target_delay=0.1rtt..6rtt", "--knob", "queue.bytes=50kB..400kB", "--limit",
                           "queue_bytes_max<=300kB", *BUDGET)
         best, rounded = study["finalists"][0], study["rounded"]
-        sets, = (one["set"] for one in rounded["sets"])
-        self.assertNotEqual(sets, best["sets"][0]["set"])
-        for key, value in (one.split("=") for one in sets):
-            asked = dict(one.split("=") for one in best["sets"][0]["set"])[key]
-            digits = "".join(filter(str.isdigit, value)).rstrip("0")
-            self.assertIn(digits, ("1", "15", "2", "25", "3", "4", "5", "6", "8"), value)
-            self.assertLess(abs(math.log(self.plain(value) / self.plain(asked))), math.log(1.23), (value, asked))
-        with sqlite3.connect(f"file:{self.folder / 'small.tune'}?mode=ro", uri=True) as store:
-            rows = {setting: store.execute("SELECT seed, done_s, digest FROM runs WHERE setting = ? AND seed >= 4294967296 ORDER BY seed",
-                                           (setting,)).fetchall() for setting in (best["setting"], "rounded " + best["setting"])}
-        as_is, round_ = rows.values()
-        self.assertEqual((len(round_), [row[0] for row in as_is]), (10, [row[0] for row in round_]))
-        logs = [math.log(b[1] / a[1]) for a, b in zip(as_is, round_)]
-        self.assertAlmostEqual(rounded["cost"], math.exp(sum(logs) / 10), places=9)
-        self.assertTrue(rounded["low"] < rounded["cost"] < rounded["high"])
-        alone = subprocess.run([WEFT, "sim", "small.yaml", "--json", "--seed", str(round_[3][0]), *(word for one in sets for word in ("--set", one))],
-                               capture_output=True, text=True, check=True, cwd=self.folder).stdout
-        self.assertEqual(json.loads(alone)["run"]["digest"], round_[3][2])
-        says = f"Rounding costs {(rounded['cost'] - 1) * 100:+.2f} % ({(rounded['low'] - 1) * 100:+.2f} to {(rounded['high'] - 1) * 100:+.2f} %)"
-        text = self.weft("show", "small.tune").stdout
+        text, asked = self.weft("show", "small.tune").stdout, best["sets"][0]["set"]
+        taken = [one for one in rounded["tried"] if one["taken"]]
+        self.assertEqual(rounded["digits"], taken[0]["digits"] if taken else "as found")
+        self.assertEqual(rounded["sets"], taken[0]["sets"] if taken else best["sets"])
+        for one, digits, name, word in zip(rounded["tried"], ("round", "two"), ("rounded", "two digits of"), ("Rounding costs", "Two digits cost")):
+            self.assertEqual(one["digits"], digits)
+            self.check_rounding(one, best, name)
+            says = f"{word} {(one['cost'] - 1) * 100:+.2f} % ({(one['low'] - 1) * 100:+.2f} to {(one['high'] - 1) * 100:+.2f} %)"
+            self.assertIn(says, text)
+            self.assertIn("# " + says, self.weft("export", "small.tune", "--as", "mrc", "--rounded").stdout)
         worse = sum(b > a for (b,), (a,) in zip(*(self.fresh_times(name) for name in (best["setting"], "default"))))
-        for part in (says, "Set, rounded: " + " ".join(sets), f"It buys {(1 - best['fresh']['ratio']) * 100:.1f} % of done_s",
+        how = {"round": "rounded", "two": "to two digits", "as found": "as found"}[rounded["digits"]]
+        for part in (f"Set, {how}: " + " ".join(rounded["sets"][0]["set"]), f"It buys {(1 - best['fresh']['ratio']) * 100:.1f} % of done_s",
                      f"It risks: worse than the default on {worse} of 10 seeds", "queue_bytes_max<=300kB is kept with", "What is flat is not known"):
             self.assertIn(part, text)
-        text = self.weft("export", "small.tune", "--as", "mrc", "--rounded").stdout
-        self.assertIn("# " + says, text)
-        (self.folder / "exported").write_text(text, encoding="utf-8")
-        self.assertEqual(self.weft("import", "exported", "--as", "mrc").stdout.split(), [one for one in sets if "target_delay" in one])
+        self.assertNotEqual(rounded["tried"][0]["sets"][0]["set"], asked)
+        (self.folder / "exported").write_text(self.weft("export", "small.tune", "--as", "mrc", "--rounded").stdout, encoding="utf-8")
+        self.assertEqual(self.weft("import", "exported", "--as", "mrc").stdout.split(), [one for one in rounded["sets"][0]["set"] if "target_delay" in one])
+
+    def check_rounding(self, one, best, name):
+        """One way to round: its numbers, its cost on the fresh seeds, and whether it is taken."""
+        sets, = (one["set"] for one in one["sets"])
+        asked = dict(word.split("=") for word in best["sets"][0]["set"])
+        for key, value in (word.split("=") for word in sets):
+            digits = "".join(filter(str.isdigit, value)).rstrip("0")
+            self.assertTrue(len(digits) <= 2 if one["digits"] == "two" else digits in ("1", "15", "2", "25", "3", "4", "5", "6", "8"), value)
+            self.assertLess(abs(math.log(self.plain(value) / self.plain(asked[key]))), math.log(1.06 if one["digits"] == "two" else 1.23), (value, asked))
+        with sqlite3.connect(f"file:{self.folder / 'small.tune'}?mode=ro", uri=True) as store:
+            as_is, round_ = (store.execute("SELECT seed, done_s, digest FROM runs WHERE setting = ? AND seed >= 4294967296 ORDER BY seed",
+                                           (setting,)).fetchall() for setting in (best["setting"], f"{name} {best['setting']}"))
+        self.assertEqual((len(round_), [row[0] for row in as_is]), (10, [row[0] for row in round_]))
+        logs = [math.log(b[1] / a[1]) for a, b in zip(as_is, round_)]
+        self.assertAlmostEqual(one["cost"], math.exp(sum(logs) / 10), places=9)
+        self.assertTrue(one["low"] < one["cost"] < one["high"])
+        self.assertAlmostEqual(one["share"], math.log(one["cost"]) / -math.log(best["fresh"]["ratio"]), places=9)
+        self.assertEqual(one["taken"], one["share"] <= 0.25 and one["fresh"]["violation"] == 0)
+        alone = subprocess.run([WEFT, "sim", "small.yaml", "--json", "--seed", str(round_[3][0]), *(word for set_ in sets for word in ("--set", set_))],
+                               capture_output=True, text=True, check=True, cwd=self.folder).stdout
+        self.assertEqual(json.loads(alone)["run"]["digest"], round_[3][2])
+
+    def test_rounding_that_breaks_a_constraint_is_not_taken(self):
+        """The one round number of the range lies above the bound."""
+        study = self.tune("--knob", "queue.bytes=132kB..152kB", "--set", "cc.target_delay=60us", "--limit", "queue_bytes_max<=146kB", *BUDGET)
+        first = study["rounded"]["tried"][0]
+        self.assertEqual((study["verdict"], first["sets"][0]["set"], first["taken"]), ("better", ["queue.bytes=150kB"], False))
+        self.assertEqual(first["fresh"]["binding"], "queue_bytes_max<=146kB")
+        self.assertNotEqual(study["rounded"]["digits"], "round")
+        self.assertIn("breaks queue_bytes_max<=146kB", self.weft("show", "small.tune").stdout)
 
     @staticmethod
     def plain(value):

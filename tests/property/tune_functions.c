@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include <weft/core/rng.h>
 #include <weft/tune/tune.h>
 
+#include "../rig_tune.h"
 #include "engines.h"
 
 #define DONE_S 1 // place of done_s among the figures; asserted below
@@ -22,14 +22,6 @@
 // What 15 fresh seeds with a noise of 0.01 can tell apart, at 95 %: nobody can end nearer but by
 // luck.
 #define RESOLUTION 0.005
-
-// Ratios from 0 to 1: as many as there are dimensions.
-static const char *const knobs[] = {
-	"cc.target_delay=0.001rtt..1rtt:linear", "cc.adjust_period=0.001rtt..1rtt:linear",
-	"cc.qa_threshold=0.001rtt..1rtt:linear", "cc.base_rtt=0.001rtt..1rtt:linear",
-	"cc.max_window=0.001bdp..1bdp:linear",	 "queue.ecn_low=0.001bdp..1bdp:linear",
-	"queue.ecn_high=0.001bdp..1bdp:linear",	 "cc.adjust_bytes=0.001bdp..1bdp:linear",
-};
 
 typedef double function_fn(const double *x, uint32_t n); // 0 at its best
 
@@ -92,19 +84,6 @@ struct noisy {
 	double noise;
 	const struct tune_space *space;
 };
-
-// The same point and seed have the same noise.
-static double noise_of(const struct tune_request *request, uint32_t n)
-{
-	uint64_t id = request->at == NULL ? 7 : 0;
-	for (uint32_t i = 0; request->at != NULL && i < n; i++)
-		id = rng_mix(id ^ (isnan(request->at[i]) ? 1 : (uint64_t)(request->at[i] * 1e9)));
-	struct rng rng = rng_of(request->seed, RNG_TEST, id);
-	double sum = 0;
-	for (int i = 0; i < 12; i++)
-		sum += (double)(rng_next(&rng) >> 11) * 0x1p-53;
-	return sum - 6;
-}
 
 static double value_at(const struct noisy *noisy, const double *at)
 {

@@ -38,6 +38,8 @@ struct tune_aim {
 	struct tune_limit limits[TUNE_LIMITS_MAX];
 	enum tune_over over;
 	bool may_time_out; // retransmission timeouts are no breach
+	bool is_front; // the Pareto set of the goals is searched for; weights are of the choice in
+		       // it
 };
 
 // Why a run is no good, in tune_judged.breach.
@@ -48,6 +50,7 @@ struct tune_aim {
 // One run against the default's.
 struct tune_judged {
 	double cost; // weighted mean of the logarithms of the ratios; less is better. NAN: failed
+	double goals[TUNE_GOALS_MAX]; // each of these logarithms
 	double violation; // it did what no run may: not end, time out, or pass a bound; else 0
 	uint32_t breach;  // which of them: TUNE_BREACH_..., or the limit
 	double excess[TUNE_LIMITS_MAX]; // over each limit, relative to its bound; below 0: kept

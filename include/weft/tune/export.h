@@ -13,7 +13,7 @@ const char *tune_export_formats(void);
 
 // Writes the recommended setting for one scenario of the suite as `format` has it, with the
 // evidence in comments: what it buys, what rounding costs, what had to be rounded, what has no key
-// there. `is_round`: with the nearest round numbers. -EINVAL with the
+// there. `is_round`: with the digits that are taken. -EINVAL with the
 // reason: no such format, nothing recommended, no knob with a key there.
 int tune_export(FILE *to, const struct tune_plan *plan, const struct tune_result *result,
 		const char *format, uint32_t scenario, bool is_round, const char *version,

@@ -24,8 +24,8 @@ struct tune_front {
 	bool is_ratio[TUNE_GOALS_MAX]; // values count in the default's; else, where that is 0, they
 				       // are the figure's own, added up over the suite
 	uint32_t count, compared;
-	struct tune_front_point *points; // [compared], by the first figure; the front is the first
-					 // `count`
+	struct tune_front_point *points; // [compared]; the front is the first `count`, those on
+					 // fresh seeds first, then by the first figure
 };
 
 // The front over `goals`, two or more. The study has run, or is under way. tune_front_free() gives

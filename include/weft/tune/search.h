@@ -20,6 +20,7 @@ struct search {
 	uint32_t dimensions; // 1 to TUNE_KNOBS_MAX
 	uint64_t seed;
 	const double *start; // [dimensions] a good point, for engines that begin at one; or NULL
+	double step;	     // of the range, to begin with at `start`; 0: the engine's own
 	search_try_fn *attempt;
 	void *context;
 };

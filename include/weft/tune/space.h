@@ -81,10 +81,17 @@ void tune_space_name(const struct tune_space *space, const double *at, char ret[
 bool tune_space_set(const struct tune_space *space, const double *at, uint32_t index,
 		    const struct tune_fabric *fabric, char ret[TUNE_VALUE_BYTES]);
 
-// The same with the nearest round number of the range, as people set it: 1, 1.5, 2, 2.5, 3, 4, 5, 6
-// or 8 times a power of ten. Counts up to 10 are round.
-bool tune_space_set_round(const struct tune_space *space, const double *at, uint32_t index,
-			  const struct tune_fabric *fabric, char ret[TUNE_VALUE_BYTES]);
+// How numbers are rounded.
+enum tune_digits {
+	TUNE_AS_FOUND,
+	TUNE_ROUND, // as people set it: 1, 1.5, 2, 2.5, 3, 4, 5, 6 or 8 times a power of ten
+	TUNE_TWO_DIGITS,
+};
+
+// The same with the nearest such number of the range. Counts up to 10 are round.
+bool tune_space_set_to(const struct tune_space *space, const double *at, uint32_t index,
+		       const struct tune_fabric *fabric, enum tune_digits digits,
+		       char ret[TUNE_VALUE_BYTES]);
 
 // Where a value lies in its range, from 0 to 1, as the range is drawn from; words in their order.
 // NAN: the knob is left as it is.

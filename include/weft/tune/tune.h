@@ -32,8 +32,8 @@ struct tune_request {
 	uint32_t scenario;
 	const double *at; // of the space; NULL: the default
 	uint64_t seed;
-	bool is_off;   // at is NULL: the default without the controller
-	bool is_round; // with the nearest round numbers
+	bool is_off;		 // at is NULL: the default without the controller
+	enum tune_digits digits; // how `at` is rounded
 	// [bound_count] what it may not come to, looked at each time so much of the run is over; a
 	// run that is beyond one ends there, unless all are run to their end.
 	const struct tune_bound *bounds;
@@ -82,6 +82,7 @@ struct tune_series {
 	double cost[TUNE_BLOCKS_MAX]; // logarithm of the ratio to the default; NAN: a run failed
 	double violation[TUNE_BLOCKS_MAX]; // as in tune_judged, of the worst scenario
 	uint32_t breach[TUNE_BLOCKS_MAX];
+	double goals[TUNE_GOALS_MAX]; // sums over the blocks: of each goal alone, as cost
 	uint32_t limit_count;
 	double excess[TUNE_BLOCKS_MAX][TUNE_LIMITS_MAX]; // of the worst scenario
 };
@@ -112,6 +113,18 @@ struct tune_candidate {
 	bool is_dropped;	       // in the race
 };
 
+// What is recommended, rounded, on the fresh seeds.
+#define TUNE_ROUNDS_MAX 2
+#define TUNE_ROUND_SHARE 0.25
+struct tune_rounding {
+	enum tune_digits digits;
+	struct tune_candidate *candidate;
+	struct tune_standing standing;
+	double cost, low, high; // over what is recommended, seed by seed: a ratio
+	double share;		// of what that buys: 1 takes all of it; NAN: it buys nothing
+	bool is_taken;
+};
+
 enum tune_verdict {
 	TUNE_BETTER,	 // the recommended setting beats the default, or meets what that breaks
 	TUNE_NOT_BETTER, // none does beyond chance: the default stays
@@ -139,10 +152,11 @@ struct tune_result {
 	struct tune_candidate *off; // without the controller; NULL: was not asked for
 	struct tune_standing off_standing;
 	double off_chance; // that the recommended setting and none are as far apart by chance
-	// What is recommended, with the nearest round numbers; NULL: nothing is, or it is round.
-	struct tune_candidate *round;
-	struct tune_standing round_standing;
-	double round_cost, round_low, round_high; // over what is recommended, seed by seed: a ratio
+	// What rounding costs: the roundest first, until one costs no more than TUNE_ROUND_SHARE of
+	// what is bought, and breaks nothing. 0: nothing is recommended, or it is round.
+	uint32_t round_count;
+	struct tune_rounding rounds[TUNE_ROUNDS_MAX];
+	enum tune_digits digits; // that are taken
 	bool is_off_best;  // it meets the constraints, and no finalist is better beyond chance
 	bool is_random;	   // seeds change the aim
 	bool is_exhausted; // every setting of the space was tried

@@ -57,11 +57,16 @@ static int build_patterns(struct world *world, struct refusal *refusal)
 	const struct traffic_config *traffic = &scenario->traffic;
 	uint32_t nics = world->fabric.nics, per_host = world->fabric.nics_per_host;
 	uint32_t count = pattern_count(traffic, nics);
-	struct flow *flows = arena_draw(world->arena, ARENA_WORKLOAD, count, sizeof(*flows));
+	uint32_t beside = traffic->beside_bytes > 0 ? nics : 0;
+	struct flow *flows = arena_draw(world->arena, ARENA_WORKLOAD, count + beside,
+					sizeof(*flows));
 	if (flows == NULL)
 		return build_no_memory(world, refusal);
 	world->flows = flows;
-	world->flow_count = count;
+	world->flow_count = count + beside;
+	if (beside > 0) // of dice of its own: another permutation than the traffic's
+		pattern_permutation(flows + count, nics, traffic->beside_bytes,
+				    rng_mix(scenario->seed));
 	switch (traffic->kind) {
 	case TRAFFIC_PERMUTATION:
 		pattern_permutation(flows, nics, traffic->bytes, scenario->seed);
