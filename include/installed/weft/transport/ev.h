@@ -3,6 +3,7 @@
 // which must not be used. What endpoints do with them: docs/protocol.md, "Multipath".
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 // Values of 16 bits are UDP source ports and stay in the range of IANA's ephemeral ones, as
