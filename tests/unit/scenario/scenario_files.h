@@ -18,7 +18,7 @@
 
 #include <weft/world/world.h>
 
-#define FILE_BYTES_MAX 65536
+#define FILE_BYTES_MAX 131072
 
 static struct scenario scenario;
 static char text[FILE_BYTES_MAX];
