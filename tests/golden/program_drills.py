@@ -95,7 +95,7 @@ def try_out(path):
     for assignments in FOLLOWS.get(path.stem, []):
         passes(path, *(word for assignment in assignments.split() for word in ("--set", assignment)))
     for assignment in SETS.get(path.stem, []):
-        misses(path.stem, path, ["--set", assignment])
+        misses(path.stem, path, [word for part in assignment.split() for word in ("--set", part)])
     with tempfile.TemporaryDirectory() as folder:
         changed = pathlib.Path(folder) / "drill.yaml"
         for what, text in changes(path, path.read_text(encoding="utf-8")):
