@@ -211,7 +211,7 @@ static uint64_t golden_step(uint64_t count)
 	return step > 1 ? step : 1;
 }
 
-// What fields that are even add to EV number `number`, which is the `turn`th of its plane.
+// What fields that are even add to the `turn`th EV of a plane.
 static uint32_t even_part(const struct transport_config *config, const uint64_t *starts,
 			  uint32_t turn)
 {
