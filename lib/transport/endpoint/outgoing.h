@@ -42,10 +42,13 @@ static inline void outgoing_address(const struct endpoint *endpoint, const struc
 }
 
 // The path of the next packet, its rule known or looked up.
-static inline struct path_choice outgoing_pick(struct path_set *set, uint32_t plane, uint32_t avoid)
+static inline struct path_choice outgoing_pick(struct path_set *set, uint32_t plane, uint32_t avoid,
+					       bool must_arrive)
 {
 	if (set->balance)
 		return (struct path_choice){balance_next(set, plane), false};
+	if (__builtin_expect(must_arrive, 0))
+		return path_pick_heard(set, plane, avoid);
 	return path_pick(set, plane, avoid);
 }
 

@@ -102,7 +102,7 @@ ps_t train_send(struct endpoint *endpoint, const struct train *train, struct out
 		packet->plane = (uint8_t)train->plane;
 		balance_at(&qp->path, start);
 		path_at(&qp->path, start);
-		struct path_choice path = outgoing_pick(&qp->path, train->plane, PATH_NO_EV);
+		struct path_choice path = outgoing_pick(&qp->path, train->plane, PATH_NO_EV, false);
 		check(!path.is_trial); // its plane is open
 		train_packet(endpoint, qp, send, psn++, path.index, start, packet);
 		inflight += full_bytes;

@@ -315,7 +315,9 @@ static void make_packet(struct endpoint *endpoint, struct qp *qp, const struct p
 	uint32_t avoid = plan->is_rtx ? slot->ev_index : PATH_NO_EV;
 	balance_at(&qp->path, now);
 	path_at(&qp->path, now);
-	struct path_choice path = outgoing_pick(&qp->path, packet->plane, avoid);
+	bool was_repeated = plan->is_rtx && (slot->flags & SLOT_RTX) != 0;
+	struct path_choice path = outgoing_pick(&qp->path, packet->plane, avoid,
+						qp->is_window_due || was_repeated);
 	const struct send *send = plan->is_rtx ? number_again(endpoint, qp, plan)
 					       : number_new(endpoint, qp, plan, now);
 	slot->sent_at = sent_units(now);

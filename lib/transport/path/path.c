@@ -166,6 +166,32 @@ static bool is_skipped(const struct path_set *set, uint32_t index)
 	return set->shape->skip_ps != 0 && left - 1 < skip_units(set);
 }
 
+// Where no more EVs are left than are kept whatever they lose (min_active), these may be the dead
+// ones. Then what would tell, answers to probes too, is lost over them: of control packets one in
+// four goes by any.
+static bool is_in_doubt(const struct path_set *set, uint32_t plane)
+{
+#ifdef PLANT_SURE_WAY // a planted bug: what is not held bad is held good
+	return false;
+#endif
+	const struct path_shape *shape = set->shape;
+	uint32_t kept = set->min_active / shape->planes, bad = set->planes[plane].bad;
+	return bad > 0 && shape->per_plane - bad <= (kept > 1 ? kept : 1);
+}
+
+// Whether an EV that is kept, though all that it carried since it was heard of was lost, loses this
+// turn. The more it lost, the more turns: of those that are kept, some may be alive.
+static bool rests_in_doubt(const struct path_set *set, uint32_t index)
+{
+	uint32_t planes = set->shape->planes, plane = index % planes, row = place_row(set, index);
+#ifdef PLANT_TIRELESS_DEAD // a planted bug: those that are kept carry as much whatever they lose
+	return false;
+#endif
+	if (row == 0 || !is_in_doubt(set, plane))
+		return false;
+	return ((set->planes[plane].round + index / planes) & ((1u << row) - 1)) != 0;
+}
+
 // Whether this turn's EV may be used. A skipped EV has now lost its turn, or its time is over.
 static bool take_turn(struct path_set *set, uint32_t index)
 {
@@ -173,7 +199,7 @@ static bool take_turn(struct path_set *set, uint32_t index)
 		place_set_state(set, index, PATH_GOOD);
 		return set->shape->skip_ps != 0;
 	}
-	if (path_state(set, index) != PATH_GOOD)
+	if (path_state(set, index) != PATH_GOOD || rests_in_doubt(set, index))
 		return false;
 	history_use(set, index);
 	return true;
@@ -248,19 +274,6 @@ uint32_t path_control_plane(const struct path_set *set, uint32_t plane)
 	return best;
 }
 
-// Where no more EVs are left than are kept whatever they lose (min_active), these may be the dead
-// ones. Then what would tell, answers to probes too, is lost over them: of control packets one in
-// four goes by any.
-static bool is_in_doubt(const struct path_set *set, uint32_t plane)
-{
-#ifdef PLANT_SURE_WAY // a planted bug: what is not held bad is held good
-	return false;
-#endif
-	const struct path_shape *shape = set->shape;
-	uint32_t kept = set->min_active / shape->planes, bad = set->planes[plane].bad;
-	return bad > 0 && shape->per_plane - bad <= (kept > 1 ? kept : 1);
-}
-
 uint32_t path_control(struct path_set *set, uint32_t plane)
 {
 	const struct path_shape *shape = set->shape;
@@ -285,6 +298,32 @@ uint32_t path_control(struct path_set *set, uint32_t plane)
 	}
 }
 
+// The EV that was heard of last, while others of the plane are blocked; else none.
+static uint32_t heard(const struct path_set *set, uint32_t plane_number)
+{
+	const struct path_plane *plane = &set->planes[plane_number];
+#ifdef PLANT_ANY_REPEAT // a planted bug: a packet that was lost twice takes its turn like any
+	return PATH_NO_EV;
+#endif
+	bool is_known = plane->bad > 0 && plane->heard % set->shape->planes == plane_number &&
+		!place_is_blocked(set, plane->heard);
+	return is_known ? plane->heard : PATH_NO_EV;
+}
+
+struct path_choice path_pick_heard(struct path_set *set, uint32_t plane, uint32_t avoid)
+{
+	uint32_t index = set->balance ? PATH_NO_EV : heard(set, plane);
+	if (index == PATH_NO_EV || index == avoid)
+		return path_pick(set, plane, avoid);
+	return (struct path_choice){index, false};
+}
+
+uint32_t path_answer(struct path_set *set, uint32_t plane)
+{
+	uint32_t index = path_control(set, plane), last = heard(set, plane);
+	return last == PATH_NO_EV || (set->control_rng.state & 1) != 0 ? index : last;
+}
+
 // --- feedback
 
 void path_plane_alive(struct path_set *set, uint32_t plane)
@@ -297,7 +336,9 @@ void path_plane_alive(struct path_set *set, uint32_t plane)
 
 void path_alive(struct path_set *set, uint32_t index)
 {
-	path_plane_alive(set, index % set->shape->planes);
+	uint32_t plane = index % set->shape->planes;
+	path_plane_alive(set, plane);
+	set->planes[plane].heard = (uint16_t)index;
 	if (!place_is_blocked(set, index))
 		place_end_row(set, index);
 }
