@@ -315,9 +315,9 @@ static void make_packet(struct endpoint *endpoint, struct qp *qp, const struct p
 	uint32_t avoid = plan->is_rtx ? slot->ev_index : PATH_NO_EV;
 	balance_at(&qp->path, now);
 	path_at(&qp->path, now);
-	bool was_repeated = plan->is_rtx && (slot->flags & SLOT_RTX) != 0;
+	bool has_waited = plan->is_rtx && slot_tries(slot) > 0; // and fails with the last try
 	struct path_choice path = outgoing_pick(&qp->path, packet->plane, avoid,
-						qp->is_window_due || was_repeated);
+						qp->is_window_due || has_waited);
 	const struct send *send = plan->is_rtx ? number_again(endpoint, qp, plan)
 					       : number_new(endpoint, qp, plan, now);
 	slot->sent_at = sent_units(now);

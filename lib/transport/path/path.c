@@ -180,14 +180,15 @@ static bool is_in_doubt(const struct path_set *set, uint32_t plane)
 }
 
 // Whether an EV that is kept, though all that it carried since it was heard of was lost, loses this
-// turn. The more it lost, the more turns: of those that are kept, some may be alive.
+// turn. The more it lost, the more turns: of those that are kept, some may be alive. Where planes
+// have shares of the window, those see to it.
 static bool rests_in_doubt(const struct path_set *set, uint32_t index)
 {
 	uint32_t planes = set->shape->planes, plane = index % planes, row = place_row(set, index);
 #ifdef PLANT_TIRELESS_DEAD // a planted bug: those that are kept carry as much whatever they lose
 	return false;
 #endif
-	if (row == 0 || !is_in_doubt(set, plane))
+	if (row == 0 || set->load != NULL || !is_in_doubt(set, plane))
 		return false;
 	return ((set->planes[plane].round + index / planes) & ((1u << row) - 1)) != 0;
 }
@@ -316,12 +317,6 @@ struct path_choice path_pick_heard(struct path_set *set, uint32_t plane, uint32_
 	if (index == PATH_NO_EV || index == avoid)
 		return path_pick(set, plane, avoid);
 	return (struct path_choice){index, false};
-}
-
-uint32_t path_answer(struct path_set *set, uint32_t plane)
-{
-	uint32_t index = path_control(set, plane), last = heard(set, plane);
-	return last == PATH_NO_EV || (set->control_rng.state & 1) != 0 ? index : last;
 }
 
 // --- feedback

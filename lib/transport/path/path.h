@@ -44,7 +44,7 @@ struct path_plane {
 	uint16_t bad, unusable; // places whose EV is blocked, and is not GOOD
 	uint16_t rows;		// EVs with a row of marks
 	uint16_t round, marked, marked_mean, rtt_mean; // history.h: its number, marks, means
-	uint16_t heard;		// while some are lost or blocked: the EV that was heard of last
+	uint16_t heard;	    // while some are lost or blocked: the EV that was heard of last
 	uint32_t probe_at;  // closed: when the next probe may leave, in units of 2^20 ps
 	uint8_t lost, late; // packets lost in a row, since one arrived; answers that were late
 	bool is_closed;	    // so many that the plane itself is held dead
@@ -139,9 +139,6 @@ struct path_choice path_pick_heard(struct path_set *set, uint32_t plane, uint32_
 // An EV number for a control packet on `plane`: one not known to be bad, if there is one. With all
 // denied it leaves by another plane: path_control_plane().
 uint32_t path_control(struct path_set *set, uint32_t plane);
-// The same for an answer, of which every other one takes the EV that was heard of last while others
-// are blocked: who waits for it knows no better.
-uint32_t path_answer(struct path_set *set, uint32_t plane);
 uint32_t path_control_plane(const struct path_set *set, uint32_t plane);
 
 // The losses in a row on a plane end; a closed one opens. With an EV: those on it, too.

@@ -30,7 +30,7 @@ uint32_t way_ev(const struct endpoint *endpoint, const struct peer *peer, uint32
 {
 	struct path_set *path = path_of(endpoint, peer);
 	if (path)
-		return path_value(path, path_answer(path, plane));
+		return path_value(path, path_control(path, plane));
 	const struct profile *profile = endpoint->shape.profile;
 	return profile ? profile->values[plane] : endpoint->shape.fixed | plane;
 }

@@ -72,19 +72,6 @@ static void it_takes_its_turn_where_none_is_lost(void **state)
 	assert_int_equal(seen, (1u << EVS) - 1);
 }
 
-static void every_other_answer_takes_it(void **state)
-{
-	(void)state;
-	open_set(1);
-	lose_all_but(6);
-	uint32_t counts[EVS] = {0};
-	for (uint32_t i = 0; i < 600; i++)
-		counts[path_answer(&set, 0)]++;
-	for (uint32_t index = 0; index < EVS; index++)
-		assert_true(index < EVS - 6 ? counts[index] == 0 : counts[index] > 10);
-	assert_in_range(counts[EVS - 1], 300, 360);
-}
-
 // Which of the last four EVs 64 picks take: a bit of each of them, and how often the last one.
 static uint32_t picks(uint32_t *ret_last)
 {
@@ -127,7 +114,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_must_come_through_takes_the_ev_that_was_heard_of_last),
 		cmocka_unit_test(it_takes_its_turn_where_none_is_lost),
-		cmocka_unit_test(every_other_answer_takes_it),
 		cmocka_unit_test(those_that_are_kept_rest_the_longer_the_more_they_lost),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
