@@ -342,10 +342,6 @@ static int check_whole(const struct words *options, struct refusal *refusal)
 			"nothing to tune: give a space with --space, or knobs with --knob");
 	if (options->aim.is_front && options->aim.goal_count < 2)
 		return outcome_bad_line(refusal, "--front needs two or more of --aim");
-	if (options->aim.is_front && options->parts > 1)
-		return outcome_bad_line(refusal,
-					"each direction of --front starts from what the others "
-					"met: it has no --parts");
 	if (options->part > options->parts)
 		return outcome_bad_line(refusal, "--part counts from 1 to what --parts says");
 	if (options->race_seeds < options->search_seeds)
