@@ -34,8 +34,9 @@ class Spread(program_tune.Room):
 
     def test_it_is_the_study_of_one_process(self):
         whole = self.weft(*WORDS, "--study", "whole.tune", "--json").stdout
-        for processes in (2, 4):
-            out, _ = self.spread(processes, *WORDS, "--study", f"{processes}.tune", "--json")
+        for processes, more in ((1, []), (1, ["--jobs", 2]), (2, []), (4, [])):
+            (self.folder / f"{processes}.tune").unlink(missing_ok=True)
+            out, _ = self.spread(processes, *WORDS, *more, "--study", f"{processes}.tune", "--json")
             self.assertEqual(json.loads(out), json.loads(whole))
             self.assertEqual(self.rows(f"{processes}.tune"), self.rows("whole.tune"))
         with sqlite3.connect(self.folder / "4.tune") as store:  # half of it is gone: it is gone on with
