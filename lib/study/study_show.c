@@ -228,7 +228,6 @@ static uint32_t figure_named(const char *name)
 static void point_end(FILE *to, const struct report_study *study, uint32_t point)
 {
 	const struct study_run *run = study_run_at(study, point, 0);
-	char verdict[32];
 	struct spread_difference difference;
 	struct spread_figures spread;
 	struct text text;
@@ -247,7 +246,11 @@ static void point_end(FILE *to, const struct report_study *study, uint32_t point
 	fprintf(to, " %10s", study_number(&text, STUDY_TIME, spread.half));
 	if (point > 0 && spread.count > 0) {
 		study_difference(study, point, done, &difference);
-		fprintf(to, "  %s", verdict_text(&difference, verdict, sizeof(verdict)));
+		fprintf(to, "  %s",
+			difference.verdict == SPREAD_DIFFERS ? "yes"
+				: difference.verdict == SPREAD_NOISE
+				? "no"
+				: spread_verdict_name(difference.verdict));
 	}
 	fputc('\n', to);
 }
