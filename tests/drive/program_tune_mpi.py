@@ -45,13 +45,6 @@ class Spread(program_tune.Room):
         self.assertEqual(json.loads(out), json.loads(whole))
         self.assertEqual(self.rows("4.tune"), self.rows("whole.tune"))
 
-    def count(self, study):
-        try:
-            with sqlite3.connect(f"file:{self.folder / study}?mode=ro", uri=True) as store:
-                return store.execute("SELECT count(*) FROM runs").fetchone()[0]
-        except sqlite3.OperationalError:
-            return 0
-
     def test_who_dies_takes_no_row_along(self):
         words = [*WORDS[:-6], "--budget", "1500", *WORDS[-4:]]
         run = self.start(3, *words, "--study", "killed.tune")

@@ -67,6 +67,14 @@ class Room(unittest.TestCase):
             self.assertEqual(store.execute("PRAGMA integrity_check").fetchone(), ("ok",))
             return sorted(store.execute("SELECT scenario, setting, seed, digest FROM runs"))
 
+    def count(self, study):
+        """Rows that a reader sees; 0 where there is no study yet."""
+        try:
+            with sqlite3.connect(f"file:{self.folder / study}?mode=ro", uri=True) as store:
+                return store.execute("SELECT count(*) FROM runs").fetchone()[0]
+        except sqlite3.OperationalError:
+            return 0
+
     def is_study(self, study):
         try:
             with sqlite3.connect(f"file:{self.folder / study}?mode=ro", uri=True) as store:
@@ -83,14 +91,6 @@ class Tune(Room):
         self.assertEqual(self.rows("one.tune"), self.rows("eight.tune"))
         self.assertEqual(len(self.rows("one.tune")), one["runs"])
         self.assertLessEqual(one["runs"], 150)
-
-    def count(self, study):
-        """Rows that a reader sees; 0 where there is no study yet."""
-        try:
-            with sqlite3.connect(f"file:{self.folder / study}?mode=ro", uri=True) as store:
-                return store.execute("SELECT count(*) FROM runs").fetchone()[0]
-        except sqlite3.OperationalError:
-            return 0
 
     def test_what_is_killed_goes_on_to_the_same(self):
         """Ten times killed, each at another count of rows; none of those that were there is gone."""
@@ -381,12 +381,16 @@ class Tune(Room):
         self.assertEqual(self.weft("resume", "small.tune", "--json").returncode, DONE)
 
 
-def main():
+def skip_without_sqlite():
     with tempfile.TemporaryDirectory() as empty:
         probe = subprocess.run([WEFT, "tune", "show", f"{empty}/none"], capture_output=True, text=True, check=False)
     if "has no SQLite" in probe.stderr:
         print("this build has no SQLite: skipped")
         sys.exit(SKIPPED)
+
+
+def main():
+    skip_without_sqlite()
     unittest.main()
 
 

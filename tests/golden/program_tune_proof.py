@@ -16,9 +16,10 @@ import subprocess
 import sys
 import tempfile
 
+import program_tune
+
 WEFT = os.environ["WEFT"]
 FIRST, FABRICS, DRAWS = (int(os.environ.get(f"WEFT_PROOF_{name}", count)) for name, count in (("FIRST", 1), ("FABRICS", 1), ("DRAWS", 2)))
-SKIPPED = 77
 NEAR = math.log(1.02)
 VALUES, GRID_SEEDS, FRESH_SEEDS = 10, 5, 64
 KNOBS = {"cc.target_delay": (1000, 40000, "ns"), "queue.bytes": (30000, 400000, "B"), "cc.max_window": (10000, 200000, "B")}
@@ -113,12 +114,9 @@ def compare(seed, folder):
 
 
 def main():
+    program_tune.skip_without_sqlite()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        probe = subprocess.run([WEFT, "tune", "show", folder / "none"], capture_output=True, text=True, check=False)
-        if "has no SQLite" in probe.stderr:
-            print("this build has no SQLite: skipped")
-            return SKIPPED
         seed, used = FIRST, 0
         while used < FABRICS and seed < FIRST + 3 * FABRICS:
             used += compare(seed, folder)

@@ -65,26 +65,14 @@ static int runs(void *context, const struct tune_request *requests, uint32_t cou
 
 static void study(double how_steep, uint64_t seed, enum tune_digits wanted)
 {
-	struct refusal refusal = {0};
-	struct tune_plan plan = {.scenario_count = 1,
-				 .scenarios = {"function"},
-				 .fabrics = {{.rtt_ps = RTT_PS}},
-				 .seed = seed * 1000,
-				 .budget = 400,
-				 .search_seeds = 3,
-				 .race_seeds = 6,
-				 .fresh_seeds = 15,
-				 .engine = search_engine("cmaes"),
-				 .runs = runs};
-	assert_int_equal(tune_space_add(&plan.space, "cc.target_delay=0.05rtt..1rtt", &refusal), 0);
-	assert_int_equal(tune_aim_goal(&plan.aim, "done_s", &refusal), 0);
+	static const char *const knob[] = {"cc.target_delay=0.05rtt..1rtt"};
+	struct tune_plan plan;
+	plan_functions(&plan, knob, 1, "cmaes", seed, 400, runs);
+	plan.fabrics[0].rtt_ps = RTT_PS;
 	struct steep steep = {how_steep, &plan};
 	plan.runs_context = &steep;
-	struct tune *tune = tune_create(&plan);
-	assert_non_null(tune);
-	assert_int_equal(tune_run(tune, &refusal), 0);
+	struct tune *tune = study_functions(&plan);
 	const struct tune_result *result = tune_result(tune);
-	assert_true(result->runs <= plan.budget);
 	assert_int_equal(result->verdict, TUNE_BETTER);
 	if (result->digits != wanted)
 		fail_msg("seed %llu: digits %d, not %d, of %s", (unsigned long long)seed,
