@@ -114,6 +114,9 @@ uint32_t tune_front_spread(const struct tune *tune, struct tune_candidate **memb
 // Screens the knobs, in at most `runs`, and notes the flat ones.
 int tune_screen(struct tune *tune, uint64_t runs);
 
+// The constraint that is broken furthest, and how far.
+void tune_breach_text(FILE *to, const struct tune_plan *plan, const struct tune_standing *standing);
+
 // What rounding costs, a line with `before` in front; nothing where nothing is recommended.
 void tune_round_line(FILE *to, const char *before, const struct tune_plan *plan,
 		     const struct tune_result *result);
