@@ -136,8 +136,14 @@ static int take_over(struct words *options, const char *word, struct refusal *re
 static int take_engine(struct words *options, const char *word, struct refusal *refusal)
 {
 	options->engine = search_engine(word);
-	if (options->engine == NULL)
-		return outcome_bad_word(refusal, "there is no engine", word);
+	if (options->engine == NULL) {
+		size_t used = (size_t)snprintf(refusal->text, sizeof(refusal->text),
+					       "there is no engine '%.40s'; there are:", word);
+		for (const struct search_engine *one = search_engines(); one->name != NULL; one++)
+			used += (size_t)snprintf(refusal->text + used, sizeof(refusal->text) - used,
+						 " %s", one->name);
+		return -EINVAL;
+	}
 	if (options->engine->run != NULL)
 		return 0;
 	snprintf(refusal->text, sizeof(refusal->text),

@@ -51,6 +51,9 @@ int tune_aim_goal(struct tune_aim *aim, const char *text, struct refusal *refusa
 					   "a weight is a number above 0, up to 1000");
 	}
 	int rc = find_figure(&goal.figure, text, name, refusal);
+	for (uint32_t i = 0; rc == 0 && i < aim->goal_count; i++)
+		if (aim->goals[i].figure == goal.figure)
+			return refuse_word(refusal, text, "this aim is given twice");
 	if (rc == 0)
 		aim->goals[aim->goal_count++] = goal;
 	return rc;

@@ -37,8 +37,9 @@ static void aim_line(FILE *to, const struct tune_aim *aim)
 void tune_show_head(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
 {
 	suite_line(to, plan);
-	fprintf(to, ": %u settings of %u knobs by %s on %u seed%s", result->different,
-		plan->space.count, plan->engine->name, result->is_random ? plan->search_seeds : 1,
+	fprintf(to, ": %u settings of %u knob%s by %s on %u seed%s", result->different,
+		plan->space.count, plan->space.count > 1 ? "s" : "", plan->engine->name,
+		result->is_random ? plan->search_seeds : 1,
 		result->is_random && plan->search_seeds > 1 ? "s" : "");
 	if (result->raced > 0 && result->is_random)
 		fprintf(to, ", %u raced", result->raced);
