@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Studies of functions: knobs that are ratios from 0 to 1, and noise that a point and a seed have.
+// Behind <cmocka.h>.
 #pragma once
 
 #include <math.h>
@@ -26,4 +27,34 @@ static double noise_of(const struct tune_request *request, uint32_t n)
 	for (int i = 0; i < 12; i++)
 		sum += (double)(rng_next(&rng) >> 11) * 0x1p-53;
 	return sum - 6;
+}
+
+// A plan over `n` knobs of a list, whose runs `runs` makes.
+static void plan_functions(struct tune_plan *ret, const char *const *list, uint32_t n,
+			   const char *engine, uint64_t seed, uint64_t budget, tune_runs_fn *runs)
+{
+	struct refusal refusal = {0};
+	*ret = (struct tune_plan){.scenario_count = 1,
+				  .scenarios = {"function"},
+				  .seed = seed * 1000,
+				  .budget = budget,
+				  .search_seeds = 3,
+				  .race_seeds = 6,
+				  .fresh_seeds = 15,
+				  .engine = search_engine(engine),
+				  .runs = runs};
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(tune_space_add(&ret->space, list[i], &refusal), 0);
+	assert_int_equal(tune_aim_goal(&ret->aim, "done_s", &refusal), 0);
+}
+
+// The study of a plan, which is within its budget. tune_free() gives it back.
+static struct tune *study_functions(const struct tune_plan *plan)
+{
+	struct refusal refusal = {0};
+	struct tune *tune = tune_create(plan);
+	assert_non_null(tune);
+	assert_int_equal(tune_run(tune, &refusal), 0);
+	assert_true(tune_result(tune)->runs <= plan->budget);
+	return tune;
 }

@@ -166,6 +166,18 @@ static int perform(struct call *call)
 	return rc;
 }
 
+// A new study that the default's runs refuse has met no candidate: nothing is lost, and the file
+// would be in the way of the next call.
+static void drop_refused(struct call *call)
+{
+	if (call->options.verb != VERB_RUN || call->tune == NULL ||
+	    tune_result(call->tune)->different > 0)
+		return;
+	tune_store_close(call->store); // takes away what SQLite has beside it
+	call->store = NULL;
+	unlink(call->study);
+}
+
 // A study that is under way is shown as far as it is.
 static int run_and_show(struct call *call)
 {
@@ -178,6 +190,8 @@ static int run_and_show(struct call *call)
 	    (rc == -ENODATA && call->options.verb != VERB_BEST &&
 	     call->options.verb != VERB_EXPORT))
 		return show(call);
+	if (rc == -EINVAL)
+		drop_refused(call);
 	int status = outcome_refused("tune", &call->refusal, rc);
 	return rc == -ENODATA ? EXIT_NOT_VALID : status;
 }

@@ -136,8 +136,14 @@ static int take_over(struct words *options, const char *word, struct refusal *re
 static int take_engine(struct words *options, const char *word, struct refusal *refusal)
 {
 	options->engine = search_engine(word);
-	if (options->engine == NULL)
-		return outcome_bad_word(refusal, "there is no engine", word);
+	if (options->engine == NULL) {
+		size_t used = (size_t)snprintf(refusal->text, sizeof(refusal->text),
+					       "there is no engine '%.40s'; there are:", word);
+		for (const struct search_engine *one = search_engines(); one->name != NULL; one++)
+			used += (size_t)snprintf(refusal->text + used, sizeof(refusal->text) - used,
+						 " %s", one->name);
+		return -EINVAL;
+	}
 	if (options->engine->run != NULL)
 		return 0;
 	snprintf(refusal->text, sizeof(refusal->text),
@@ -342,10 +348,6 @@ static int check_whole(const struct words *options, struct refusal *refusal)
 			"nothing to tune: give a space with --space, or knobs with --knob");
 	if (options->aim.is_front && options->aim.goal_count < 2)
 		return outcome_bad_line(refusal, "--front needs two or more of --aim");
-	if (options->aim.is_front && options->parts > 1)
-		return outcome_bad_line(refusal,
-					"each direction of --front starts from what the others "
-					"met: it has no --parts");
 	if (options->part > options->parts)
 		return outcome_bad_line(refusal, "--part counts from 1 to what --parts says");
 	if (options->race_seeds < options->search_seeds)

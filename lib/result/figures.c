@@ -131,6 +131,8 @@ static uint32_t nics_of_job(const struct world *world, bool is_receiver)
 		mark_ring(world, &world->job.groups[i], is_receiver, talks);
 	for (uint32_t i = 0; talks != NULL && i < world->line_count; i++)
 		talks[is_receiver ? world->lines[i].to_nic : world->lines[i].from_nic] = true;
+	for (uint32_t i = 0; talks != NULL && i < world->flow_count; i++)
+		talks[is_receiver ? world->flows[i].to : world->flows[i].from] = true;
 	for (uint32_t i = 0; talks != NULL && i < world->fabric.nics; i++)
 		nics += talks[i];
 	free(talks);
@@ -199,7 +201,7 @@ void goodput_of(struct goodput *ret, const struct report_input *input)
 	const struct outcome *outcome = input->world->outcome;
 	// messages beside the collectives run when these do not
 	bool is_job = outcome->collective_count > 0 && input->world->jobs.bytes == NULL &&
-		input->world->line_count == 0;
+		input->world->line_count == 0 && input->world->flow_count == 0;
 	*ret = (struct goodput){
 		.payload_bytes = outcome->transport.payload_bytes_placed +
 			(input->world->skipped != NULL ? input->world->skipped->payload_bytes : 0),

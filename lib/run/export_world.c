@@ -236,6 +236,11 @@ int export_world(struct trace_set *ret, const struct world *world, struct refusa
 			      "messages that are made as it goes are in no list: export with "
 			      "traffic.messages stored",
 			      0, 0, 0);
+	if (world->scenario->traffic.beside_bytes > 0 &&
+	    (program != NULL || world->job.group_count > 0))
+		return refuse(refusal, -EINVAL,
+			      "messages of traffic.beside are in no list: export without them", 0,
+			      0, 0);
 	int rc = trace_make_ranks(ret, program != NULL ? program->ranks : world->fabric.nics);
 	if (rc == 0 && program != NULL && program->job != NULL)
 		rc = add_groups(ret, program->job);

@@ -443,6 +443,9 @@ static int check_traffic(struct draft *draft)
 		rc = draft_check_flows(draft);
 	if (kind == TRAFFIC_MODEL)
 		rc = check_model(draft);
+	if (rc == 0 && draft->scenario->traffic.beside_bytes > 0)
+		rc = draft_check_shares(draft, "traffic.beside",
+					draft->scenario->traffic.beside_bytes);
 	if (rc == 0 && scenario_use_holds(USE_PIPELINED, draft->scenario))
 		rc = check_slices(draft);
 	return rc;

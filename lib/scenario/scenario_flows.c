@@ -53,8 +53,6 @@ int draft_check_flows(struct draft *draft)
 	int rc = check_pattern(draft);
 	if (rc == 0)
 		rc = draft_check_shares(draft, "traffic.bytes", traffic->bytes);
-	if (rc == 0 && traffic->beside_bytes > 0)
-		rc = draft_check_shares(draft, "traffic.beside", traffic->beside_bytes);
 	return rc;
 }
 

@@ -75,9 +75,7 @@ static void say_best(FILE *to, const struct field *field)
 	if (field->mean[field->worst] == best)
 		fprintf(to, "all points are done at the same time\n");
 	else if (study->plan.seeds == 1)
-		fprintf(to,
-			"of one seed: how much of that is chance is not known (--seeds "
-			"FIRST..LAST)\n");
+		fprintf(to, "of one seed: how much of that is chance is not known (--seeds N)\n");
 	else
 		fprintf(to, "%u of the other %u points are no later beyond chance\n",
 			as_good(field), study->points - 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A study for people: a table for each figure when there are several seeds, else a line for each
-// point; then what seeds or swept keys do not change, and what the scenario expects.
+// A study for people: a table for each figure when there are several seeds, a line for each point
+// of a sweep, or when there is one seed; then what seeds or swept keys do not change, and what the
+// scenario expects.
 
 #include "study.h"
 
@@ -55,8 +56,9 @@ static void head(FILE *to, const struct report_study *study)
 	if (study->points > 1)
 		fprintf(to, "%u points, ", study->points);
 	if (study->plan.seeds > 1)
-		fprintf(to, "%u seeds from %" PRIu64 " on; mean, 95 %% confidence, extremes\n",
-			study->plan.seeds, study->plan.seed_first);
+		fprintf(to, "%u seeds from %" PRIu64 " on%s\n", study->plan.seeds,
+			study->plan.seed_first,
+			study->plan.sweep_count > 0 ? "" : "; mean, 95 % confidence, extremes");
 	else
 		fprintf(to, "one seed, %" PRIu64 "\n", study->plan.seed_first);
 	if (study->plan.sweep_count > 0) {
@@ -222,28 +224,54 @@ static uint32_t figure_named(const char *name)
 	return i;
 }
 
+// Of one seed the run's digest and how it ended, of several how sure the time is.
+static void point_end(FILE *to, const struct report_study *study, uint32_t point)
+{
+	const struct study_run *run = study_run_at(study, point, 0);
+	struct spread_difference difference;
+	struct spread_figures spread;
+	struct text text;
+	uint32_t done = figure_named("done_s");
+	if (study->plan.seeds == 1) {
+		if (run != NULL)
+			fprintf(to, "  %016" PRIx64, run->digest);
+		fprintf(to, "%s%s\n",
+			run == NULL		   ? "  not run"
+				: run->is_complete ? ""
+						   : " ",
+			run == NULL || run->is_complete ? "" : run->end);
+		return;
+	}
+	study_spread(study, point, done, &spread);
+	fprintf(to, " %10s", study_number(&text, STUDY_TIME, spread.half));
+	if (point > 0 && spread.count > 0) {
+		study_difference(study, point, done, &difference);
+		fprintf(to, "  %s",
+			difference.verdict == SPREAD_DIFFERS ? "yes"
+				: difference.verdict == SPREAD_NOISE
+				? "no"
+				: spread_verdict_name(difference.verdict));
+	}
+	fputc('\n', to);
+}
+
 static void point_line(FILE *to, const struct report_study *study, uint32_t point, int width)
 {
 	char name[STUDY_NAME_BYTES];
 	struct text text;
-	const struct study_run *run = study_run_at(study, point, 0);
 	study_label(study, point, name);
 	fprintf(to, "  %-*.*s", width, width, name);
 	for (size_t i = 0; i < COLUMN_COUNT; i++) {
 		uint32_t figure = figure_named(columns[i]);
+		struct spread_figures spread;
 		if (!study_has(study, figure))
 			continue;
-		study_values(study, point, figure, study->row);
+		study_spread(study, point, figure, &spread);
 		fprintf(to, " %10s",
-			study_number(&text, study_figure(figure)->unit, study->row[0]));
+			study_number(&text, study_figure(figure)->unit,
+				     spread.count > 0 ? spread.mean : NAN));
 	}
-	if (run != NULL)
-		fprintf(to, "  %016" PRIx64, run->digest);
-	fprintf(to, "%s%s\n",
-		run == NULL		   ? "  not run"
-			: run->is_complete ? ""
-					   : " ",
-		run == NULL || run->is_complete ? "" : run->end);
+	point_end(to, study, point);
 }
 
 static void point_table(FILE *to, const struct report_study *study)
@@ -251,13 +279,20 @@ static void point_table(FILE *to, const struct report_study *study)
 	static const char *const heads[COLUMN_COUNT] = {
 		"goodput", "done at", "FCT p99", "collective", "marked", "sent again", "queue max"};
 	int width = name_width(study);
+	bool is_one = study->plan.seeds == 1;
 	fprintf(to, "  %-*s", width, "");
 	for (size_t i = 0; i < COLUMN_COUNT; i++)
 		if (study_has(study, figure_named(columns[i])))
 			fprintf(to, " %10s", heads[i]);
-	fprintf(to, "  digest\n");
+	fprintf(to, "%s\n", is_one ? "  digest" : "   done +-  differs");
 	for (uint32_t point = 0; point < study->points; point++)
 		point_line(to, study, point, width);
+	if (!is_one)
+		fprintf(to,
+			"means of %u seeds, and 95 %% confidence of when it is done; whether that "
+			"differs from the\nfirst line's, seed by seed; --out and --json have the "
+			"intervals of all figures\n",
+			study->plan.seeds);
 }
 
 // ---------------------------------------------------------------- warnings
@@ -336,7 +371,7 @@ void report_study_table(FILE *to, const struct report_study *study, bool is_shor
 	head(to, study);
 	incomplete(to, study);
 	warning_lines(to, study);
-	if (study->plan.seeds > 1)
+	if (study->plan.seeds > 1 && study->plan.sweep_count == 0)
 		figure_tables(to, study, is_short);
 	else
 		point_table(to, study);

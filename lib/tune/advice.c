@@ -21,12 +21,11 @@ static void round_line(FILE *to, const struct tune_plan *plan, const struct tune
 	if (!isnan(rounding->low))
 		fprintf(to, " (%+.2f to %+.2f %%) on the same fresh seeds", percent(rounding->low),
 			percent(rounding->high));
-	if (rounding->standing.violation > 0)
-		fprintf(to, ", and %s %s, by %.3g of its bound on average: not taken",
-			rounding->digits == TUNE_ROUND ? "breaks" : "break",
-			tune_aim_breach(&plan->aim, rounding->standing.breach),
-			rounding->standing.violation);
-	else if (!rounding->is_taken)
+	if (rounding->standing.violation > 0) {
+		fputs(rounding->digits == TUNE_ROUND ? ", and breaks " : ", and break ", to);
+		tune_breach_text(to, plan, &rounding->standing);
+		fputs(": not taken", to);
+	} else if (!rounding->is_taken)
 		fprintf(to, ", %.0f %% of what is bought, which is more than %.0f %%: not taken",
 			rounding->share * 100, TUNE_ROUND_SHARE * 100);
 	fputs(".\n", to);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PART_OF_NOTHING 0.1
 #define FAILED_VIOLATION 1e6 // further from good than any run that ends
 
 static int refuse_word(struct refusal *refusal, const char *text, const char *reason)
@@ -50,6 +51,9 @@ int tune_aim_goal(struct tune_aim *aim, const char *text, struct refusal *refusa
 					   "a weight is a number above 0, up to 1000");
 	}
 	int rc = find_figure(&goal.figure, text, name, refusal);
+	for (uint32_t i = 0; rc == 0 && i < aim->goal_count; i++)
+		if (aim->goals[i].figure == goal.figure)
+			return refuse_word(refusal, text, "this aim is given twice");
 	if (rc == 0)
 		aim->goals[aim->goal_count++] = goal;
 	return rc;
@@ -203,14 +207,25 @@ bool tune_bound_is_passed(const struct tune_bound *bound, const struct report_in
 	return *ret_value < bound->value && *ret_value < bound->all - rest;
 }
 
+// Of nothing there is no ratio: it counts as that part of what the other has.
+static double log_ratio(double value, double of_default)
+{
+	if (value == 0 || of_default == 0)
+		return value == of_default ? 0
+			: value == 0	   ? log(PART_OF_NOTHING)
+					   : -log(PART_OF_NOTHING);
+	return log(value / of_default);
+}
+
 static double cost_of(const struct tune_aim *aim, const struct study_run *run,
 		      const struct study_run *of_default, double ret_goals[TUNE_GOALS_MAX])
 {
 	double sum = 0, weights = 0;
 	for (uint32_t i = 0; i < aim->goal_count; i++) {
 		const struct tune_goal *goal = &aim->goals[i];
-		double ratio = run->figures[goal->figure] / of_default->figures[goal->figure];
-		ret_goals[i] = report_study_figure_is_gain(goal->figure) ? -log(ratio) : log(ratio);
+		double ratio = log_ratio(run->figures[goal->figure],
+					 of_default->figures[goal->figure]);
+		ret_goals[i] = report_study_figure_is_gain(goal->figure) ? -ratio : ratio;
 		sum += goal->weight * ret_goals[i];
 		weights += goal->weight;
 	}
@@ -285,13 +300,11 @@ int tune_aim_check(const struct tune_aim *aim, const struct study_run *of_defaul
 		return -EINVAL;
 	}
 	for (uint32_t i = 0; i < aim->goal_count; i++) {
-		double value = of_default->figures[aim->goals[i].figure];
-		if (isfinite(value) && value > 0)
+		if (isfinite(of_default->figures[aim->goals[i].figure]))
 			continue;
 		snprintf(refusal->text, sizeof(refusal->text),
-			 "%s cannot be an aim: the run of the default has %s",
-			 report_study_figure_name(aim->goals[i].figure),
-			 isfinite(value) ? "0 of it" : "no such figure");
+			 "%s cannot be an aim: the run of the default has no such figure",
+			 report_study_figure_name(aim->goals[i].figure));
 		return -EINVAL;
 	}
 	for (uint32_t i = 0; i < aim->limit_count; i++) {
@@ -300,6 +313,23 @@ int tune_aim_check(const struct tune_aim *aim, const struct study_run *of_defaul
 		snprintf(refusal->text, sizeof(refusal->text),
 			 "%s cannot be held: the run of the default has no such figure",
 			 aim->limits[i].text);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int tune_aim_check_all(const struct tune_aim *aim, const struct study_run *defaults, uint32_t count,
+		       struct refusal *refusal)
+{
+	for (uint32_t i = 0; i < aim->goal_count; i++) {
+		uint32_t zeros = 0;
+		while (zeros < count && defaults[zeros].figures[aim->goals[i].figure] == 0)
+			zeros++;
+		if (zeros < count)
+			continue;
+		snprintf(refusal->text, sizeof(refusal->text),
+			 "%s cannot be an aim: the run of the default has 0 of it",
+			 report_study_figure_name(aim->goals[i].figure));
 		return -EINVAL;
 	}
 	return 0;

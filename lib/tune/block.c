@@ -156,6 +156,21 @@ static void ask_block(struct batch *batch, const struct tune_candidate *candidat
 
 // ---------------------------------------------------------------- the default
 
+static void name_scenario(struct tune *tune, uint32_t scenario)
+{
+	snprintf(tune->refusal->file, sizeof(tune->refusal->file), "%.200s",
+		 tune->plan.scenarios[scenario]);
+}
+
+static int check_default(struct tune *tune, uint32_t scenario, uint32_t blocks)
+{
+	int rc = tune_aim_check_all(&tune->plan.aim, &tune->defaults[0][scenario * TUNE_BLOCKS_MAX],
+				    blocks, tune->refusal);
+	if (rc < 0)
+		name_scenario(tune, scenario);
+	return rc;
+}
+
 int tune_meet_default(struct tune *tune, bool is_fresh, uint32_t blocks)
 {
 	const struct tune_plan *plan = &tune->plan;
@@ -174,11 +189,12 @@ int tune_meet_default(struct tune *tune, bool is_fresh, uint32_t blocks)
 		uint32_t scenario = batch.requests[i].scenario;
 		rc = tune_aim_check(&plan->aim, &batch.runs[i], tune->refusal);
 		if (rc < 0)
-			snprintf(tune->refusal->file, sizeof(tune->refusal->file), "%.200s",
-				 plan->scenarios[scenario]);
+			name_scenario(tune, scenario);
 		tune->defaults[is_fresh][scenario * TUNE_BLOCKS_MAX + have +
 					 i / plan->scenario_count] = batch.runs[i];
 	}
+	for (uint32_t i = 0; rc == 0 && !is_fresh && i < plan->scenario_count; i++)
+		rc = check_default(tune, i, blocks);
 	if (rc == 0)
 		tune->default_blocks[is_fresh] = blocks;
 	batch_free(&batch);

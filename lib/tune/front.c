@@ -51,7 +51,7 @@ uint32_t tune_front_members(const struct tune *tune, uint32_t seeds, struct tune
 	uint32_t goals = tune->plan.aim.goal_count, count = 0;
 	for (uint32_t i = 0; i < tune->result.different; i++) {
 		struct tune_candidate *one = tune->result.candidates[i];
-		bool is_beaten = !is_good(&one->met, seeds);
+		bool is_beaten = !is_good(&one->met, seeds) || !tune_is_known(tune, one);
 		for (uint32_t j = 0; j < count && !is_beaten; j++)
 			is_beaten = beats(&ret[j]->met, &one->met, goals);
 		if (is_beaten)

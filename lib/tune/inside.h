@@ -41,8 +41,9 @@ void tune_value_text(const struct tune_space *space, uint32_t index, double valu
 struct tune {
 	struct tune_plan plan;
 	struct tune_result result;
-	uint32_t room;		       // of result.candidates
-	uint64_t *hashes;	       // [room] of their names
+	uint32_t room;	  // of result.candidates
+	uint64_t *hashes; // [room] of their names
+	uint32_t part;	  // of the search that is under way, counted from 1; 0: none is
 	struct study_run *defaults[2]; // met, fresh: [scenario * TUNE_BLOCKS_MAX + block]
 	uint32_t default_blocks[2];
 	struct refusal *refusal;
@@ -60,6 +61,10 @@ int tune_values_of(const struct tune_plan *plan, uint32_t scenario, const char *
 // the default meets them, too. Counts the runs. -errno with the reason.
 int tune_meet(struct tune *tune, struct tune_candidate *const *candidates, uint32_t count,
 	      bool is_fresh, uint32_t blocks);
+
+// Whether the part of the search that is under way may know of a candidate: its own, and what was
+// screened before; with no part under way, all.
+bool tune_is_known(const struct tune *tune, const struct tune_candidate *candidate);
 
 // The default alone.
 int tune_meet_default(struct tune *tune, bool is_fresh, uint32_t blocks);
@@ -108,6 +113,9 @@ uint32_t tune_front_spread(const struct tune *tune, struct tune_candidate **memb
 
 // Screens the knobs, in at most `runs`, and notes the flat ones.
 int tune_screen(struct tune *tune, uint64_t runs);
+
+// The constraint that is broken furthest, and how far.
+void tune_breach_text(FILE *to, const struct tune_plan *plan, const struct tune_standing *standing);
 
 // What rounding costs, a line with `before` in front; nothing where nothing is recommended.
 void tune_round_line(FILE *to, const char *before, const struct tune_plan *plan,

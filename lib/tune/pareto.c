@@ -182,6 +182,37 @@ void tune_front_free(struct tune_front *front)
 
 // ---------------------------------------------------------------- shown
 
+static bool is_alike(const struct tune_front *front, const struct tune_front_point *a,
+		     const struct tune_front_point *b)
+{
+	return a->is_fresh == b->is_fresh && a->seeds == b->seeds &&
+		memcmp(a->values, b->values, front->figure_count * sizeof(*a->values)) == 0;
+}
+
+// A point, and how many of those behind it have the same figures. Returns the next one's place.
+static uint32_t point_line(FILE *to, const struct tune_front *front, uint32_t place)
+{
+	const struct tune_front_point *point = &front->points[place];
+	uint32_t next = place + 1;
+	for (uint32_t j = 0; j < front->figure_count; j++) {
+		struct text text;
+		if (front->is_ratio[j])
+			fprintf(to, "%22.4f", point->values[j]);
+		else
+			fprintf(to, "%22s",
+				report_study_figure_text(&text, front->figures[j],
+							 point->values[j]));
+	}
+	fprintf(to, "  %2u %-6s %s\n", point->seeds, point->is_fresh ? "fresh" : "",
+		point->candidate != NULL ? point->candidate->name : "the default");
+	while (next < front->count && is_alike(front, point, &front->points[next]))
+		next++;
+	if (next > place + 1)
+		fprintf(to, "%*s%u more with the same figures\n",
+			22 * (int)front->figure_count + 13, "", next - place - 1);
+	return next;
+}
+
 void tune_front_show(FILE *to, const struct tune_front *front)
 {
 	fprintf(to, "%u of %u settings are beaten by no other in all of these at once\n\n",
@@ -192,22 +223,11 @@ void tune_front_show(FILE *to, const struct tune_front *front)
 	for (uint32_t i = 0; i < front->figure_count; i++)
 		fprintf(to, "%22s", front->is_ratio[i] ? "of the default" : "its value");
 	fputc('\n', to);
-	for (uint32_t i = 0; i < front->count && i < SHOWN_MAX; i++) {
-		const struct tune_front_point *point = &front->points[i];
-		for (uint32_t j = 0; j < front->figure_count; j++) {
-			struct text text;
-			if (front->is_ratio[j])
-				fprintf(to, "%22.4f", point->values[j]);
-			else
-				fprintf(to, "%22s",
-					report_study_figure_text(&text, front->figures[j],
-								 point->values[j]));
-		}
-		fprintf(to, "  %2u %-6s %s\n", point->seeds, point->is_fresh ? "fresh" : "",
-			point->candidate != NULL ? point->candidate->name : "the default");
-	}
-	if (front->count > SHOWN_MAX)
-		fprintf(to, "  and %u more: --json has all\n", front->count - SHOWN_MAX);
+	uint32_t place = 0;
+	for (uint32_t lines = 0; place < front->count && lines < SHOWN_MAX; lines++)
+		place = point_line(to, front, place);
+	if (front->count > place)
+		fprintf(to, "  and %u more: --json has all\n", front->count - place);
 	fprintf(to,
 		"\nSeeds that are not fresh are the search's: the luckiest of many look better "
 		"there than they are.\n");

@@ -37,8 +37,9 @@ static void aim_line(FILE *to, const struct tune_aim *aim)
 void tune_show_head(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
 {
 	suite_line(to, plan);
-	fprintf(to, ": %u settings of %u knobs by %s on %u seed%s", result->different,
-		plan->space.count, plan->engine->name, result->is_random ? plan->search_seeds : 1,
+	fprintf(to, ": %u settings of %u knob%s by %s on %u seed%s", result->different,
+		plan->space.count, plan->space.count > 1 ? "s" : "", plan->engine->name,
+		result->is_random ? plan->search_seeds : 1,
 		result->is_random && plan->search_seeds > 1 ? "s" : "");
 	if (result->raced > 0 && result->is_random)
 		fprintf(to, ", %u raced", result->raced);
@@ -132,6 +133,27 @@ static void both(FILE *to, const struct tune_plan *plan, const struct tune_resul
 					 : "was not among the last five");
 }
 
+void tune_breach_text(FILE *to, const struct tune_plan *plan, const struct tune_standing *standing)
+{
+	bool is_whole = standing->breach == TUNE_BREACH_END; // each counts once, or for all
+	fputs(tune_aim_breach(&plan->aim, standing->breach), to);
+	if (is_whole || standing->breach == TUNE_BREACH_TIMEOUT)
+		fprintf(to, ", on %u of %u seeds",
+			is_whole ? standing->failed
+				 : (uint32_t)lround(standing->violation * standing->count),
+			standing->count);
+	else
+		fprintf(to, ", by %.3g of its bound on average", standing->violation);
+}
+
+static void breach_line(FILE *to, const struct tune_plan *plan,
+			const struct tune_standing *standing)
+{
+	fputs("                breaks ", to);
+	tune_breach_text(to, plan, standing);
+	fputc('\n', to);
+}
+
 static void finalists(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
 {
 	fprintf(to, "\nOn %u fresh seeds (intervals hold together)\n", plan->fresh_seeds);
@@ -141,8 +163,7 @@ static void finalists(FILE *to, const struct tune_plan *plan, const struct tune_
 		snprintf(place, sizeof(place), "%u", i + 1);
 		setting_line(to, place, standing, result->finalists[i]->name);
 		if (standing->violation > 0)
-			fprintf(to, "                breaks %s, by %.3g of its bound on average\n",
-				tune_aim_breach(&plan->aim, standing->breach), standing->violation);
+			breach_line(to, plan, standing);
 	}
 }
 
@@ -209,9 +230,7 @@ static void off_line(FILE *to, const struct tune_plan *plan, const struct tune_r
 	setting_line(to, "off", &result->off_standing, result->off->name);
 	ratio_text(&result->off_standing, ratio, sizeof(ratio));
 	if (result->off_standing.violation > 0)
-		fprintf(to, "                breaks %s, by %.3g of its bound on average\n",
-			tune_aim_breach(&plan->aim, result->off_standing.breach),
-			result->off_standing.violation);
+		breach_line(to, plan, &result->off_standing);
 	else if (result->is_off_best)
 		fprintf(to,
 			"  No setting is better than no controller at all (p %.2g): it is off that "

@@ -183,27 +183,40 @@ static double round_of(double value, double low, double high)
 	return best;
 }
 
+// A number as a scenario has it, NAN where the knob is not set. It stays above the knob that it is
+// to be above of, whose digits may have taken it further up.
+static double plain_value(const struct tune_space *space, const double *at, uint32_t index,
+			  const struct tune_fabric *fabric, enum tune_digits digits)
+{
+	const struct tune_knob *knob = &space->knobs[index];
+	double value = tune_space_value(space, at, index);
+	double base = knob->base == TUNE_PLAIN ? 1 : base_of(knob->base, fabric);
+	double low = knob->low * base, high = knob->high * base, other = NAN;
+	bool is_number = knob->scale != TUNE_WORDS && value > 0;
+	if (knob->base != TUNE_PLAIN)
+		value = rounded(value * base, 4);
+	if (!is_number || digits == TUNE_AS_FOUND || (knob->is_whole && value <= 10))
+		return value;
+	if (knob->above >= 0)
+		other = plain_value(space, at, (uint32_t)knob->above, fabric, digits);
+	if (!isnan(other))
+		low = fmax(low, nextafter(other, INFINITY));
+	if (digits == TUNE_ROUND)
+		value = round_of(value, low, high);
+	else if (rounded(value, 2) >= low && rounded(value, 2) <= high)
+		value = rounded(value, 2);
+	return value <= other ? fmin(rounded(other * 1.01, 4), high) : value;
+}
+
 bool tune_space_set_to(const struct tune_space *space, const double *at, uint32_t index,
 		       const struct tune_fabric *fabric, enum tune_digits digits,
 		       char ret[TUNE_VALUE_BYTES])
 {
 	const struct tune_knob *knob = &space->knobs[index];
-	double value = tune_space_value(space, at, index);
-	double base = knob->base == TUNE_PLAIN ? 1 : base_of(knob->base, fabric);
-	double low = knob->low * base, high = knob->high * base;
-	bool is_number = knob->scale != TUNE_WORDS && value > 0;
+	double value = plain_value(space, at, index, fabric, digits);
 	char text[TUNE_VALUE_BYTES - TUNE_KEY_BYTES];
 	if (isnan(value))
 		return false;
-	if (knob->base != TUNE_PLAIN)
-		value = rounded(value * base, 4);
-	if (is_number && !(knob->is_whole && value <= 10)) {
-		if (digits == TUNE_ROUND)
-			value = round_of(value, low, high);
-		else if (digits == TUNE_TWO_DIGITS && rounded(value, 2) >= low &&
-			 rounded(value, 2) <= high)
-			value = rounded(value, 2);
-	}
 	if (knob->scale == TUNE_WORDS)
 		snprintf(text, sizeof(text), "%s", knob->words[(uint32_t)value]);
 	else

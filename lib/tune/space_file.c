@@ -55,10 +55,28 @@ static const struct {
 	      {"scale", ":"}, {"above", ":above="}, {"when", ":when="}};
 #define FIELD_COUNT (sizeof(fields) / sizeof(*fields))
 
+// A value as a word of the command line: text, or a list of texts. NULL: it is neither.
+static const char *value_of(struct reader *reader, const yaml_node_t *node, char list[WORD_BYTES])
+{
+	size_t used = 0;
+	if (node->type != YAML_SEQUENCE_NODE)
+		return text_of(node);
+	list[0] = '\0';
+	for (yaml_node_item_t *item = node->data.sequence.items.start;
+	     item < node->data.sequence.items.top; item++) {
+		const char *text = text_of(yaml_document_get_node(&reader->document, *item));
+		if (text == NULL || used + strlen(text) + 2 > WORD_BYTES)
+			return NULL;
+		used += (size_t)snprintf(list + used, WORD_BYTES - used, "%s%s",
+					 used > 0 ? "," : "", text);
+	}
+	return list;
+}
+
 static int read_knob(struct reader *reader, const yaml_node_t *node)
 {
 	const char *values[FIELD_COUNT] = {NULL};
-	char word[WORD_BYTES];
+	char word[WORD_BYTES], list[WORD_BYTES];
 	size_t used = 0;
 	if (node->type != YAML_MAPPING_NODE)
 		return refuse_at(reader, node->start_mark, "a knob is keys and values, not",
@@ -66,16 +84,27 @@ static int read_knob(struct reader *reader, const yaml_node_t *node)
 	for (yaml_node_pair_t *pair = node->data.mapping.pairs.start;
 	     pair < node->data.mapping.pairs.top; pair++) {
 		yaml_node_t *key = yaml_document_get_node(&reader->document, pair->key);
-		const char *name = text_of(key),
-			   *value = text_of(yaml_document_get_node(&reader->document, pair->value));
+		yaml_node_t *node_of = yaml_document_get_node(&reader->document, pair->value);
+		const char *name = text_of(key), *value;
 		size_t i = 0;
 		while (i < FIELD_COUNT && (name == NULL || strcmp(fields[i].name, name) != 0))
 			i++;
-		if (i == FIELD_COUNT || value == NULL || values[i] != NULL)
+		if (i == FIELD_COUNT)
 			return refuse_at(
 				reader, key->start_mark,
-				"a knob has key, range or words, scale, above and when, once, not",
+				"a knob has key, range or words, scale, above and when, not",
 				name != NULL ? name : "this");
+		if (values[i] != NULL)
+			return refuse_at(reader, key->start_mark, "given twice:", name);
+		bool is_list = node_of->type == YAML_SEQUENCE_NODE;
+		value = is_list && strcmp(name, "words") != 0 ? NULL
+							      : value_of(reader, node_of, list);
+		if (value == NULL)
+			return refuse_at(reader, node_of->start_mark,
+					 is_list && strcmp(name, "words") == 0
+						 ? "not a short list of words:"
+						 : "not one word:",
+					 name);
 		values[i] = value;
 	}
 	if (values[0] == NULL || (values[1] == NULL) == (values[2] == NULL))

@@ -16,9 +16,9 @@
 
 struct attempt {
 	struct tune *tune;
-	uint32_t count;				// of knobs that are searched over
-	uint32_t knobs[TUNE_KNOBS_MAX];		// those
-	uint64_t runs_max;			// of the search
+	uint32_t count;			// of knobs that are searched over
+	uint32_t knobs[TUNE_KNOBS_MAX]; // those
+	uint64_t runs, runs_max; // of this part of the search, as if it were alone; of this search
 	const struct tune_direction *direction; // to the Pareto set; NULL: to the best
 	uint32_t repeats;
 };
@@ -87,11 +87,44 @@ static void spread_out(const struct attempt *attempt, const double *point, doubl
 		ret[attempt->knobs[i]] = point[i];
 }
 
+bool tune_is_known(const struct tune *tune, const struct tune_candidate *candidate)
+{
+	return tune->part == 0 || candidate->part == 0 || candidate->part == tune->part;
+}
+
 static double value_of(const struct attempt *attempt, const struct tune_candidate *candidate)
 {
 	return attempt->direction != NULL
 		? tune_direction_value(attempt->direction, &candidate->met)
 		: tune_value(&candidate->met);
+}
+
+// Takes a point as this part's own candidate. Returns whether there was room for it; -errno.
+static int take_point(struct attempt *attempt, const double *point, uint64_t each)
+{
+	struct tune *tune = attempt->tune;
+	struct tune_result *result = &tune->result;
+	double at[TUNE_KNOBS_MAX];
+	bool is_new;
+	spread_out(attempt, point, at);
+	struct tune_candidate *candidate = tune_propose(tune, at, &is_new);
+	if (candidate == NULL)
+		return refuse(tune->refusal, -ENODEV, "the system gives no memory for candidates",
+			      0, 0, 0);
+	if (!is_new && tune_is_known(tune, candidate)) {
+		attempt->repeats++;
+		return 1;
+	}
+	attempt->repeats = 0;
+	if (attempt->runs + each > attempt->runs_max) {
+		if (is_new)
+			free(result->candidates[--result->different]);
+		result->candidate_count--;
+		return 0;
+	}
+	candidate->part = tune->part;
+	attempt->runs += each;
+	return 1;
 }
 
 // search_try_fn: meets the new ones among these points, as far as the budget goes.
@@ -101,28 +134,15 @@ static int attempt(void *context, const double (*points)[TUNE_KNOBS_MAX], uint32
 	struct attempt *attempt = context;
 	struct tune *tune = attempt->tune;
 	struct tune_result *result = &tune->result;
-	uint32_t seeds = tune->plan.search_seeds;
-	for (uint32_t i = 0; i < count; i++) {
-		double at[TUNE_KNOBS_MAX];
-		bool is_new;
-		spread_out(attempt, points[i], at);
-		struct tune_candidate *candidate = tune_propose(tune, at, &is_new);
-		if (candidate == NULL)
-			return refuse(tune->refusal, -ENODEV,
-				      "the system gives no memory for candidates", 0, 0, 0);
-		attempt->repeats = is_new ? 0 : attempt->repeats + 1;
-	}
+	uint32_t seeds = tune->plan.search_seeds, first = result->different;
 	uint64_t each = (uint64_t)seeds * tune->plan.scenario_count;
-	struct tune_candidate **list = result->candidates;
-	uint32_t first = result->different;
-	while (first > 0 && list[first - 1]->met.count == 0)
-		first--;
-	uint64_t room = result->runs < attempt->runs_max ? (attempt->runs_max - result->runs) / each
-							 : 0;
-	bool is_last = room <= result->different - first;
-	while (result->different - first > room)
-		free(list[--result->different]);
-	int rc = tune_meet(tune, list + first, result->different - first, false, seeds);
+	int rc = 1;
+	for (uint32_t i = 0; rc == 1 && i < count; i++)
+		rc = take_point(attempt, points[i], each);
+	if (rc < 0)
+		return rc;
+	bool is_last = attempt->runs + each > attempt->runs_max;
+	rc = tune_meet(tune, result->candidates + first, result->different - first, false, seeds);
 	if (rc < 0 || is_last)
 		return rc < 0 ? rc : 1;
 	for (uint32_t i = 0; i < count; i++) {
@@ -160,8 +180,9 @@ static const double *start_of(const struct attempt *attempt, double *ret)
 	const struct tune_candidate *best = NULL;
 	bool is_known = result->screened > 0 || attempt->direction != NULL;
 	for (uint32_t i = 0; is_known && i < result->different; i++)
-		if (best == NULL ||
-		    value_of(attempt, result->candidates[i]) < value_of(attempt, best))
+		if (tune_is_known(attempt->tune, result->candidates[i]) &&
+		    (best == NULL ||
+		     value_of(attempt, result->candidates[i]) < value_of(attempt, best)))
 			best = result->candidates[i];
 	for (uint32_t i = 0; best != NULL && i < attempt->count; i++)
 		ret[i] = best->at[attempt->knobs[i]];
@@ -179,7 +200,7 @@ static int search_once(struct attempt *context, uint64_t seed, uint64_t runs)
 		.attempt = attempt,
 		.context = context,
 	};
-	context->runs_max = context->tune->result.runs + runs;
+	context->runs_max = context->runs + runs;
 	return context->tune->plan.engine->run(&search);
 }
 
@@ -189,24 +210,25 @@ static int search_front(struct attempt *context, uint64_t seed, uint64_t runs)
 	struct tune *tune = context->tune;
 	struct tune_direction direction;
 	uint32_t count = tune_directions(&tune->plan, context->count, runs);
-	uint64_t end = tune->result.runs + runs;
 	int rc = 0;
 	context->direction = &direction;
 	for (uint32_t i = 0; rc == 0 && i < count && !tune->result.is_exhausted; i++) {
 		rc = tune_direction_of(&direction, tune, i, seed);
 		if (rc == 0)
 			rc = search_once(context, seed + i * DIRECTION_SEEDS,
-					 (end - tune->result.runs) / (count - i));
+					 (runs - context->runs) / (count - i));
 	}
 	return rc;
 }
 
-// Each part draws for itself, whatever the others found: so it may be done elsewhere.
+// Each part draws for itself, and knows nothing of what the others found: so it may be done
+// elsewhere.
 static int search_part(struct tune *tune, uint32_t part, uint64_t runs)
 {
 	const struct tune_plan *plan = &tune->plan;
 	struct attempt context = {.tune = tune};
 	uint64_t seed = plan->seed + part * PART_SEEDS;
+	tune->part = part + 1;
 	for (uint32_t i = 0; i < plan->space.count; i++)
 		if (!tune->result.indices[i].is_flat)
 			context.knobs[context.count++] = i;
@@ -220,11 +242,11 @@ static int search(struct tune *tune, uint64_t runs)
 	const struct tune_plan *plan = &tune->plan;
 	uint64_t end = result->runs + runs;
 	int rc = tune_screen(tune, runs);
+	uint64_t each = (end - result->runs) / plan->parts;
 	for (uint32_t i = 0; rc == 0 && i < plan->parts && !result->is_exhausted; i++)
 		if (plan->part == 0 || plan->part == i + 1)
-			rc = search_part(tune, i,
-					 (end - result->runs) /
-						 (plan->part > 0 ? plan->parts : plan->parts - i));
+			rc = search_part(tune, i, each);
+	tune->part = 0;
 	if (rc == 0)
 		settle(result);
 	return rc;

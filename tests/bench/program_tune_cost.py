@@ -11,8 +11,10 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "golden"))
+import program_tune  # noqa: E402
+
 WEFT = os.environ["WEFT"]
-SKIPPED = 77
 WORDS = ["perm128-400g", "--knob", "cc.target_delay=0.1rtt..4rtt", "--knob", "cc.qa_gate=0..6", "--knob", "cc.gamma=0.3..1", "--budget", "600", "--json"]
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -33,12 +35,9 @@ def measure(folder, jobs):
 
 
 def main():
+    program_tune.skip_without_sqlite()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        probe = subprocess.run([WEFT, "tune", "show", folder / "none"], capture_output=True, text=True, check=False)
-        if "has no SQLite" in probe.stderr:
-            print("this build has no SQLite: skipped")
-            return SKIPPED
         studies = []
         for jobs in (1, 2):
             study, clock_s, own, of_runs = measure(folder, jobs)

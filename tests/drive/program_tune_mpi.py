@@ -34,8 +34,9 @@ class Spread(program_tune.Room):
 
     def test_it_is_the_study_of_one_process(self):
         whole = self.weft(*WORDS, "--study", "whole.tune", "--json").stdout
-        for processes in (2, 4):
-            out, _ = self.spread(processes, *WORDS, "--study", f"{processes}.tune", "--json")
+        for processes, more in ((1, []), (1, ["--jobs", 2]), (2, []), (4, [])):
+            (self.folder / f"{processes}.tune").unlink(missing_ok=True)
+            out, _ = self.spread(processes, *WORDS, *more, "--study", f"{processes}.tune", "--json")
             self.assertEqual(json.loads(out), json.loads(whole))
             self.assertEqual(self.rows(f"{processes}.tune"), self.rows("whole.tune"))
         with sqlite3.connect(self.folder / "4.tune") as store:  # half of it is gone: it is gone on with
@@ -43,13 +44,6 @@ class Spread(program_tune.Room):
         out, _ = self.spread(3, "resume", "4.tune", "--json")
         self.assertEqual(json.loads(out), json.loads(whole))
         self.assertEqual(self.rows("4.tune"), self.rows("whole.tune"))
-
-    def count(self, study):
-        try:
-            with sqlite3.connect(f"file:{self.folder / study}?mode=ro", uri=True) as store:
-                return store.execute("SELECT count(*) FROM runs").fetchone()[0]
-        except sqlite3.OperationalError:
-            return 0
 
     def test_who_dies_takes_no_row_along(self):
         words = [*WORDS[:-6], "--budget", "1500", *WORDS[-4:]]

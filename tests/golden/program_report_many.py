@@ -118,6 +118,14 @@ def check_best():
     check(all(abs(a - b) < 0.15 for value in wanted for a, b in zip(grid[value], wanted[value])), f"the grid: {grid}")
     said = weft("sim", "incast", "--sweep", "cc.target_delay=2us,5us,20us", "--seeds", 3, "--quiet")
     check(re.search(r"\d of the other 2 points are no later beyond chance", said) and said.count("####") >= 3, "with seeds it says how many are as good")
+    grid = ["sim", "incast", "--sweep", "cc.target_delay=2us,5us,10us,20us", "--sweep", "queue.bytes=40kB,80kB", "--seeds", 3]
+    said = weft(*grid)
+    lines = said.splitlines()
+    done = next(one for one in json.loads(weft(*grid, "--json"))["figures"] if one["name"] == "done_s")
+    rows = [line.split() for line in lines if re.match(r"  \d+us [48]0kB ", line)]
+    widest = max(len(line) for line in lines if re.match(r"  \d+us ", line))
+    check(len(lines) <= 40 and widest <= 100, f"eight points with seeds fit a screen: {len(lines)} lines, a table of {widest} columns")
+    check([row[4] for row in rows] == [f"{1e6 * point['mean']:.1f}" for point in done["points"]], "each with its mean")
     said = weft("sim", "incast", "--sweep", "transport.mpr=64,256,4096")
     check("is an end of its values" in said or "all points are done at the same time" in said or "mpr=256" in said.split("Done first")[1], "an end of the values is told")
     check("Done first" not in weft("sim", "incast", "--seeds", 2), "nothing to choose from without a sweep")

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Studies of two functions at once whose Pareto set is known, with noise, in 2 to 8 dimensions:
-// what
-// --front finds covers more of it than random search with as many runs in nine of ten, all of it
-// but little, and its last round has both ends.
+// what --front finds covers more of it than random search with as many runs in nine of ten, all of
+// it but little, and its last round has both ends.
 
 #include <math.h>
 #include <setjmp.h>
@@ -166,27 +165,14 @@ static struct found found_in(const struct tune *tune, const struct pair *pair)
 static struct found study(shape_fn *shape, uint32_t n, const char *engine, uint64_t seed)
 {
 	struct refusal refusal = {0};
-	struct tune_plan plan = {.scenario_count = 1,
-				 .scenarios = {"pair"},
-				 .seed = seed * 1000,
-				 .budget = BUDGET,
-				 .search_seeds = 3,
-				 .race_seeds = 6,
-				 .fresh_seeds = 15,
-				 .engine = search_engine(engine),
-				 .runs = runs};
-	for (uint32_t i = 0; i < n; i++)
-		assert_int_equal(tune_space_add(&plan.space, knobs[i], &refusal), 0);
-	assert_int_equal(tune_aim_goal(&plan.aim, "done_s", &refusal), 0);
+	struct tune_plan plan;
+	plan_functions(&plan, knobs, n, engine, seed, BUDGET, runs);
 	assert_int_equal(tune_aim_goal(&plan.aim, "queue_bytes_max", &refusal), 0);
 	plan.aim.is_front = true;
 	struct pair pair = {
 		shape, &plan.space, {plan.aim.goals[0].figure, plan.aim.goals[1].figure}};
 	plan.runs_context = &pair;
-	struct tune *tune = tune_create(&plan);
-	assert_non_null(tune);
-	assert_int_equal(tune_run(tune, &refusal), 0);
-	assert_true(tune_result(tune)->runs <= BUDGET);
+	struct tune *tune = study_functions(&plan);
 	struct found found = found_in(tune, &pair);
 	tune_free(tune);
 	return found;

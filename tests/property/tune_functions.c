@@ -119,28 +119,14 @@ struct ended {
 static struct ended study_screened(function_fn *function, double noise, const char *engine,
 				   uint32_t n, uint64_t seed, uint64_t budget, uint32_t screen)
 {
-	struct refusal refusal = {0};
-	struct tune_plan plan = {.scenario_count = 1,
-				 .scenarios = {"function"},
-				 .seed = seed * 1000,
-				 .budget = budget,
-				 .screen = screen,
-				 .search_seeds = 3,
-				 .race_seeds = 6,
-				 .fresh_seeds = 15,
-				 .engine = search_engine(engine),
-				 .runs = runs};
-	for (uint32_t i = 0; i < n; i++)
-		assert_int_equal(tune_space_add(&plan.space, knobs[i], &refusal), 0);
-	assert_int_equal(tune_aim_goal(&plan.aim, "done_s", &refusal), 0);
+	struct tune_plan plan;
+	plan_functions(&plan, knobs, n, engine, seed, budget, runs);
+	plan.screen = screen;
 	assert_int_equal(plan.aim.goals[0].figure, DONE_S);
 	struct noisy noisy = {function, noise, &plan.space};
 	plan.runs_context = &noisy;
-	struct tune *tune = tune_create(&plan);
-	assert_non_null(tune);
-	assert_int_equal(tune_run(tune, &refusal), 0);
+	struct tune *tune = study_functions(&plan);
 	const struct tune_result *result = tune_result(tune);
-	assert_true(result->runs <= budget);
 	struct ended ended = {.value = NAN,
 			      .verdict = result->verdict,
 			      .different = result->different,

@@ -65,26 +65,14 @@ static int runs(void *context, const struct tune_request *requests, uint32_t cou
 
 static void study(double how_steep, uint64_t seed, enum tune_digits wanted)
 {
-	struct refusal refusal = {0};
-	struct tune_plan plan = {.scenario_count = 1,
-				 .scenarios = {"function"},
-				 .fabrics = {{.rtt_ps = RTT_PS}},
-				 .seed = seed * 1000,
-				 .budget = 400,
-				 .search_seeds = 3,
-				 .race_seeds = 6,
-				 .fresh_seeds = 15,
-				 .engine = search_engine("cmaes"),
-				 .runs = runs};
-	assert_int_equal(tune_space_add(&plan.space, "cc.target_delay=0.05rtt..1rtt", &refusal), 0);
-	assert_int_equal(tune_aim_goal(&plan.aim, "done_s", &refusal), 0);
+	static const char *const knob[] = {"cc.target_delay=0.05rtt..1rtt"};
+	struct tune_plan plan;
+	plan_functions(&plan, knob, 1, "cmaes", seed, 400, runs);
+	plan.fabrics[0].rtt_ps = RTT_PS;
 	struct steep steep = {how_steep, &plan};
 	plan.runs_context = &steep;
-	struct tune *tune = tune_create(&plan);
-	assert_non_null(tune);
-	assert_int_equal(tune_run(tune, &refusal), 0);
+	struct tune *tune = study_functions(&plan);
 	const struct tune_result *result = tune_result(tune);
-	assert_true(result->runs <= plan.budget);
 	assert_int_equal(result->verdict, TUNE_BETTER);
 	if (result->digits != wanted)
 		fail_msg("seed %llu: digits %d, not %d, of %s", (unsigned long long)seed,
@@ -113,10 +101,46 @@ static void rounding_is_as_coarse_as_a_quarter_of_the_gain_lets_it(void **state)
 			study(cases[i].steep, seed, cases[i].wanted);
 }
 
+static double kilobytes_of(const char *set)
+{
+	char *end;
+	double value = strtod(strchr(set, '=') + 1, &end);
+	assert_true(strcmp(end, "B") == 0 || strcmp(end, "kB") == 0 || strcmp(end, "MB") == 0);
+	return *end == 'B' ? value / 1e3 : *end == 'k' ? value : value * 1e3;
+}
+
+static void rounding_keeps_what_is_above_above(void **state)
+{
+	static const char *const pair[] = {
+		"queue.ecn_low=0.02portbdp..0.5portbdp:log",
+		"queue.ecn_high=0.02portbdp..1portbdp:log:above=queue.ecn_low"};
+	struct tune_plan plan;
+	struct rng rng = rng_of(1, RNG_TEST, 2);
+	const struct tune_fabric fabric = {.port_bdp_bytes = 200e3};
+	(void)state;
+	plan_functions(&plan, pair, 2, "random", 1, 400, runs);
+	for (int i = 0; i < 3000; i++) {
+		double at[TUNE_KNOBS_MAX];
+		for (int j = 0; j < 2; j++)
+			at[j] = (double)(rng_next(&rng) >> 11) * 0x1p-53 *
+				(j + i % 2 > 0 ? 1 : 0.1);
+		for (int digits = TUNE_AS_FOUND; digits <= TUNE_TWO_DIGITS; digits++) {
+			char low[TUNE_VALUE_BYTES], high[TUNE_VALUE_BYTES];
+			tune_space_set_to(&plan.space, at, 0, &fabric, (enum tune_digits)digits,
+					  low);
+			tune_space_set_to(&plan.space, at, 1, &fabric, (enum tune_digits)digits,
+					  high);
+			if (!(kilobytes_of(low) < kilobytes_of(high)))
+				fail_msg("digits %d: %s is not below %s", digits, low, high);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rounding_is_as_coarse_as_a_quarter_of_the_gain_lets_it),
+		cmocka_unit_test(rounding_keeps_what_is_above_above),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

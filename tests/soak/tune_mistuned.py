@@ -13,8 +13,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "golden"))
+import program_tune  # noqa: E402
+
 WEFT = os.environ["WEFT"]
-SKIPPED = 77
 SEEDS, FIRST = 40, 800001
 T95 = 2.02  # Student's t for 39 degrees of freedom, 95 %
 FABRIC = "fabric: {nics: 64, planes: 4, link_rate: 100Gb/s, nics_per_t0: 16, t1_count: 16}\n"
@@ -87,12 +89,9 @@ def prove(folder, what, jobs, sets, knobs, bound):
 
 
 def main():
+    program_tune.skip_without_sqlite()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        probe = subprocess.run([WEFT, "tune", "show", folder / "none"], capture_output=True, text=True, check=False)
-        if "has no SQLite" in probe.stderr:
-            print("this build has no SQLite: skipped")
-            return SKIPPED
         for job, traffic in JOBS.items():
             (folder / f"{job}.yaml").write_text(f"name: {job}\n{FABRIC}traffic: {traffic}\n", encoding="utf-8")
         for case in CASES:

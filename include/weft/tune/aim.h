@@ -92,9 +92,11 @@ uint32_t tune_aim_bounds(const struct tune_aim *aim, const struct study_run *def
 double tune_aim_length_s(const struct study_run *of_default);
 
 // Whether the default's run can be what others are compared with. -EINVAL with the figure and the
-// reason: it has none, or it is 0.
+// reason: it has none; or, of all of its runs in a scenario, [count], it is 0 in each.
 int tune_aim_check(const struct tune_aim *aim, const struct study_run *of_default,
 		   struct refusal *refusal);
+int tune_aim_check_all(const struct tune_aim *aim, const struct study_run *defaults, uint32_t count,
+		       struct refusal *refusal);
 
 // One cost of the costs of all scenarios of a block.
 double tune_aim_over(const struct tune_aim *aim, const double *costs, uint32_t count);

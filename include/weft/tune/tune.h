@@ -110,7 +110,8 @@ struct tune_candidate {
 	char name[TUNE_NAME_BYTES];
 	struct tune_series met, fresh; // in search and race; in the last round
 	uint32_t number;	       // in order of proposal
-	bool is_dropped;	       // in the race
+	uint32_t part;	 // of the search that proposed it last, counted from 1; 0: screened
+	bool is_dropped; // in the race
 };
 
 // What is recommended, rounded, on the fresh seeds.

@@ -51,6 +51,34 @@ static int build_butterfly(struct world *world, struct refusal *refusal)
 	return 0;
 }
 
+// A message from each NIC to another one, of dice of its own: another permutation than the
+// traffic's.
+static void put_beside(const struct world *world, struct flow *flows)
+{
+	const struct scenario *scenario = world->scenario;
+	pattern_permutation(flows, world->fabric.nics, scenario->traffic.beside_bytes,
+			    rng_mix(scenario->seed));
+}
+
+// The same where the traffic has no flows.
+static int build_beside(struct world *world, struct refusal *refusal)
+{
+	if (world->scenario->traffic.beside_bytes == 0 || world->flow_count > 0)
+		return 0;
+	if (world->scenario->sample.is_on)
+		return refuse(refusal, -EINVAL,
+			      "a sample leaves out what traffic.beside would meet: sample off goes "
+			      "with it",
+			      0, 0, 0);
+	world->flow_count = world->fabric.nics;
+	world->flows = arena_draw(world->arena, ARENA_WORKLOAD, world->flow_count,
+				  sizeof(*world->flows));
+	if (world->flows == NULL)
+		return build_no_memory(world, refusal);
+	put_beside(world, world->flows);
+	return 0;
+}
+
 static int build_patterns(struct world *world, struct refusal *refusal)
 {
 	const struct scenario *scenario = world->scenario;
@@ -64,9 +92,8 @@ static int build_patterns(struct world *world, struct refusal *refusal)
 		return build_no_memory(world, refusal);
 	world->flows = flows;
 	world->flow_count = count + beside;
-	if (beside > 0) // of dice of its own: another permutation than the traffic's
-		pattern_permutation(flows + count, nics, traffic->beside_bytes,
-				    rng_mix(scenario->seed));
+	if (beside > 0)
+		put_beside(world, flows + count);
 	switch (traffic->kind) {
 	case TRAFFIC_PERMUTATION:
 		pattern_permutation(flows, nics, traffic->bytes, scenario->seed);
@@ -401,6 +428,8 @@ int world_build_shards(struct world *ret, struct arena *arena, const struct scen
 			      shards.count, WORLD_SHARDS_MAX, 0);
 	check(!shards.are_processes || shards.index < shards.count);
 	int rc = build_job(ret, trace_text, trace_bytes, refusal);
+	if (rc == 0)
+		rc = build_beside(ret, refusal);
 	if (rc == 0)
 		rc = build_sample(ret, refusal);
 	if (rc == 0)

@@ -123,6 +123,11 @@ int skip_build(struct world *world, struct refusal *refusal)
 			      "skip.steady does not go with a program: its computations do not "
 			      "repeat with the rings",
 			      0, 0, 0);
+	if (world->flow_count > 0)
+		return refuse(refusal, -EINVAL,
+			      "skip.steady does not go with traffic.beside: its messages are no "
+			      "steps that repeat",
+			      0, 0, 0);
 	for (uint32_t i = 0; i < world->topology.hosts; i++)
 		lines += world->hosts[i]->rank_count * world->job.ring.channels;
 	struct skip *skip = arena_draw(world->arena, ARENA_WORLD, 1, sizeof(*skip));
