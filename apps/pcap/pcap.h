@@ -40,6 +40,7 @@ struct call {
 	const char *paths[FILES_MAX];
 	uint32_t count;
 	bool wants_help, wants_version, is_json, is_csv, wants_table;
+	const char *rows;		  // list that --csv prints, or NULL
 	const char *annotate;		  // file for the annotated capture, or NULL
 	const char *profile;		  // that it is held against, or NULL
 	const char *nic, *before, *after; // address of a NIC, files with its counters; or NULL
@@ -90,9 +91,8 @@ void trust_print(FILE *to, const struct call *call);
 // The ten lines.
 void summary_print(FILE *to, const struct call *call);
 
-// All of it as JSON; streams as CSV.
+// All of it as JSON.
 void json_print(FILE *to, const struct call *call);
-void csv_print(FILE *to, const struct call *call);
 
 // Every stream and every repair.
 void table_print(FILE *to, const struct call *call);
