@@ -58,6 +58,7 @@ static const char *const slow_words[] = {"kept", "scaled", NULL};
 static const char *const entropy_words[] = {"port", "stev", "srv6", NULL};
 static const char *const ev_words[] = {"port-high", "port-low", NULL};
 static const char *const identification_words[] = {"zero", "sent", NULL};
+static const char *const qpns_words[] = {"counted", "drawn", NULL};
 static const char *const se_words[] = {"ibta", "swapped", NULL};
 static const char *const lengths_words[] = {"kept", "rewritten", NULL};
 static const char *const keep_words[] = {"whole", "headers", NULL};

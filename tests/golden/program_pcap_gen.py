@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """weft pcap gen: the capture is what weft sim writes of the same scenario, byte for byte; the analysis of it counts what the
 simulator counted beside it."""
+import csv
 import json
 import os
 import pathlib
@@ -48,8 +49,36 @@ def check_pauses(folder):
     check(bytes.fromhex("0180c2000001020000000000880801010003ffffffff") in raw, "to the station next to it, for the priorities of data")
 
 
+def check_numbers(folder):
+    """QP numbers that the seed draws: no two NICs have one in common, the run and the analysis are as before, and the log has them, too."""
+    for kind, algorithm in (("mrc", "nscc"), ("rc", "dcqcn")):
+        digests, numbers = set(), {}
+        for qpns, seed in (("counted", 1), ("drawn", 1), ("drawn", 2)):
+            capture, log = folder / "numbers.pcapng", folder / "numbers.csv"
+            words = ["incast", "--set", f"transport.kind={kind}", "--set", f"cc.algorithm={algorithm}", "--set", "traffic.bytes=64KiB", "--set", f"wire.qpns={qpns}", "--set", f"seed={seed}",
+                     "--pcap", capture, "--log", log, "--force", "--json"]
+            runs = [json.loads(weft(program, *words, *more)[1]) for program, *more in (("sim",), ("emu", "--ports", "memory"))]
+            told = json.loads(weft("pcap", "analyze", "--json", capture)[1])
+            by_target = {}
+            for stream in told["streams"]:
+                by_target.setdefault(stream["target"], set()).add(stream["qpn"])
+            with open(log, encoding="utf-8") as lines:
+                logged = {int(row["qpn"]) for row in csv.DictReader(lines)}
+            numbers[qpns, seed] = logged
+            check(logged == set().union(*by_target.values()), f"{kind}, {qpns}: the log has the numbers of the frames")
+            shared = sum(len(values) for values in by_target.values()) - len(logged)
+            check((shared == 0) == (qpns == "drawn"), f"{kind}, {qpns}: {shared} numbers are of two NICs")
+            check(min(logged) >= (2 if kind == "rc" or qpns == "drawn" else 0), f"{kind}, {qpns}: from {min(logged)} on")
+            check(runs[0]["run"]["digest"] == runs[1]["run"]["digest"], f"{kind}, {qpns}: the same with frames and without")
+            if seed == 1:
+                digests.add(runs[0]["run"]["digest"])
+        check(len(digests) == 1, f"{kind}: the run is that of counted numbers")
+        check(numbers["drawn", 1].isdisjoint(numbers["drawn", 2]), f"{kind}: another seed has others")
+
+
 with tempfile.TemporaryDirectory() as name:
     check_pauses(pathlib.Path(name))
+    check_numbers(pathlib.Path(name))
     folder = pathlib.Path(name)
     made, same, result = folder / "made.pcapng", folder / "same.pcapng", folder / "result"
     words = ["incast", "--set", "traffic.bytes=64KiB"]

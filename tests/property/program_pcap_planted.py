@@ -67,7 +67,7 @@ def scenario(kind, seed):
     return (f"name: planted\nseed: {seed}\n"
             f"fabric: {{nics: 8, nics_per_t0: 4, t1_count: 2, planes: {1 if is_rc else dice.choice([1, 2])}, link_rate: {rate}}}\n"
             f"transport: {{kind: {'rc' if is_rc else 'mrc'}, payload: {payload}B, psns: {'drawn' if is_v4(seed) else 'same'}}}\n"
-            + ("wire: {ip: 4, identification: sent}\n" if is_v4(seed) else "")
+            + ("wire: {ip: 4, identification: sent, qpns: drawn}\n" if is_v4(seed) else "")
             + (f"cc: {{algorithm: {dice.choice(['dcqcn', 'fixed'])}}}\n" if is_rc else "")
             + f"traffic: {{kind: flows, flows: [{flows}]}}\n{faults}taps: [{{at: {{nic: {tap}}}}}]\n"), len(ends)
 
@@ -117,7 +117,7 @@ def balance(log):
 
 def inside(kind, capture, log, result, flows):
     """EVs are those of the run, and messages take as long: a tap at the sender's NIC misses the last cable to it and what a first packet waited
-    for the others', one at the receiver's the way there and back, with what two queues, or what holds packets back, add to it."""
+    for the others', one at the receiver's the way there and back, with what the queues of the three switches on it, or what holds packets back (5 us at most), add."""
     done = subprocess.run([WEFT, "pcap", "analyze", "--json", capture], capture_output=True, text=True, timeout=120, check=False)
     said = json.loads(done.stdout)
     if kind.startswith("mrc"):
@@ -130,7 +130,7 @@ def inside(kind, capture, log, result, flows):
     rate, network = result["network"]["link_rate_bps"], result["network"]
     short = 1000 + flows * (result["scenario"]["payload_bytes"] + 200) * 8e9 / rate
     if KINDS[kind][3] == TARGET or kind == "mrc trimmed":
-        short = 1.2 * network["base_rtt_ps"] / 1000 + 2 * network["queue_bytes"] * 8e9 / rate + (5000 if kind == "rc reordered" else 0)
+        short = 1.2 * network["base_rtt_ps"] / 1000 + 3 * network["queue_bytes"] * 8e9 / rate + (5000 if kind == "rc reordered" else 0)
     check(messages["count"] == said["messages"]["count"] == flows, f"{kind}: {messages} {said['messages']}")
     for key in ("min_ns", "max_ns"):
         if said["figures"]["needless_timeouts"] > 0 or result["congestion"]["retransmitted_spurious"] not in (0, None):

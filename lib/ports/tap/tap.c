@@ -429,7 +429,8 @@ static void put_line(struct tap_set *set, const struct tap_record *record,
 	if (set->text_used > BUFFER_BYTES - TAP_LOG_LINE_BYTES)
 		drain_log(set);
 	world_cable_name(set->world, record->cable, name, sizeof(name));
-	set->text_used += tap_log_line(set->text + set->text_used, record->at, name, packet);
+	set->text_used += tap_log_line(set->text + set->text_used, &set->codec->nic, record->at,
+				       name, packet);
 }
 
 // The keys of all lanes, one lane after the other. A cable's packets are all of one lane.

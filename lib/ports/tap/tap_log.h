@@ -7,6 +7,7 @@
 
 #include <weft/core/packet.h>
 #include <weft/core/time.h>
+#include <weft/wire/wire.h>
 #include <weft/world/world.h>
 
 #define TAP_LOG_LINE_BYTES (384 + WORLD_CABLE_NAME_BYTES) // holds every line
@@ -14,6 +15,7 @@
 // The first line: the columns' names.
 extern const char tap_log_head[];
 
-// Writes the line of `packet`, which entered the cable `tap` at `at`, into TAP_LOG_LINE_BYTES.
-// Returns its length; there is no NUL behind it.
-size_t tap_log_line(char *ret, ps_t at, const char *tap, const struct packet *packet);
+// Writes the line of `packet`, whose frame is as `wire` has it, and which entered the cable `tap`
+// at `at`, into TAP_LOG_LINE_BYTES. Returns its length; there is no NUL behind it.
+size_t tap_log_line(char *ret, const struct wire_config *wire, ps_t at, const char *tap,
+		    const struct packet *packet);
