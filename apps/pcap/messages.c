@@ -259,7 +259,8 @@ static void read_frames(struct gather *all)
 		wire_dissect(&all->wire, interface->link, frame.bytes, frame.captured,
 			     frame.original, &record);
 		if (frame.has_time)
-			take_packet(all, &record, places_find(&all->places, interface),
+			take_packet(all, &record,
+				    places_find(&all->places, &all->reader, interface),
 				    frame.at_ns);
 		all->is_short |= all->nodes.is_short || all->streams.is_short ||
 			all->answers.is_short;

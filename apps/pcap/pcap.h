@@ -73,7 +73,9 @@ int source_open(struct source *source, const char *path, struct capture_reader *
 void source_close(struct source *source);
 
 // The place of an interface: the same for both ways of a cable, and for the planes of a NIC.
-void place_words(char *ret, size_t bytes, const struct capture_interface *interface);
+// Of both ends of a cable in one capture, the far one is a place of its own.
+void place_words(char *ret, size_t bytes, const struct capture_reader *reader,
+		 const struct capture_interface *interface);
 
 // copies.c. Takes the next frame; and whether nearly all were here twice, which is the capture's
 // doing.

@@ -264,6 +264,15 @@ static void begin_at_nak(struct flow *flow, struct sequence *sequence, uint32_t 
 		slot->flags |= PSN_MISSING;
 }
 
+// One more copy of a PSN of which one was overtaken: NAKs for what that one did may still come.
+static void take_lateness(const struct sequence *sequence, struct flow_psn *slot, int64_t at_ns)
+{
+	bool is_soon = sequence_is_soon(sequence, at_ns - slot->last_ns);
+	bool was_late = slot->flags & PSN_LATE || (slot->flags & PSN_WAS_LATE && is_soon);
+	slot->flags &= (uint16_t) ~(PSN_LATE | PSN_WAS_LATE);
+	slot->flags |= was_late ? PSN_WAS_LATE : 0;
+}
+
 void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
 		   const struct flow_packet *packet)
 {
@@ -288,7 +297,7 @@ void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequenc
 	sequence_settle_leap(flow, stream, sequence, arrival.psn);
 	arrival.slot = psn_slot(flow, sequence, arrival.psn);
 	if (arrival.slot != NULL)
-		arrival.slot->flags &= (uint16_t)~PSN_LATE;
+		take_lateness(sequence, arrival.slot, packet->at_ns);
 	arrival.is_again = count(flow, &arrival);
 	if (arrival.is_again && is_copy(&arrival)) {
 		stream->doubled++;

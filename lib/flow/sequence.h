@@ -117,6 +117,11 @@ void sequence_settle(struct flow *flow, struct flow_stream *stream, struct seque
 // At an answer: what went back after a silence is a repeat; else the next packet decides.
 void sequence_settle_by_answer(struct flow *flow, struct flow_stream *stream,
 			       struct sequence *sequence);
+// Whether no answer comes so soon behind its packet, as far as stamps can tell.
+static inline bool sequence_is_soon(const struct sequence *sequence, int64_t lag_ns)
+{
+	return sequence->answer_ns <= 0 || lag_ns < sequence->answer_ns;
+}
 // Whether it is not decided yet what the last packet of `psn` was.
 bool sequence_is_open(const struct sequence *sequence, uint32_t psn);
 // A full packet of the QP had so many bytes of payload.

@@ -62,6 +62,7 @@ static const char *const qpns_words[] = {"counted", "drawn", NULL};
 static const char *const se_words[] = {"ibta", "swapped", NULL};
 static const char *const lengths_words[] = {"kept", "rewritten", NULL};
 static const char *const keep_words[] = {"whole", "headers", NULL};
+static const char *const end_words[] = {"near", "far", NULL};
 static const char *const direction_words[] = {"both", "up", "down", NULL};
 static const char *const all_words[] = {"all", NULL};
 static const char *const measure_words[] = {

@@ -76,8 +76,56 @@ def check_numbers(folder):
         check(numbers["drawn", 1].isdisjoint(numbers["drawn", 2]), f"{kind}: another seed has others")
 
 
+FAULTS = """name: ends
+fabric: {{nics: 8, nics_per_t0: 4, t1_count: 2, planes: 1, link_rate: 100Gb/s}}
+transport: {{kind: rc}}
+cc: {{algorithm: fixed}}
+wire: {{ip: 4, identification: sent}}
+traffic: {{kind: flows, flows: [{{from: 0, to: 4, bytes: 1MiB}}]}}
+faults: [{{kind: {}, at: {{nic: 0}}, probability: 1%, way: up{}}}]
+"""
+
+
+def check_ends(folder):
+    """The far end of a cable is behind its faults, the near one before; both in one capture are two places, and no run changes by it."""
+    scenario, capture, log = folder / "ends.yaml", folder / "ends.pcapng", folder / "ends.csv"
+    for fault, more, near, far in (("loss", "", "loss BEHIND", "loss BEFORE"), ("corrupt", "", "loss BEHIND", "damaged packets BEFORE"),
+                                   ("duplicate", "", "no fault", "packets doubled by the network"),
+                                   ("reorder", ", delay: 5us", None, "reordering BEFORE")):
+        scenario.write_text(FAULTS.format(fault, more), encoding="utf-8")
+        alone = json.loads(weft("sim", scenario, "--json")[1])
+        times, data = {}, {}
+        for end, want in (("near", near), ("far", far)):
+            words = ["--tap", f"{{at: {{nic: 0}}, end: {end}, direction: up}}"]
+            words += ["--tap", f"{{at: {{nic: 0}}, end: {end}, direction: down}}"]
+            result = json.loads(weft("sim", scenario, "--json", "--pcap", capture, "--log", log, "--force", *words)[1])
+            check(result["run"]["digest"] == alone["run"]["digest"], f"{fault}, {end}: the run is the same without a capture")
+            said = weft("pcap", "analyze", capture)[1]
+            check(want is None or said.startswith(want), f"{fault}, {end} end: {said.splitlines()[0]}")
+            told = json.loads(weft("pcap", "analyze", "--json", capture)[1])
+            data[end] = told["figures"]["data"]
+            times[end] = told["totals"]["first_ns"]
+            check(told["trust"]["backward"] == 0, f"{fault}, {end}: stamps never go back")
+            check({stream["place"] for stream in told["streams"]} == {"nic 0"}, f"{fault}, {end}: one place")
+            name = b" > t0 0 end" if end == "far" else b"up, at the start of the cable, before its faults"
+            check(name in capture.read_bytes(), f"{fault}, {end}: the interface says where")
+            with open(log, encoding="utf-8") as lines:
+                places = {row["tap"].endswith(" end") for row in csv.DictReader(lines)}
+            check(places == {end == "far"}, f"{fault}, {end}: and the log does")
+        hits = {"loss": -alone["transport"]["data_packets"] + alone["transport"]["data_received"], "duplicate": 1}.get(fault, 0)
+        check(data["near"] == alone["transport"]["data_packets"], f"{fault}: {data['near']} data packets enter the cable")
+        check(data["far"] - data["near"] == hits if fault != "duplicate" else data["far"] > data["near"], f"{fault}: {data['far']} leave it, {hits}")
+        check(times["far"] > times["near"], f"{fault}: and later")
+    weft("sim", scenario, "--pcap", capture, "--force", "--tap", "{at: {nic: 0}}", "--tap", "{at: {nic: 0}, end: far}")
+    told = json.loads(weft("pcap", "analyze", "--json", capture)[1])
+    check({stream["place"] for stream in told["streams"]} == {"nic 0", "nic 0 end"}, "both ends: two places")
+    status, _, error = weft("emu", scenario, "--ports", "memory", "--pcap", folder / "none", "--tap", "{at: {nic: 0}, end: far}")
+    check(status == 2 and "taps[].end far needs a run without frames" in error and not (folder / "none").exists(), f"refused with frames: {error}")
+
+
 with tempfile.TemporaryDirectory() as name:
     check_pauses(pathlib.Path(name))
+    check_ends(pathlib.Path(name))
     check_numbers(pathlib.Path(name))
     folder = pathlib.Path(name)
     made, same, result = folder / "made.pcapng", folder / "same.pcapng", folder / "result"

@@ -47,5 +47,6 @@ enum tap_direction {
 struct tap {
 	struct link_place at;
 	enum tap_direction direction;
+	bool is_far;		// listens where packets leave the cable, behind its faults
 	ps_t from_ps, until_ps; // until PS_NEVER = for good
 };

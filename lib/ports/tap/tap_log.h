@@ -10,7 +10,9 @@
 #include <weft/wire/wire.h>
 #include <weft/world/world.h>
 
-#define TAP_LOG_LINE_BYTES (384 + WORLD_CABLE_NAME_BYTES) // holds every line
+#define TAP_FAR_WORD " end" // behind the name of a cable
+#define TAP_PLACE_NAME_BYTES (WORLD_CABLE_NAME_BYTES + sizeof(TAP_FAR_WORD))
+#define TAP_LOG_LINE_BYTES (384 + TAP_PLACE_NAME_BYTES) // holds every line
 
 // The first line: the columns' names.
 extern const char tap_log_head[];
