@@ -86,22 +86,20 @@ static bool ends(uint8_t operation)
 		 operation == 0x0d || operation == 0x0e);
 }
 
-// Notes the copy in its slot.
-static void keep(struct arrival *arrival)
+void sequence_keep(struct flow_psn *slot, const struct flow_packet *packet)
 {
-	const struct wire_record *record = arrival->packet->record;
-	struct flow_psn *slot = arrival->slot;
+	const struct wire_record *record = packet->record;
 	uint8_t operation = record->opcode & 31;
 	if (slot == NULL)
 		return;
 	if (!(slot->flags & PSN_SEEN)) {
-		slot->first_ns = arrival->packet->at_ns;
-		slot->first_number = arrival->packet->number;
+		slot->first_ns = packet->at_ns;
+		slot->first_number = packet->number;
 		slot->id_first = record->identification;
 		slot->bytes = record->payload_bytes;
 	}
 	slot->id_last = record->identification;
-	slot->last_ns = arrival->packet->at_ns;
+	slot->last_ns = packet->at_ns;
 	slot->copies++;
 	slot->flags &= (uint16_t)~PSN_BAD;
 	slot->flags |= (uint16_t)(PSN_SEEN | (begins(operation) ? PSN_BEGINS : 0) |
@@ -304,7 +302,7 @@ void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequenc
 		stream->again += packet_is_read(packet);
 		note(flow, stream, FLOW_NOTE_DOUBLED, packet->number, arrival.psn, 1);
 		blame(flow, stream, FLOW_DUPLICATE, 1);
-		keep(&arrival);
+		sequence_keep(arrival.slot, packet);
 		return;
 	}
 	bool is_known = stream->has_ordered_ids && packet->record->layers & WIRE_LAYER_IPV4;
@@ -325,7 +323,7 @@ void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequenc
 		sequence->expected++;
 	if (psn_distance(arrival.psn, sequence->head) >= 0)
 		sequence->head = arrival.psn + 1;
-	keep(&arrival);
+	sequence_keep(arrival.slot, packet);
 	sequence->last_ns = packet->at_ns;
 }
 

@@ -69,6 +69,8 @@ struct sequence {
 	uint64_t pending_number;
 	int64_t pending_ns, pending_silence_ns;
 	bool pending_is_read, pending_is_again;
+	struct flow_class *pending_classes[2];
+	struct flow_psn pending_slot; // as it would be if nothing of its PSN had passed before
 	// Another one behind it, which also fills a hole: both are late, unless a repeat goes on
 	// from the first.
 	bool has_second;
