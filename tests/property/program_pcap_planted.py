@@ -119,7 +119,9 @@ def balance(log):
                 known.add(packet)
                 evs[row["ev"]] = evs.get(row["ev"], 0) + 1
     packets = sum(evs.values())
-    return len(evs), max(evs.values()) * len(evs) / packets, packets**2 / (len(evs) * sum(n * n for n in evs.values()))
+    mean = packets / len(evs)
+    chi_square = sum((n - mean) ** 2 / mean for n in evs.values())
+    return len(evs), max(evs.values()) / mean, packets**2 / (len(evs) * sum(n * n for n in evs.values())), chi_square
 
 
 def inside(kind, capture, log, result, flows):
@@ -128,10 +130,11 @@ def inside(kind, capture, log, result, flows):
     done = subprocess.run([WEFT, "pcap", "analyze", "--json", capture], capture_output=True, text=True, timeout=120, check=False)
     said = json.loads(done.stdout)
     if kind.startswith("mrc"):
-        values, worst, jain = balance(log)
+        values, worst, jain, chi_square = balance(log)
         seen = said["figures"]["ev_balance"]
-        check(seen["values"] == values and abs(seen["max_over_mean"] - worst) < 1e-9 and abs(seen["jain"] - jain) < 1e-9,
-              f"{kind}: EVs {seen}, and {values}, {worst}, {jain}")
+        check(seen["values"] == values and abs(seen["max_over_mean"] - worst) < 1e-9 and abs(seen["jain"] - jain) < 1e-9 and
+              abs(seen["chi_square"] - chi_square) < 1e-6 * (1 + chi_square),
+              f"{kind}: EVs {seen}, and {values}, {worst}, {jain}, {chi_square}")
     rows = [row for row in result["messages"] if row["count"] > 0]
     messages = {"count": sum(row["count"] for row in rows), "min_ns": min(row["min_ns"] for row in rows), "max_ns": max(row["max_ns"] for row in rows)}
     rate, network = result["network"]["link_rate_bps"], result["network"]

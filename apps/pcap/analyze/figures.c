@@ -19,8 +19,9 @@ static void put_share(json_t *to, const char *name, uint64_t part, uint64_t whol
 
 // ---------------------------------------------------------------- paths
 
-// Jain's index is 1 where all have the same, and 1/n where one has all. Those that had nothing are
-// not known here.
+// Jain's index is 1 where all have the same, and 1/n where one has all. Chi-square is against that
+// all have the same, with values - 1 degrees of freedom: about so much where dice deal each packet.
+// Those that had nothing are not known here.
 static json_t *balance(const struct flow_totals *totals)
 {
 	double sum = 0, squares = 0, most = 0;
@@ -40,6 +41,8 @@ static json_t *balance(const struct flow_totals *totals)
 			    has_any ? json_real(most * count / sum) : json_null());
 	json_object_set_new(to, "jain",
 			    has_any ? json_real(sum * sum / (count * squares)) : json_null());
+	json_object_set_new(to, "chi_square",
+			    has_any ? json_real(squares * count / sum - sum) : json_null());
 	return to;
 }
 
