@@ -248,6 +248,10 @@ int foreign_run(struct call *call)
 	call->meeting.options = (struct meeting_options){.index = OWN, .count = 1};
 	signals_catch();
 	int rc = setup_scenario(call);
+	if (rc == 0 && call->scenario.frames.is_qpn_drawn)
+		rc = refuse(&call->refusal, -EINVAL,
+			    "wire.qpns: with --foreign each end says its QP number: counted only",
+			    0, 0, 0);
 	if (rc == 0)
 		rc = build(&foreign, &stage);
 	if (rc == 0)

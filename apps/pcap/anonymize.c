@@ -71,7 +71,7 @@ static void put_interfaces(struct anonymize *all)
 		const struct capture_interface *from =
 			&all->reader.interfaces[all->rewrite.interfaces];
 		char name[32] = "";
-		uint32_t place = places_find(&all->places, from);
+		uint32_t place = places_find(&all->places, &all->reader, from);
 		if (from->name[0] != '\0')
 			snprintf(name, sizeof(name), "place %u", place + 1);
 		const struct pcapng_interface to = {.name = name,

@@ -106,7 +106,8 @@ static bool take(struct reading *all, struct sightings *to, int which,
 	if (key.source == UINT32_MAX || key.target == UINT32_MAX || index == UINT32_MAX)
 		return false;
 	struct stream *stream = table_of_at(&all->streams, index);
-	uint32_t place = 1 + places_find(&all->places, &all->reader.interfaces[frame->interface]);
+	uint32_t place = 1 +
+		places_find(&all->places, &all->reader, &all->reader.interfaces[frame->interface]);
 	if (stream->places[which] == 0)
 		stream->places[which] = place;
 	if (stream->places[which] != place)

@@ -45,6 +45,7 @@ struct gather {
 	struct table_of nodes, streams, answers;
 	uint32_t messages_room;
 	uint32_t *olders; // [messages_room] the message of this stream before: index + 1
+	bool are_packets; // each is a message of its own
 	bool is_short;	  // of memory
 };
 

@@ -84,9 +84,29 @@ int source_open(struct source *source, const char *path, struct capture_reader *
 
 // ---------------------------------------------------------------- places
 
+#define END " end" // of a name: of what leaves the cable, not of what enters it
+
+static bool cut_end(char *name)
+{
+	size_t length = strlen(name), end = strlen(END);
+	if (length <= end || strcmp(name + length - end, END) != 0)
+		return false;
+	name[length - end] = '\0';
+	return true;
+}
+
+static bool has_interface(const struct capture_reader *reader, const char *name)
+{
+	for (uint32_t i = 0; i < reader->interface_count; i++)
+		if (strcmp(reader->interfaces[i].name, name) == 0)
+			return true;
+	return false;
+}
+
 // weft names an interface "sender > receiver" with the plane of each: both ways of a cable are one
 // place, and the planes of a NIC are, too.
-void place_words(char *ret, size_t bytes, const struct capture_interface *interface)
+void place_words(char *ret, size_t bytes, const struct capture_reader *reader,
+		 const struct capture_interface *interface)
 {
 	char name[CAPTURE_TEXT_BYTES], *second;
 	snprintf(name, sizeof(name), "%s", interface->name);
@@ -95,6 +115,7 @@ void place_words(char *ret, size_t bytes, const struct capture_interface *interf
 		snprintf(ret, bytes, "%s", name);
 		return;
 	}
+	const char *end = cut_end(name) && has_interface(reader, name) ? END : "";
 	*second = '\0';
 	second += 3;
 	char *first = name;
@@ -107,13 +128,15 @@ void place_words(char *ret, size_t bytes, const struct capture_interface *interf
 	char *plane = strstr(first, " plane ");
 	if (strncmp(first, "nic ", 4) == 0 && plane != NULL)
 		*plane = '\0', second = first; // every cable of a NIC
-	snprintf(ret, bytes, second == first ? "%s" : "%s - %s", first, second);
+	snprintf(ret, bytes, second == first ? "%s%s%s" : "%s - %s%s", first,
+		 second == first ? end : second, second == first ? "" : end);
 }
 
-static uint32_t place_of(struct call *call, const struct capture_interface *interface)
+static uint32_t place_of(struct call *call, const struct capture_reader *reader,
+			 const struct capture_interface *interface)
 {
 	char name[2 * CAPTURE_TEXT_BYTES];
-	place_words(name, sizeof(name), interface);
+	place_words(name, sizeof(name), reader, interface);
 	for (uint32_t i = 0; i < call->place_count; i++)
 		if (strcmp(call->places[i], name) == 0)
 			return i;
@@ -157,7 +180,7 @@ static void read_frames(struct call *call, struct capture_reader *reader, struct
 	while (capture_next(reader, &frame)) {
 		const struct capture_interface *interface = &reader->interfaces[frame.interface];
 		if (places[frame.interface] == 0)
-			places[frame.interface] = (uint16_t)(place_of(call, interface) + 1);
+			places[frame.interface] = (uint16_t)(place_of(call, reader, interface) + 1);
 		wire_dissect(config, interface->link, frame.bytes, frame.captured, frame.original,
 			     &record);
 		struct flow_packet packet = {.record = &record,

@@ -13,6 +13,7 @@
 #include "analyze/judge.h"
 #include "analyze/nic.h"
 #include "analyze/page.h"
+#include "analyze/rows.h"
 #include "analyze/timeline.h"
 #include "help.h"
 #include "pcap.h"
@@ -23,6 +24,7 @@ enum {
 	OPT_TABLE = 256,
 	OPT_JSON,
 	OPT_CSV,
+	OPT_ROWS,
 	OPT_VERSION,
 	OPT_ANNOTATE,
 	OPT_PROFILE,
@@ -38,6 +40,7 @@ static const struct option longs[] = {
 	{"table", no_argument, NULL, OPT_TABLE},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"csv", no_argument, NULL, OPT_CSV},
+	{"rows", required_argument, NULL, OPT_ROWS},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPT_VERSION},
 	{"annotate", required_argument, NULL, OPT_ANNOTATE},
@@ -55,6 +58,8 @@ static const struct option longs[] = {
 static const char **word_of(struct call *call, int option)
 {
 	switch (option) {
+	case OPT_ROWS:
+		return &call->rows;
 	case OPT_ANNOTATE:
 		return &call->annotate;
 	case OPT_PROFILE:
@@ -111,6 +116,12 @@ static int check_together(struct call *call)
 	if (call->is_csv && (has_nic || call->profile != NULL))
 		return outcome_bad_word(&call->refusal,
 					"has no place for --nic and --profile:", "--csv");
+	if (call->rows != NULL && !call->is_csv)
+		return outcome_bad_word(&call->refusal, "needs --csv:", "--rows");
+	if (call->rows != NULL && !rows_has(call->rows))
+		return outcome_bad_word(
+			&call->refusal,
+			"streams, connections, dscp, priorities or repairs, not:", call->rows);
 	if (files_are_forced() && !writes_file(call))
 		return outcome_bad_word(&call->refusal,
 					"needs --annotate, --trace or --page:", "--force");
@@ -162,7 +173,7 @@ static int print(struct call *call)
 	if (call->is_json)
 		json_print(stdout, call);
 	else if (call->is_csv)
-		csv_print(stdout, call);
+		rows_print(stdout, call);
 	else
 		summary_print(stdout, call);
 	if (call->wants_table)

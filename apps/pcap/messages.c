@@ -131,6 +131,26 @@ static void take_data(struct gather *all, struct stream *stream, const struct wi
 	}
 }
 
+static void take_single(struct gather *all, const struct stream_key *key,
+			const struct wire_record *record, uint32_t place, int64_t at_ns)
+{
+	struct stream *stream = record->payload_bytes > 0 ? stream_of(all, key, record->psn, place)
+							  : NULL;
+	if (stream == NULL || stream->place != place)
+		return;
+	uint32_t psn = psn_extend(stream->head, record->psn);
+	struct message *message = add_message(all, stream);
+	if (message == NULL)
+		return;
+	message->first_psn = message->last_psn = psn;
+	message->bytes = record->payload_bytes;
+	message->start_ns = message->end_ns = at_ns;
+	bool is_below = psn_distance(psn, stream->head) < 0;
+	message->is_again = record->found == WIRE_FOUND_MRC ? record->is_rtx : is_below;
+	if (!is_below)
+		stream->head = psn + 1;
+}
+
 static void take_answer(struct gather *all, const struct stream_key *key,
 			const struct answer *answer)
 {
@@ -162,6 +182,10 @@ static void take_packet(struct gather *all, const struct wire_record *record, ui
 				 record->qpn, record->found};
 	if (key.source == UINT32_MAX || key.target == UINT32_MAX)
 		return;
+	if (all->are_packets) {
+		take_single(all, &key, record, place, at_ns);
+		return;
+	}
 	bool is_sack = is_mrc && record->opcode == PACKET_SACK;
 	bool is_ack = operation == 0x11 && transport < 4;
 	if (is_sack || (is_ack && !(record->syndrome & ACK_KIND_MASK))) {
@@ -259,7 +283,8 @@ static void read_frames(struct gather *all)
 		wire_dissect(&all->wire, interface->link, frame.bytes, frame.captured,
 			     frame.original, &record);
 		if (frame.has_time)
-			take_packet(all, &record, places_find(&all->places, interface),
+			take_packet(all, &record,
+				    places_find(&all->places, &all->reader, interface),
 				    frame.at_ns);
 		all->is_short |= all->nodes.is_short || all->streams.is_short ||
 			all->answers.is_short;
@@ -269,12 +294,14 @@ static void read_frames(struct gather *all)
 	memcpy(all->ret->end, all->reader.why, sizeof(all->ret->end));
 }
 
-int messages_read(struct messages *ret, const char *path, bool renumbers, struct refusal *refusal)
+int messages_read(struct messages *ret, const char *path, const struct messages_options *options,
+		  struct refusal *refusal)
 {
 	static struct gather all; // large: kept off the stack
 	memset(&all, 0, sizeof(all));
 	memset(ret, 0, sizeof(*ret));
 	all.ret = ret;
+	all.are_packets = options->are_packets;
 	wire_config_default(6, &all.wire);
 	all.wire.icrc_unchecked = true;
 	table_of_init(&all.nodes, 16, 16);
@@ -288,7 +315,8 @@ int messages_read(struct messages *ret, const char *path, bool renumbers, struct
 	if (rc == 0) {
 		read_frames(&all);
 		source_close(&source);
-		all.is_short |= !gather_settle(&all) || !number_nodes(&all, renumbers);
+		all.is_short |= (!all.are_packets && !gather_settle(&all)) ||
+			!number_nodes(&all, options->renumbers);
 		if (ret->count > 1)
 			qsort(ret->list, ret->count, sizeof(*ret->list), by_start);
 	}

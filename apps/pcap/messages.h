@@ -17,6 +17,7 @@ struct message {
 	uint64_t bytes;
 	int64_t start_ns, end_ns; // end: -1, not seen
 	bool has_last;
+	bool is_again; // of packets: its PSN had been seen
 };
 
 struct messages {
@@ -30,7 +31,15 @@ struct messages {
 	char end[REFUSAL_TEXT_BYTES]; // why the capture ended early; empty: it did not
 };
 
+// What is made of a capture.
+struct messages_options {
+	bool renumbers;
+	bool are_packets; // each packet with payload is a message of its own, READ responses, UD
+			  // too
+};
+
 // Reads all of a capture. Nodes are NICs by weft's rule of addresses where all are, else, or where
 // `renumbers`, they are numbered by their addresses. -errno with a reason that names the file.
-int messages_read(struct messages *ret, const char *path, bool renumbers, struct refusal *refusal);
+int messages_read(struct messages *ret, const char *path, const struct messages_options *options,
+		  struct refusal *refusal);
 void messages_free(struct messages *messages);

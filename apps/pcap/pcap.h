@@ -40,6 +40,7 @@ struct call {
 	const char *paths[FILES_MAX];
 	uint32_t count;
 	bool wants_help, wants_version, is_json, is_csv, wants_table;
+	const char *rows;		  // list that --csv prints, or NULL
 	const char *annotate;		  // file for the annotated capture, or NULL
 	const char *profile;		  // that it is held against, or NULL
 	const char *nic, *before, *after; // address of a NIC, files with its counters; or NULL
@@ -72,7 +73,9 @@ int source_open(struct source *source, const char *path, struct capture_reader *
 void source_close(struct source *source);
 
 // The place of an interface: the same for both ways of a cable, and for the planes of a NIC.
-void place_words(char *ret, size_t bytes, const struct capture_interface *interface);
+// Of both ends of a cable in one capture, the far one is a place of its own.
+void place_words(char *ret, size_t bytes, const struct capture_reader *reader,
+		 const struct capture_interface *interface);
 
 // copies.c. Takes the next frame; and whether nearly all were here twice, which is the capture's
 // doing.
@@ -90,9 +93,8 @@ void trust_print(FILE *to, const struct call *call);
 // The ten lines.
 void summary_print(FILE *to, const struct call *call);
 
-// All of it as JSON; streams as CSV.
+// All of it as JSON.
 void json_print(FILE *to, const struct call *call);
-void csv_print(FILE *to, const struct call *call);
 
 // Every stream and every repair.
 void table_print(FILE *to, const struct call *call);

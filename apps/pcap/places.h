@@ -10,4 +10,5 @@ struct places {
 };
 
 // The number of an interface's place, from 0.
-uint32_t places_find(struct places *places, const struct capture_interface *interface);
+uint32_t places_find(struct places *places, const struct capture_reader *reader,
+		     const struct capture_interface *interface);

@@ -19,6 +19,7 @@
 #include <weft/run/scenario_file.h>
 
 #include "help.h"
+#include "pace.h"
 #include "pcap.h"
 #include "program.h"
 #include "verbs.h"
@@ -27,10 +28,13 @@
 #define WORDS_MAX 1024
 #define PATH_BYTES 4096
 #define SET_BYTES (PATH_BYTES + 64)
+#define PACKETS_MAX (1u << 24)
 
 struct replay {
 	const char *path, *out;
-	bool renumbers, has_scenario, wants_help, wants_version;
+	struct messages_options options;
+	struct pace pace;
+	bool is_emu, has_scenario, wants_help, wants_version;
 	char *words[WORDS_MAX + 16]; // of weft sim
 	int count;
 	char folder[PATH_BYTES], program[PATH_BYTES], capture[PATH_BYTES];
@@ -43,8 +47,12 @@ struct replay {
 
 static int take_word(struct replay *replay, char *word)
 {
-	if (strcmp(word, "--renumber") == 0) {
-		replay->renumbers = true;
+	bool *flag = strcmp(word, "--renumber") == 0 ? &replay->options.renumbers
+		: strcmp(word, "--packets") == 0     ? &replay->options.are_packets
+		: strcmp(word, "--emu") == 0	     ? &replay->is_emu
+						     : NULL;
+	if (flag != NULL) {
+		*flag = true;
 		return 0;
 	}
 	replay->wants_help |= strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
@@ -64,11 +72,31 @@ static int take_word(struct replay *replay, char *word)
 	return 0;
 }
 
+static int check_pace(struct replay *replay)
+{
+	const struct pace *pace = &replay->pace;
+	bool is_paced = pace->speed_text != NULL || pace->drift_text != NULL ||
+		pace->loops_text != NULL;
+	if (is_paced && !replay->options.are_packets)
+		return outcome_bad_line(&replay->refusal,
+					"--speed, --drift and --loops need --packets");
+	if (replay->is_emu && !replay->has_scenario)
+		return outcome_bad_line(&replay->refusal, "--emu needs a scenario");
+	return pace_read(&replay->pace, &replay->refusal);
+}
+
 static int take_words(struct replay *replay, int argc, char **argv)
 {
 	int rc = 0;
 	replay->words[replay->count++] = argv[0];
 	for (int i = 1; i < argc && rc == 0; i++) {
+		const char **pace = pace_word(&replay->pace, argv[i]);
+		if (pace != NULL) {
+			rc = outcome_once(&replay->refusal, pace, argv[i],
+					  i + 1 < argc ? argv[i + 1] : "");
+			i++;
+			continue;
+		}
 		if (strncmp(argv[i], "-o", 2) != 0) {
 			rc = take_word(replay, argv[i]);
 			continue;
@@ -82,6 +110,9 @@ static int take_words(struct replay *replay, int argc, char **argv)
 		return rc;
 	if (replay->path == NULL)
 		return outcome_bad_line(&replay->refusal, "no capture given");
+	rc = check_pace(replay);
+	if (rc < 0)
+		return rc;
 	if (!replay->has_scenario && replay->out == NULL)
 		return outcome_bad_line(&replay->refusal,
 					"a scenario to run them in is missing, or -o FILE to write "
@@ -106,14 +137,14 @@ static void say_nodes(const struct messages *messages)
 		printf("NIC %u is %s\n", i, address_words(words, messages->nodes[i]));
 }
 
-static void say_messages(const struct messages *messages)
+static void say_messages(const struct messages *messages, bool are_packets)
 {
 	char w[4][WORDS_BYTES];
 	uint64_t bytes = 0;
 	for (uint32_t i = 0; i < messages->count; i++)
 		bytes += messages->list[i].bytes;
-	printf("%s messages (%s) of %s QPs rebuilt from %s frames\n",
-	       count_words(w[0], messages->count), bytes_words(w[1], bytes),
+	printf("%s %s (%s) of %s QPs rebuilt from %s frames\n", count_words(w[0], messages->count),
+	       are_packets ? "packets" : "messages", bytes_words(w[1], bytes),
 	       count_words(w[2], messages->stream_count), count_words(w[3], messages->frames));
 	if (still_open(messages) > 0)
 		printf("%s of them do not end in the capture: run, and not compared\n",
@@ -140,6 +171,32 @@ static void drop_empty(struct messages *messages)
 	if (count < messages->count)
 		printf("left out: %u messages of no byte\n", messages->count - count);
 	messages->count = count;
+}
+
+// Packets as often, and as fast, as asked for. The next loop begins one packet after the last one,
+// by the mean.
+static int set_pace(struct messages *messages, const struct pace *pace, struct refusal *refusal)
+{
+	uint32_t count = messages->count;
+	if (count == 0)
+		return 0;
+	if ((uint64_t)count * pace->loops > PACKETS_MAX)
+		return refuse(refusal, -EINVAL, "% packets in % loops: at most % are replayed",
+			      count, pace->loops, PACKETS_MAX);
+	struct message *list = realloc(messages->list, (size_t)count * pace->loops * sizeof(*list));
+	if (list == NULL)
+		return refuse(refusal, -ENODEV, "no memory for the loops of a capture", 0, 0, 0);
+	messages->list = list;
+	int64_t first_ns = list[0].start_ns;
+	double took_ns = (double)(list[count - 1].start_ns - first_ns) * (1 + 1.0 / count);
+	for (uint32_t i = count * pace->loops; i-- > 0;) {
+		struct message *to = &list[i];
+		*to = list[i % count];
+		double at_ns = (double)(to->start_ns - first_ns) + took_ns * (i / count);
+		to->start_ns = to->end_ns = first_ns + (int64_t)llround(at_ns / pace->speed);
+	}
+	messages->count = count * pace->loops;
+	return 0;
 }
 
 // ---------------------------------------------------------------- before and after
@@ -194,10 +251,24 @@ struct pairs {
 	double worst; // difference of one message, as a part of its time
 };
 
+// What the fabric had sent again.
+static void drop_repeats(struct messages *messages)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < messages->count; i++)
+		if (!messages->list[i].is_again)
+			messages->list[count++] = messages->list[i];
+	messages->count = count;
+}
+
 // The k-th message of an end to another, of a size, is the k-th there.
 static void match(struct replay *replay, struct pairs *pairs)
 {
 	struct messages *before = &replay->before, *after = &replay->after;
+	if (replay->options.are_packets)
+		drop_repeats(after);
+	int64_t before_ns = before->count > 0 ? before->list[0].start_ns : 0;
+	int64_t after_ns = after->count > 0 ? after->list[0].start_ns : 0;
 	qsort(before->list, before->count, sizeof(*before->list), by_ends);
 	qsort(after->list, after->count, sizeof(*after->list), by_ends);
 	for (uint32_t i = 0, k = 0; i < before->count && k < after->count;) {
@@ -213,6 +284,10 @@ static void match(struct replay *replay, struct pairs *pairs)
 		if (one->end_ns < 0 || other->end_ns < 0)
 			continue;
 		int64_t was = one->end_ns - one->start_ns, is = other->end_ns - other->start_ns;
+		if (replay->options.are_packets) {
+			was = one->start_ns - before_ns;
+			is = other->start_ns - after_ns;
+		}
 		widen(&pairs->before, one);
 		widen(&pairs->after, other);
 		double part = was > 0 ? fabs((double)(is - was)) / (double)was : 0;
@@ -247,6 +322,28 @@ static void say_pairs(struct pairs *pairs)
 	printf("  the largest difference of one message is %.2f %%\n", 100 * pairs->worst);
 }
 
+// Of packets: how long after its time each began to leave, counted from the first.
+static void say_lateness(const struct replay *replay, struct pairs *pairs)
+{
+	char w[5][WORDS_BYTES];
+	uint32_t count = pairs->count;
+	if (count == 0) {
+		puts("no packet has its twin in the replay: transport.payload is less than theirs, "
+		     "or "
+		     "they went over a scale-up");
+		return;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		pairs->after_ns[i] -= pairs->before_ns[i];
+	qsort(pairs->after_ns, count, sizeof(int64_t), by_value);
+	printf("\n%s of %s packets left over the new fabric, behind their time by: p50 %s, p99 %s, "
+	       "at most %s\n",
+	       count_words(w[0], count), count_words(w[1], replay->before.count),
+	       time_words(w[2], pairs->after_ns[(count - 1) / 2]),
+	       time_words(w[3], pairs->after_ns[(uint32_t)(0.99 * (count - 1) + 0.5)]),
+	       time_words(w[4], pairs->after_ns[count - 1]));
+}
+
 static int compare(struct replay *replay)
 {
 	struct messages *before = &replay->before;
@@ -255,13 +352,15 @@ static int compare(struct replay *replay)
 			      .after = none,
 			      .before_ns = calloc(before->count + 1u, sizeof(int64_t)),
 			      .after_ns = calloc(before->count + 1u, sizeof(int64_t))};
-	int rc = messages_read(&replay->after, replay->capture, replay->renumbers,
-			       &replay->refusal);
+	int rc = messages_read(&replay->after, replay->capture, &replay->options, &replay->refusal);
 	if (pairs.before_ns == NULL || pairs.after_ns == NULL)
 		rc = refuse(&replay->refusal, -ENODEV, "no memory to compare messages", 0, 0, 0);
 	if (rc == 0) {
 		match(replay, &pairs);
-		say_pairs(&pairs);
+		if (!replay->options.are_packets)
+			say_pairs(&pairs);
+		else
+			say_lateness(replay, &pairs);
 	}
 	free(pairs.before_ns);
 	free(pairs.after_ns);
@@ -291,7 +390,8 @@ static int find_nics(struct replay *replay, uint32_t *ret_nics)
 	static struct options options; // large: kept off the stack
 	static struct scenario scenario;
 	optind = 1;
-	int rc = options_parse(&options, "sim", replay->count, replay->words, &replay->refusal);
+	int rc = options_parse(&options, replay->is_emu ? "emu" : "sim", replay->count,
+			       replay->words, &replay->refusal);
 	if (rc == 0 && options.scenario == NULL)
 		rc = outcome_bad_line(&replay->refusal, "no scenario given");
 	if (rc == 0)
@@ -323,19 +423,26 @@ static int run(struct replay *replay)
 	replay->words[replay->count++] = replay->capture;
 	optind = 1;
 	fflush(stdout);
-	return run_main("sim", help_text, replay->count, replay->words);
+	return run_main(replay->is_emu ? "emu" : "sim", help_text, replay->count, replay->words);
 }
 
 static int replay_all(struct replay *replay, int *ret_status)
 {
-	int rc = messages_read(&replay->before, replay->path, replay->renumbers, &replay->refusal);
+	int rc = messages_read(&replay->before, replay->path, &replay->options, &replay->refusal);
 	if (rc < 0)
 		return rc;
-	say_messages(&replay->before);
+	if (replay->options.are_packets)
+		rc = set_pace(&replay->before, &replay->pace, &replay->refusal);
+	if (rc < 0)
+		return rc;
+	say_messages(&replay->before, replay->options.are_packets);
 	drop_empty(&replay->before);
 	if (replay->before.count == 0)
 		return refuse(&replay->refusal, -EINVAL,
-			      "no message of RoCE or MRC begins in this capture", 0, 0, 0);
+			      replay->options.are_packets
+				      ? "no packet of RoCE or MRC with payload in this capture"
+				      : "no message of RoCE or MRC begins in this capture",
+			      0, 0, 0);
 	if (replay->out != NULL)
 		rc = program_write(&replay->before, 0, replay->out, &replay->refusal);
 	if (rc < 0 || !replay->has_scenario)

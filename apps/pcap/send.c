@@ -12,19 +12,17 @@
 #include <weft/run/outcome.h>
 
 #include "outlet.h"
+#include "pace.h"
 #include "pcap.h"
 #include "verbs.h"
 
 #define FRAME_BYTES_MAX 65535u
-#define SPIN_NS 60000	// sleeps end later than they should by so much
-#define LATE_NS 1000000 // worth a word
-#define DRIFT_PPM_MAX 1000
+#define SPIN_NS 60000	 // sleeps end later than they should by so much
+#define LATE_NS 1000000	 // worth a word
 #define LINK_ETHERNET 1u // LINKTYPE_ETHERNET
 
 struct send {
-	const char *speed_text, *loops_text, *drift_text;
-	double speed; // of the capture's clock, its drift taken out
-	uint32_t loops;
+	struct pace pace;
 	struct outlet outlet;
 	struct refusal refusal;
 	struct capture_reader reader;
@@ -46,34 +44,10 @@ static const struct option longs[] = {
 static int take(void *context, int option, const char *value, struct refusal *refusal)
 {
 	struct send *send = context;
-	if (option == OPT_DRIFT)
-		return outcome_once(refusal, &send->drift_text, "--drift", value);
-	bool is_speed = option == OPT_SPEED;
-	return outcome_once(refusal, is_speed ? &send->speed_text : &send->loops_text,
-			    is_speed ? "--speed" : "--loops", value);
-}
-
-static int read_numbers(struct send *send)
-{
-	char *end = "";
-	send->speed = send->speed_text != NULL ? strtod(send->speed_text, &end) : 1;
-	if (*end != '\0' || !isfinite(send->speed) || send->speed < 1e-6 || send->speed > 1e6)
-		return outcome_bad_word(&send->refusal,
-					"--speed is a number from 0.000001 to 1000000, not",
-					send->speed_text);
-	long loops = send->loops_text != NULL ? strtol(send->loops_text, &end, 10) : 1;
-	if (*end != '\0' || loops < 1 || loops > 1000000)
-		return outcome_bad_word(&send->refusal,
-					"--loops is a number from 1 to 1000000, not",
-					send->loops_text);
-	send->loops = (uint32_t)loops;
-	double drift_ppm = send->drift_text != NULL ? strtod(send->drift_text, &end) : 0;
-	if (*end != '\0' || end == send->drift_text || !(fabs(drift_ppm) <= DRIFT_PPM_MAX))
-		return outcome_bad_word(&send->refusal,
-					"--drift is a number of ppm from -1000 to 1000, not",
-					send->drift_text);
-	send->speed *= 1 + drift_ppm / 1e6;
-	return 0;
+	const char *name = option == OPT_DRIFT ? "--drift"
+		: option == OPT_SPEED	       ? "--speed"
+					       : "--loops";
+	return outcome_once(refusal, pace_word(&send->pace, name), name, value);
 }
 
 // ---------------------------------------------------------------- time
@@ -119,7 +93,7 @@ static int send_frame(struct send *send, const struct capture_frame *frame)
 	memcpy(send->frame, frame->bytes, frame->captured);
 	memset(send->frame + frame->captured, 0, frame->original - frame->captured);
 	send->padded += frame->captured < frame->original;
-	double after_ns = (double)(frame->at_ns - send->first_ns) / send->speed;
+	double after_ns = (double)(frame->at_ns - send->first_ns) / send->pace.speed;
 	int64_t late_ns = wait_until(send->start_ns + (int64_t)llround(after_ns));
 	flow_lag(&send->lateness, late_ns);
 	send->late += late_ns > LATE_NS;
@@ -145,7 +119,7 @@ static int send_loop(struct send *send, const char *path)
 		return outcome_bad_word(&send->refusal, "no frame that this device can send, in",
 					path);
 	// The next loop begins one frame after the last one, by the mean.
-	double took_ns = (double)(send->last_ns - send->first_ns) / send->speed;
+	double took_ns = (double)(send->last_ns - send->first_ns) / send->pace.speed;
 	send->start_ns += (int64_t)llround(took_ns * (1 + 1 / (double)(send->sent - before)));
 	return rc;
 }
@@ -178,11 +152,11 @@ int send_run(int argc, char **argv)
 	if (rc == VERB_DONE)
 		return EXIT_SUCCESS;
 	if (rc == 0)
-		rc = read_numbers(&send);
+		rc = pace_read(&send.pace, &send.refusal);
 	const char *path = rc == 0 ? argv[optind] : NULL;
 	if (rc == 0 && outlet_is_elsewhere(argv[optind + 1]))
 		here_become("weft-pcap-dpdk", argv - 1); // the whole line: the verb is argv[0]
-	if (rc == 0 && send.loops > 1 && strcmp(path, "-") == 0)
+	if (rc == 0 && send.pace.loops > 1 && strcmp(path, "-") == 0)
 		rc = outcome_bad_line(&send.refusal, "--loops needs a file, not standard input");
 	if (rc == 0)
 		rc = outlet_open(&send.outlet, argv[optind + 1], &send.refusal);
@@ -192,7 +166,7 @@ int send_run(int argc, char **argv)
 		rc = refuse(&send.refusal, -ENODEV, "no memory for a buffer", 0, 0, 0);
 	int64_t begin_ns = now_ns();
 	send.start_ns = -1;
-	for (uint32_t i = 0; rc == 0 && i < send.loops; i++)
+	for (uint32_t i = 0; rc == 0 && i < send.pace.loops; i++)
 		rc = send_loop(&send, path);
 	int64_t took_ns = now_ns() - begin_ns;
 	outlet_close(&send.outlet);

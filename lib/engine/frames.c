@@ -244,9 +244,9 @@ static void flush(struct lane *lane, struct burst *burst)
 static void tap(struct lane *lane, uint32_t cable, const struct departure *departure,
 		const struct frame *frame)
 {
-	uint32_t plan = lane->cables.plan[cable];
-	if (tap_listens(lane->taps, plan, departure->start))
-		tap_take(lane->taps, lane->index, plan, departure->start,
+	uint32_t place = TAP_PLACE(lane->cables.plan[cable], false);
+	if (tap_listens(lane->taps, place, departure->start))
+		tap_take(lane->taps, lane->index, place, departure->start,
 			 packet_at(lane->out.packets, departure->packet), frame->bytes,
 			 frame->length);
 }

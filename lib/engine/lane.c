@@ -17,6 +17,14 @@
 
 #define POLL_EVERY 64 // machines between two looks at what came from other ranks
 
+static bool has_far_tap(const struct scenario *scenario)
+{
+	for (uint32_t i = 0; i < scenario->tap_count; i++)
+		if (scenario->taps[i].is_far)
+			return true;
+	return false;
+}
+
 static bool has_damage(const struct world *world)
 {
 	for (uint32_t i = 0; i < world->scenario->fault_count; i++)
@@ -75,7 +83,7 @@ int lane_init(struct lane *lane, const struct world *world, ps_t span_ps, struct
 			ports_max = world->machines[m].port_count;
 	lane->world = world;
 	lane->arrivals_max = burst;
-	lane->has_damage = has_damage(world);
+	lane->takes_single = has_damage(world) || has_far_tap(world->scenario);
 	lane->other_bytes_max = other_bytes_max(world);
 	lane->scratch[0] = arena_draw(arena, ARENA_DRIVE, burst, sizeof(struct arrival));
 	lane->scratch[1] = arena_draw(arena, ARENA_DRIVE, burst, sizeof(struct arrival));
@@ -131,6 +139,16 @@ static bool is_refused(struct lane *lane, const struct cable *cable, uint32_t in
 	return true;
 }
 
+// Shows a packet that leaves cable `index` at `at` to the taps behind the faults of cables.
+static __attribute__((noinline)) void tap_far(struct lane *lane, uint32_t index, ps_t at,
+					      uint32_t packet)
+{
+	uint32_t place = TAP_PLACE(lane->cables.plan[index], true);
+	if (tap_listens(lane->taps, place, at))
+		tap_take(lane->taps, lane->index, place, at, packet_at(lane->out.packets, packet),
+			 NULL, 0);
+}
+
 // Takes the first packet of a cable with faults, if it arrives before the window's end.
 static bool take_first(struct lane *lane, uint32_t index, ps_t *ret_at, uint32_t *ret_packet)
 {
@@ -145,6 +163,8 @@ static bool take_first(struct lane *lane, uint32_t index, ps_t *ret_at, uint32_t
 		return false;
 	*ret_packet = late_at < at ? (uint32_t)late_pop(late)
 				   : (uint32_t)(fifo_pop(&cable->fifo, lane->out.chunks) >> 32);
+	if (lane->taps != NULL)
+		tap_far(lane, index, *ret_at, *ret_packet);
 	return true;
 }
 
@@ -200,7 +220,7 @@ static uint32_t take_waiting(struct lane *lane, uint32_t index, struct arrival *
 	return taken + take_stalled(lane, index, PS_NEVER, to + taken, room - taken);
 }
 
-// take_cable() for cables with faults, and where packets may be damaged.
+// take_cable() for cables with faults, and where packets may be damaged or taps look at them.
 static __attribute__((noinline)) uint32_t take_faulty(struct lane *lane, uint32_t index,
 						      struct arrival *to, uint32_t room)
 {
@@ -255,7 +275,7 @@ static uint32_t take_cable(struct lane *lane, uint32_t index, struct arrival *to
 	struct cable *cable = &lane->cables.cables[index];
 	struct fifo fifo = cable->fifo;
 	uint32_t taken = 0;
-	if (cable->has_late || lane->has_damage)
+	if (cable->has_late || lane->takes_single)
 		return take_faulty(lane, index, to, room);
 	while (fifo.count > 0) {
 		uint32_t row = fifo_row(&fifo), most = room - taken;
@@ -331,14 +351,15 @@ bool lane_awaits_late(struct lane *lane, uint32_t index)
 	return true;
 }
 
-// Shows the departures of machine `m` to the taps, which listen before the faults of cables.
+// Shows the departures of machine `m` to the taps, those before the faults of cables.
 static __attribute__((noinline)) void tap(struct lane *lane, uint32_t m)
 {
 	for (uint32_t i = 0; i < lane->out.count; i++) {
 		const struct departure *departure = &lane->out.departures[i];
-		uint32_t plan = lane->cables.plan[lane_cable(lane, m, departure)];
-		if (tap_listens(lane->taps, plan, departure->start))
-			tap_take(lane->taps, lane->index, plan, departure->start,
+		uint32_t place = TAP_PLACE(lane->cables.plan[lane_cable(lane, m, departure)],
+					   false);
+		if (tap_listens(lane->taps, place, departure->start))
+			tap_take(lane->taps, lane->index, place, departure->start,
 				 packet_at(lane->out.packets, departure->packet), NULL, 0);
 	}
 }

@@ -38,7 +38,7 @@ struct lane {
 	struct border *border; // to other ranks, or NULL
 	uint32_t arrivals_max;
 	uint32_t other_bytes_max; // no packet without payload is larger
-	bool has_damage;	  // a fault damages packets
+	bool takes_single;	  // packets may be damaged, or taps look at what comes
 	uint32_t index;
 	uint32_t shard;	     // whose series it writes
 	uint32_t hears;	     // shard whose hosts hear signals here

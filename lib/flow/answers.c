@@ -89,6 +89,15 @@ static void answer_timer(struct flow *flow, struct flow_stream *stream, uint32_t
 		repair_settle_timer(flow, stream, FLOW_LOSS_BEHIND);
 }
 
+static void take_lag(struct flow *flow, struct sequence *sequence, const struct flow_psn *slot,
+		     int64_t lag_ns)
+{
+	bool is_least = sequence->answer_ns == 0 || lag_ns < sequence->answer_ns;
+	if (is_least && slot->copies == 1) // else it may be the answer to another copy
+		sequence->answer_ns = lag_ns;
+	flow_lag(&flow->report.ack, lag_ns);
+}
+
 void answer_ack(struct flow *flow, struct flow_stream *stream, const struct flow_packet *packet)
 {
 	struct sequence *sequence = &stream_state(flow, stream)->requests;
@@ -97,12 +106,20 @@ void answer_ack(struct flow *flow, struct flow_stream *stream, const struct flow
 	sequence_settle_by_answer(flow, stream, sequence);
 	answer_open_nak(flow, stream, psn);
 	if (psn_distance(psn, sequence->acked) >= 0 && slot != NULL && slot->flags & PSN_ASKS)
-		flow_lag(&flow->report.ack, packet->at_ns - slot->last_ns);
+		take_lag(flow, sequence, slot, packet->at_ns - slot->last_ns);
 	answer_timer(flow, stream, psn);
 	answer_advance(flow, stream, psn + 1, packet->at_ns);
 }
 
 // ---------------------------------------------------------------- NAK
+
+// Whether a NAK was under way, or may have been, when the last copy of its PSN passed.
+static bool may_have_crossed(const struct sequence *sequence, const struct flow_psn *slot,
+			     int64_t at_ns)
+{
+	return slot != NULL && slot->flags & PSN_SEEN &&
+		sequence_is_soon(sequence, at_ns - slot->last_ns);
+}
 
 // Where the PSN that a receiver wants was lost.
 static enum flow_cause place_loss(struct flow *flow, struct flow_stream *stream, uint32_t psn,
@@ -117,6 +134,11 @@ static enum flow_cause place_loss(struct flow *flow, struct flow_stream *stream,
 	if (slot != NULL && slot->flags & PSN_LATE)
 		return FLOW_REORDER_BEFORE; // missed when it was overtaken, and here by now
 	const struct flow_psn *before = psn_find(sequence, psn - 1);
+	bool was_late = (slot != NULL && slot->flags & PSN_WAS_LATE) ||
+		(before != NULL && before->flags & (PSN_LATE | PSN_WAS_LATE));
+	if (was_late && may_have_crossed(sequence, slot, packet->at_ns))
+		return FLOW_REORDER_BEFORE; // the late one came, what followed it had been too
+					    // early
 	bool was_thrown_away = slot != NULL && (slot->flags & (PSN_SEEN | PSN_MISSING)) == PSN_SEEN;
 	if (was_thrown_away && before != NULL && before->flags & PSN_LATE)
 		return FLOW_REORDER_BEFORE; // what passed before a late one was out of order

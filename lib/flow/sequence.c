@@ -86,22 +86,20 @@ static bool ends(uint8_t operation)
 		 operation == 0x0d || operation == 0x0e);
 }
 
-// Notes the copy in its slot.
-static void keep(struct arrival *arrival)
+void sequence_keep(struct flow_psn *slot, const struct flow_packet *packet)
 {
-	const struct wire_record *record = arrival->packet->record;
-	struct flow_psn *slot = arrival->slot;
+	const struct wire_record *record = packet->record;
 	uint8_t operation = record->opcode & 31;
 	if (slot == NULL)
 		return;
 	if (!(slot->flags & PSN_SEEN)) {
-		slot->first_ns = arrival->packet->at_ns;
-		slot->first_number = arrival->packet->number;
+		slot->first_ns = packet->at_ns;
+		slot->first_number = packet->number;
 		slot->id_first = record->identification;
 		slot->bytes = record->payload_bytes;
 	}
 	slot->id_last = record->identification;
-	slot->last_ns = arrival->packet->at_ns;
+	slot->last_ns = packet->at_ns;
 	slot->copies++;
 	slot->flags &= (uint16_t)~PSN_BAD;
 	slot->flags |= (uint16_t)(PSN_SEEN | (begins(operation) ? PSN_BEGINS : 0) |
@@ -264,6 +262,15 @@ static void begin_at_nak(struct flow *flow, struct sequence *sequence, uint32_t 
 		slot->flags |= PSN_MISSING;
 }
 
+// One more copy of a PSN of which one was overtaken: NAKs for what that one did may still come.
+static void take_lateness(const struct sequence *sequence, struct flow_psn *slot, int64_t at_ns)
+{
+	bool is_soon = sequence_is_soon(sequence, at_ns - slot->last_ns);
+	bool was_late = slot->flags & PSN_LATE || (slot->flags & PSN_WAS_LATE && is_soon);
+	slot->flags &= (uint16_t) ~(PSN_LATE | PSN_WAS_LATE);
+	slot->flags |= was_late ? PSN_WAS_LATE : 0;
+}
+
 void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
 		   const struct flow_packet *packet)
 {
@@ -288,14 +295,14 @@ void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequenc
 	sequence_settle_leap(flow, stream, sequence, arrival.psn);
 	arrival.slot = psn_slot(flow, sequence, arrival.psn);
 	if (arrival.slot != NULL)
-		arrival.slot->flags &= (uint16_t)~PSN_LATE;
+		take_lateness(sequence, arrival.slot, packet->at_ns);
 	arrival.is_again = count(flow, &arrival);
 	if (arrival.is_again && is_copy(&arrival)) {
 		stream->doubled++;
 		stream->again += packet_is_read(packet);
 		note(flow, stream, FLOW_NOTE_DOUBLED, packet->number, arrival.psn, 1);
 		blame(flow, stream, FLOW_DUPLICATE, 1);
-		keep(&arrival);
+		sequence_keep(arrival.slot, packet);
 		return;
 	}
 	bool is_known = stream->has_ordered_ids && packet->record->layers & WIRE_LAYER_IPV4;
@@ -316,7 +323,7 @@ void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequenc
 		sequence->expected++;
 	if (psn_distance(arrival.psn, sequence->head) >= 0)
 		sequence->head = arrival.psn + 1;
-	keep(&arrival);
+	sequence_keep(arrival.slot, packet);
 	sequence->last_ns = packet->at_ns;
 }
 

@@ -106,6 +106,8 @@ void sequence_begin(struct sequence *sequence, uint32_t psn, uint32_t head);
 // A packet with a PSN of its own, of go-back-N (RC, UC).
 void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
 		   const struct flow_packet *packet);
+// Notes a copy in the slot of its PSN.
+void sequence_keep(struct flow_psn *slot, const struct flow_packet *packet);
 // Whether the packet waits for the next one. False: what waited is decided.
 bool sequence_waits(struct flow *flow, struct arrival *arrival);
 // Decides about a packet that jumped ahead of a repeat: the next one has PSN `next`.
@@ -117,6 +119,11 @@ void sequence_settle(struct flow *flow, struct flow_stream *stream, struct seque
 // At an answer: what went back after a silence is a repeat; else the next packet decides.
 void sequence_settle_by_answer(struct flow *flow, struct flow_stream *stream,
 			       struct sequence *sequence);
+// Whether no answer comes so soon behind its packet, as far as stamps can tell.
+static inline bool sequence_is_soon(const struct sequence *sequence, int64_t lag_ns)
+{
+	return sequence->answer_ns <= 0 || lag_ns < sequence->answer_ns;
+}
 // Whether it is not decided yet what the last packet of `psn` was.
 bool sequence_is_open(const struct sequence *sequence, uint32_t psn);
 // A full packet of the QP had so many bytes of payload.
@@ -141,3 +148,5 @@ void mrc_end(struct flow *flow, struct flow_stream *stream);
 void totals_take(struct flow *flow, const struct flow_packet *packet);
 // A packet with a PSN of its own, which was seen before or not.
 void totals_take_data(struct flow *flow, const struct flow_packet *packet, bool is_again);
+// The two that it was counted in: of its DSCP and of its priority.
+void totals_classes(struct flow *flow, const struct flow_packet *packet, struct flow_class *ret[2]);

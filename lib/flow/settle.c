@@ -18,15 +18,26 @@ bool packet_is_read(const struct flow_packet *packet)
 }
 
 // The stream began before the first packet that passed here: a receiver waited for it.
-static void begin_earlier(struct flow *flow, struct sequence *sequence, uint32_t psn)
+static void begin_earlier(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
+			  uint32_t psn)
 {
+	if (sequence->pending_is_again && !sequence->pending_is_read) { // it was not seen before
+		stream->again--;
+		stream->again_bytes -= sequence->pending_slot.bytes;
+		stream->begun += (sequence->pending_slot.flags & PSN_BEGINS) != 0;
+		for (int i = 0; i < 2; i++)
+			sequence->pending_classes[i]->again--;
+	}
 	sequence->low = psn;
 	sequence->expected = psn + 1;
 	if (sequence->acked == psn + 1)
 		sequence->acked = psn;
 	struct flow_psn *slot = psn_slot(flow, sequence, psn);
-	if (slot != NULL)
-		slot->flags |= PSN_SEEN | PSN_LATE;
+	if (slot == NULL)
+		return;
+	*slot = sequence->pending_slot;
+	slot->psn = psn;
+	slot->flags |= PSN_LATE;
 }
 
 // [from, to), of which packet `number` was the first, came by themselves.
@@ -83,7 +94,7 @@ static void settle_one(struct flow *flow, struct flow_stream *stream, struct seq
 		note(flow, stream, FLOW_NOTE_LATE, sequence->pending_number, from, 1);
 		hole_count_late(flow, stream);
 		hole_tell_repair(flow, sequence, from);
-		begin_earlier(flow, sequence, from);
+		begin_earlier(flow, stream, sequence, from);
 		return;
 	}
 	if ((goes_on || goes_back) && is_one && is_soon &&
@@ -238,5 +249,8 @@ bool sequence_waits(struct flow *flow, struct arrival *arrival)
 	sequence->pending_silence_ns = arrival->packet->at_ns - sequence->last_ns;
 	sequence->pending_is_read = packet_is_read(arrival->packet);
 	sequence->pending_is_again = arrival->is_again;
+	totals_classes(flow, arrival->packet, sequence->pending_classes);
+	sequence->pending_slot = (struct flow_psn){0};
+	sequence_keep(&sequence->pending_slot, arrival->packet);
 	return true;
 }

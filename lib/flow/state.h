@@ -14,10 +14,11 @@ enum { // flow_psn.flags
 	PSN_TRIMMED = 32,
 	PSN_NACKED = 64,
 	PSN_ACKED = 128,
-	PSN_ASKS = 256,	   // asks for an ACK
-	PSN_FAIR = 512,	   // MRC: its loss was counted, no repeat since
-	PSN_LATE = 2048,   // filled a hole by itself: it was overtaken
-	PSN_FILLED = 1024, // a hole that a repeat filled: counted as lost
+	PSN_ASKS = 256,	     // asks for an ACK
+	PSN_FAIR = 512,	     // MRC: its loss was counted, no repeat since
+	PSN_LATE = 2048,     // filled a hole by itself: it was overtaken
+	PSN_WAS_LATE = 4096, // a copy before the last one was; no answer to that has come since
+	PSN_FILLED = 1024,   // a hole that a repeat filled: counted as lost
 };
 
 // One PSN. A slot is good while `psn` is the running number that is looked for.
@@ -56,6 +57,7 @@ struct sequence {
 	uint32_t mtu_bytes;	       // of payload, as a full packet told; 0: none passed
 	uint32_t strays;	       // damaged packets whose PSN is not to be believed
 	int64_t last_ns;	       // of the last packet
+	int64_t answer_ns;	       // an ACK came no sooner behind its packet; 0: none came
 	// Identifications.
 	uint16_t id_newest;
 	bool has_id;
@@ -67,6 +69,8 @@ struct sequence {
 	uint64_t pending_number;
 	int64_t pending_ns, pending_silence_ns;
 	bool pending_is_read, pending_is_again;
+	struct flow_class *pending_classes[2];
+	struct flow_psn pending_slot; // as it would be if nothing of its PSN had passed before
 	// Another one behind it, which also fills a hole: both are late, unless a repeat goes on
 	// from the first.
 	bool has_second;

@@ -101,12 +101,21 @@ static void take_class_data(struct flow_class *class, bool is_again, bool is_tri
 	class->trims += is_trimmed;
 }
 
+void totals_classes(struct flow *flow, const struct flow_packet *packet, struct flow_class *ret[2])
+{
+	struct flow_totals *totals = &flow->report.totals;
+	ret[0] = &totals->dscp[packet->record->dscp];
+	ret[1] = priority_of(totals, packet->record);
+}
+
 void totals_take_data(struct flow *flow, const struct flow_packet *packet, bool is_again)
 {
 	struct flow_totals *totals = &flow->report.totals;
 	const struct wire_record *record = packet->record;
-	take_class_data(&totals->dscp[record->dscp], is_again, record->is_trimmed);
-	take_class_data(priority_of(totals, record), is_again, record->is_trimmed);
+	struct flow_class *classes[2];
+	totals_classes(flow, packet, classes);
+	for (int i = 0; i < 2; i++)
+		take_class_data(classes[i], is_again, record->is_trimmed);
 	if (!is_again && !record->is_rtx)
 		take_ev(totals, record->found == WIRE_FOUND_MRC ? record->ev : record->source_port);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libpcap's live devices. A build without it refuses.
+// libpcap's live devices. A build without its header, or a system without it, refuses.
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,8 +9,69 @@
 
 #ifdef HAS_LIBPCAP
 
+#include <assert.h>
+#include <dlfcn.h>
 #include <pcap/pcap.h>
 #include <poll.h>
+
+// Loaded when a device is opened: it brings a dozen libraries, which an analysis would wait for.
+static struct {
+	__typeof__(&pcap_create) create;
+	__typeof__(&pcap_set_snaplen) set_snaplen;
+	__typeof__(&pcap_set_promisc) set_promisc;
+	__typeof__(&pcap_set_timeout) set_timeout;
+	__typeof__(&pcap_set_buffer_size) set_buffer_size;
+	__typeof__(&pcap_set_tstamp_precision) set_tstamp_precision;
+	__typeof__(&pcap_activate) activate;
+	__typeof__(&pcap_geterr) geterr;
+	__typeof__(&pcap_statustostr) statustostr;
+	__typeof__(&pcap_datalink) datalink;
+	__typeof__(&pcap_setnonblock) setnonblock;
+	__typeof__(&pcap_close) close;
+	__typeof__(&pcap_compile) compile;
+	__typeof__(&pcap_setfilter) setfilter;
+	__typeof__(&pcap_freecode) freecode;
+	__typeof__(&pcap_next_ex) next_ex;
+	__typeof__(&pcap_get_selectable_fd) get_selectable_fd;
+	__typeof__(&pcap_stats) stats;
+} live;
+static const char *const names[] = {
+	"pcap_create",
+	"pcap_set_snaplen",
+	"pcap_set_promisc",
+	"pcap_set_timeout",
+	"pcap_set_buffer_size",
+	"pcap_set_tstamp_precision",
+	"pcap_activate",
+	"pcap_geterr",
+	"pcap_statustostr",
+	"pcap_datalink",
+	"pcap_setnonblock",
+	"pcap_close",
+	"pcap_compile",
+	"pcap_setfilter",
+	"pcap_freecode",
+	"pcap_next_ex",
+	"pcap_get_selectable_fd",
+	"pcap_stats",
+};
+static_assert(sizeof(live) == sizeof(names), "a name for each function");
+
+static int load(struct refusal *refusal)
+{
+	static const char *const libraries[] = {"libpcap.so.1", "libpcap.so.0.8", "libpcap.so"};
+	void *library = NULL;
+	for (size_t i = 0; library == NULL && i < sizeof(libraries) / sizeof(libraries[0]); i++)
+		library = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		void *function = library != NULL ? dlsym(library, names[i]) : NULL;
+		if (function == NULL)
+			return refuse(refusal, -ENODEV,
+				      "this system has no libpcap, which capture needs", 0, 0, 0);
+		memcpy((char *)&live + i * sizeof(function), &function, sizeof(function));
+	}
+	return 0;
+}
 
 #define WAIT_MS 100
 
@@ -30,20 +91,20 @@ static int refuse_with(struct refusal *refusal, int rc, const char *device, cons
 static int activate(pcap_t *handle, const struct sniff_choice *choice, struct sniff *ret,
 		    struct refusal *refusal)
 {
-	pcap_set_snaplen(handle, (int)choice->snap_bytes);
-	pcap_set_promisc(handle, !choice->is_plain);
-	pcap_set_timeout(handle, WAIT_MS);
-	pcap_set_buffer_size(handle, (int)choice->buffer_bytes);
-	ret->has_ns = pcap_set_tstamp_precision(handle, PCAP_TSTAMP_PRECISION_NANO) == 0;
-	int rc = pcap_activate(handle);
+	live.set_snaplen(handle, (int)choice->snap_bytes);
+	live.set_promisc(handle, !choice->is_plain);
+	live.set_timeout(handle, WAIT_MS);
+	live.set_buffer_size(handle, (int)choice->buffer_bytes);
+	ret->has_ns = live.set_tstamp_precision(handle, PCAP_TSTAMP_PRECISION_NANO) == 0;
+	int rc = live.activate(handle);
 	if (rc < 0) {
-		const char *why = pcap_geterr(handle);
+		const char *why = live.geterr(handle);
 		return refuse_with(refusal, -ENODEV, choice->device,
-				   why[0] != '\0' ? why : pcap_statustostr(rc));
+				   why[0] != '\0' ? why : live.statustostr(rc));
 	}
-	ret->link = link_of(pcap_datalink(handle));
+	ret->link = link_of(live.datalink(handle));
 	char error[PCAP_ERRBUF_SIZE];
-	if (pcap_setnonblock(handle, 1, error) < 0)
+	if (live.setnonblock(handle, 1, error) < 0)
 		return refuse_with(refusal, -ENODEV, choice->device, error);
 	return 0;
 }
@@ -53,12 +114,12 @@ static int set_filter(pcap_t *handle, const struct sniff_choice *choice, struct 
 	struct bpf_program program;
 	if (choice->filter == NULL)
 		return 0;
-	if (pcap_compile(handle, &program, choice->filter, 1, PCAP_NETMASK_UNKNOWN) < 0)
-		return refuse_with(refusal, -EINVAL, "--filter", pcap_geterr(handle));
-	int rc = pcap_setfilter(handle, &program) < 0
-		? refuse_with(refusal, -EINVAL, "--filter", pcap_geterr(handle))
+	if (live.compile(handle, &program, choice->filter, 1, PCAP_NETMASK_UNKNOWN) < 0)
+		return refuse_with(refusal, -EINVAL, "--filter", live.geterr(handle));
+	int rc = live.setfilter(handle, &program) < 0
+		? refuse_with(refusal, -EINVAL, "--filter", live.geterr(handle))
 		: 0;
-	pcap_freecode(&program);
+	live.freecode(&program);
 	return rc;
 }
 
@@ -66,14 +127,17 @@ int sniff_open(struct sniff *ret, const struct sniff_choice *choice, struct refu
 {
 	char error[PCAP_ERRBUF_SIZE] = "";
 	memset(ret, 0, sizeof(*ret));
-	pcap_t *handle = pcap_create(choice->device, error);
+	int rc = load(refusal);
+	if (rc < 0)
+		return rc;
+	pcap_t *handle = live.create(choice->device, error);
 	if (handle == NULL)
 		return refuse_with(refusal, -ENODEV, choice->device, error);
-	int rc = activate(handle, choice, ret, refusal);
+	rc = activate(handle, choice, ret, refusal);
 	if (rc == 0)
 		rc = set_filter(handle, choice, refusal);
 	if (rc < 0)
-		pcap_close(handle);
+		live.close(handle);
 	else
 		ret->handle = handle;
 	return rc;
@@ -83,16 +147,16 @@ int sniff_next(struct sniff *sniff, struct sniff_frame *ret)
 {
 	struct pcap_pkthdr *head;
 	const uint8_t *bytes;
-	int got = pcap_next_ex(sniff->handle, &head, &bytes);
+	int got = live.next_ex(sniff->handle, &head, &bytes);
 	if (got == 0) { // waiting in there has no end where nothing comes
-		struct pollfd poll_of = {pcap_get_selectable_fd(sniff->handle), POLLIN, 0};
+		struct pollfd poll_of = {live.get_selectable_fd(sniff->handle), POLLIN, 0};
 		poll(&poll_of, poll_of.fd >= 0, WAIT_MS);
-		got = pcap_next_ex(sniff->handle, &head, &bytes);
+		got = live.next_ex(sniff->handle, &head, &bytes);
 	}
 	if (got == 0)
 		return 0;
 	if (got < 0) {
-		snprintf(sniff->why, sizeof(sniff->why), "%s", pcap_geterr(sniff->handle));
+		snprintf(sniff->why, sizeof(sniff->why), "%s", live.geterr(sniff->handle));
 		return -EIO;
 	}
 	*ret = (struct sniff_frame){
@@ -108,14 +172,14 @@ int sniff_next(struct sniff *sniff, struct sniff_frame *ret)
 void sniff_counts(const struct sniff *sniff, uint64_t *ret_received, uint64_t *ret_dropped)
 {
 	struct pcap_stat counts = {0};
-	pcap_stats(sniff->handle, &counts);
+	live.stats(sniff->handle, &counts);
 	*ret_received = counts.ps_recv;
 	*ret_dropped = (uint64_t)counts.ps_drop + counts.ps_ifdrop;
 }
 
 void sniff_close(struct sniff *sniff)
 {
-	pcap_close(sniff->handle);
+	live.close(sniff->handle);
 }
 
 #else

@@ -22,9 +22,10 @@ static void give(struct wall *wall, const struct frame *frame)
 static void tap(struct wall *wall, uint32_t cable, uint32_t packet, const struct frame *frame,
 		ps_t at)
 {
-	if (!tap_listens(wall->taps, cable, at))
+	uint32_t place = TAP_PLACE(cable, false);
+	if (!tap_listens(wall->taps, place, at))
 		return;
-	tap_take(wall->taps, 0, cable, at, packet_at(wall->out.packets, packet), frame->bytes,
+	tap_take(wall->taps, 0, place, at, packet_at(wall->out.packets, packet), frame->bytes,
 		 frame->length);
 	tap_window_end(wall->taps); // its buffers are for windows, which are shorter than turns
 }

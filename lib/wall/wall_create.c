@@ -169,7 +169,8 @@ static int open_taps(struct wall *wall, struct refusal *refusal)
 	const struct tap_options *taps = &wall->options.taps;
 	if (taps->pcap == NULL && taps->log == NULL)
 		return 0;
-	return tap_open(&wall->taps, wall->world, taps, &wall->codec, 1, refusal);
+	int rc = tap_check_near(wall->world, refusal);
+	return rc < 0 ? rc : tap_open(&wall->taps, wall->world, taps, &wall->codec, 1, refusal);
 }
 
 int wall_create(struct wall **ret, struct world *world, const struct wall_options *options,

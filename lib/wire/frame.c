@@ -295,7 +295,7 @@ static void describe(const struct wire_config *config, const uint8_t *frame,
 	if (!is_trimmed_class(klass))
 		ret->payload_bytes = (uint16_t)view->payload_bytes;
 	if (rc_bytes(frame[view->bth_at]) != 0 || rc_request_bytes(frame[view->bth_at]) != 0) {
-		rc_parse(frame + view->bth_at, ret);
+		rc_parse(config, frame + view->bth_at, ret);
 		view->headers = rc_headers(ret->opcode);
 	} else {
 		view->headers = mrc_parse(config, frame + view->bth_at,

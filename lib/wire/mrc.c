@@ -6,9 +6,14 @@
 #include <string.h>
 
 #include <weft/core/psn.h>
+#include <weft/core/rng.h>
+#include <weft/wire/wire_qpn.h>
 
 #include "bytes.h"
 #include "rc.h"
+
+#define QPN_MASK 0xffffffu
+#define QPN_SHIFT_MAX 0x7fffffu
 
 enum {
 	BTH_OPCODE_AT = 0,
@@ -239,11 +244,27 @@ static void parse_nack(const uint8_t *at, struct packet *packet)
 	};
 }
 
-void mrc_parse_head(const uint8_t *at, uint8_t flags, struct packet *packet)
+// By what a QP number of the packet's target is more in its frame. Not so much that one which
+// begins at 0 comes round to the numbers 0 and 1, which InfiniBand has reserved.
+static uint32_t qpn_shift(const struct wire_config *config, const struct packet *packet)
+{
+	uint32_t first = packet->opcode < PACKET_WRITE_FIRST ? RC_QPN_FIRST : 0;
+	if (config->qpn_key == 0)
+		return first;
+	return first + 2 + (rng_mix(config->qpn_key ^ packet->target) & QPN_SHIFT_MAX);
+}
+
+uint32_t wire_qpn(const struct wire_config *config, const struct packet *packet)
+{
+	return (packet->qpn + qpn_shift(config, packet)) & QPN_MASK;
+}
+
+void mrc_parse_head(const struct wire_config *config, const uint8_t *at, uint8_t flags,
+		    struct packet *packet)
 {
 	packet->opcode = at[BTH_OPCODE_AT];
 	packet->bth = at[BTH_FLAGS_AT] & flags;
-	packet->qpn = get_be24(at + BTH_QPN_AT);
+	packet->qpn = (get_be24(at + BTH_QPN_AT) - qpn_shift(config, packet)) & QPN_MASK;
 	packet->psn = get_be24(at + BTH_PSN_AT);
 }
 
@@ -251,7 +272,7 @@ uint8_t mrc_parse(const struct wire_config *config, const uint8_t *at, size_t by
 		  struct packet *packet)
 {
 	struct mrc_bth bth = mrc_parse_bth(at);
-	mrc_parse_head(at, PACKET_AR | PACKET_RTX, packet);
+	mrc_parse_head(config, at, PACKET_AR | PACKET_RTX, packet);
 	if (mrc_is_write(bth.opcode))
 		return parse_write(at + MRC_BTH_BYTES, bytes - MRC_BTH_BYTES, bth.has_tseth,
 				   packet);
@@ -369,7 +390,7 @@ void mrc_build_head(const struct wire_config *config, const struct packet *packe
 							      : 0;
 	at[BTH_VERSION_AT] = (uint8_t)(pad_bytes << 4 | se);
 	put_be16(at + BTH_PKEY_AT, config->pkey);
-	put_be24(at + BTH_QPN_AT, packet->qpn);
+	put_be24(at + BTH_QPN_AT, wire_qpn(config, packet));
 	at[BTH_FLAGS_AT] = flags;
 	put_be24(at + BTH_PSN_AT, packet->psn & PSN_MASK);
 }

@@ -75,7 +75,8 @@ uint8_t mrc_parse(const struct wire_config *config, const uint8_t *at, size_t by
 
 // Parts that RoCEv2's packets share: the BTH, of whose flags those of `flags` are read or written,
 // AETH and RETH.
-void mrc_parse_head(const uint8_t *at, uint8_t flags, struct packet *packet);
+void mrc_parse_head(const struct wire_config *config, const uint8_t *at, uint8_t flags,
+		    struct packet *packet);
 void mrc_parse_ack(const uint8_t *at, struct packet *packet);
 void mrc_parse_reth(const uint8_t *at, struct packet *packet);
 void mrc_build_head(const struct wire_config *config, const struct packet *packet,

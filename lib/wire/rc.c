@@ -11,7 +11,6 @@
 
 #define BTH_NOTIFY_AT 4 // FECN 1, BECN 1, reserved 6
 #define BTH_BECN (1 << 6)
-#define QPN_MASK 0xffffffu
 
 static bool has_reth(uint8_t opcode)
 {
@@ -57,10 +56,9 @@ uint8_t rc_headers(uint8_t opcode)
 			 (has_imm(opcode) ? WIRE_HAS_IMM : 0));
 }
 
-void rc_parse(const uint8_t *at, struct packet *packet)
+void rc_parse(const struct wire_config *config, const uint8_t *at, struct packet *packet)
 {
-	mrc_parse_head(at, PACKET_AR, packet);
-	packet->qpn = (packet->qpn - RC_QPN_FIRST) & QPN_MASK;
+	mrc_parse_head(config, at, PACKET_AR, packet);
 	at += MRC_BTH_BYTES;
 	if (packet->opcode == RC_ACK)
 		mrc_parse_ack(at, packet);
@@ -75,10 +73,8 @@ void rc_parse(const uint8_t *at, struct packet *packet)
 void rc_build(const struct wire_config *config, const struct packet *packet, uint8_t pad_bytes,
 	      uint8_t *at)
 {
-	struct packet numbered = *packet;
-	numbered.qpn += RC_QPN_FIRST;
 	memset(at, 0, rc_bytes(packet->opcode));
-	mrc_build_head(config, &numbered, pad_bytes, packet->bth & PACKET_AR, at);
+	mrc_build_head(config, packet, pad_bytes, packet->bth & PACKET_AR, at);
 	if (packet->opcode == RC_CNP)
 		at[BTH_NOTIFY_AT] = BTH_BECN;
 	at += MRC_BTH_BYTES;

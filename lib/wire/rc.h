@@ -27,7 +27,7 @@ uint32_t rc_request_bytes(uint8_t opcode);
 uint8_t rc_headers(uint8_t opcode);
 
 // Reads all headers, rc_bytes() bytes, which are there: no switch trims these packets.
-void rc_parse(const uint8_t *at, struct packet *packet);
+void rc_parse(const struct wire_config *config, const uint8_t *at, struct packet *packet);
 
 // Writes all headers of a packet: rc_bytes() bytes. `pad_bytes` follow its payload.
 void rc_build(const struct wire_config *config, const struct packet *packet, uint8_t pad_bytes,

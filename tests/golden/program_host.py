@@ -611,6 +611,7 @@ class Words(unittest.TestCase):
         self.assert_refused(["--to", "a", "--depth", "129"], "from 1 to 128")
         self.assert_refused(["--to", "a", "--force"], "needs --pcap")
         self.assert_refused(["--foreign", "1,2,3"], "--foreign is needed twice")
+        self.assert_refused(["--foreign", "1,2,3", "--foreign", "1,2,3", "--port", "net_null0", "--set", "wire.qpns=drawn"], "wire.qpns: with --foreign")
         self.assert_refused(["--foreign", "1,2"], "QPN,RKEY,ADDRESS are needed, not")
         self.assert_refused(["--foreign", "1,2,3", "--foreign", "0x1000000,2,3"], "QPN,RKEY,ADDRESS are needed, not")
         self.assert_refused(["--foreign", "1,2,3", "--foreign", "1,2,3", "--foreign", "1,2,3"], "goes twice at most")

@@ -200,12 +200,32 @@ def check_programs():
         sums = [sum(stream[key] for stream in told["streams"]) for key in ("again", "data")]
         words = [0 if word == "none" else int(word.replace(",", "")) for word in again.groups()] if again else sums
         check(sums == words, f"{name}: {sums} of JSON are {words}")
-        rows = list(csv.DictReader(analyze(path, "--csv")[1].splitlines()))
-        same = [{key: str(stream[key]) for key in row} == row for row, stream in zip(rows, told["streams"])]
-        check(len(rows) == len(told["streams"]) and all(same), f"{name}: CSV has the {len(rows)} streams of JSON")
+        for rows, words in (("streams", ()), *((one, ("--rows", one)) for one in ("connections", "dscp", "priorities", "repairs"))):
+            listed = rows_of(analyze(path, "--csv", *words)[1], told[rows])
+            check(listed == told[rows], f"{name}: CSV has the {len(listed)} {rows} of JSON")
+        check_connections(name, told)
     cut = analyze(SOURCE / "pcaps" / "rocev2-go-back-n.pcapng", "--json")[1]
     repairs = json.loads(cut)["repairs"]
     check(any(one["cause"] == "loss_before" and one["repeat_ns"] for one in repairs), f"repairs have causes and times: {repairs[:1]}")
+
+
+def rows_of(text, like):
+    """Rows of a CSV with values as JSON has them: what was not seen is empty."""
+    rows = list(csv.DictReader(text.splitlines()))
+    words = {key for row in like for key, value in row.items() if isinstance(value, str)}
+    return [{key: None if value == "" and key not in words else value if key in words else json.loads(value) for key, value in row.items()} for row in rows]
+
+
+def check_connections(name, told):
+    """Each stream with data, with the answers of the stream that goes back."""
+    data = [stream for stream in told["streams"] if stream["data"] > 0]
+    rows = told["connections"]
+    check([row["data"] for row in rows] == [stream["data"] for stream in data], f"{name}: connections are the streams with data")
+    for row in rows:
+        back = [stream for stream in told["streams"] if (stream["source"], stream["target"], stream["qpn"], stream["place"])
+                == (row["target"], row["source"], row["answers_qpn"], row["place"])]
+        keys = ("acks", "naks", "rnrs", "sacks", "nacks", "cnps")
+        check([row[key] for key in keys] == ([back[0][key] for key in keys] if back else [None] * len(keys)), f"{name}: {row} and {back}")
 
 
 def check_refusals():
@@ -216,7 +236,8 @@ def check_refusals():
         for path in (empty, text, folder, pathlib.Path(folder, "absent")):
             status, out, error = analyze(path)
             check(status == 2 and out == "" and str(path) in error, f"refused: {error.strip()}")
-    for words in ([], ["--table"], ["--tabel", "x"], ["x", "--table", "--table"], ["x", "--json", "--csv"], ["x", "--table", "--json"]):
+    for words in ([], ["--table"], ["--tabel", "x"], ["x", "--table", "--table"], ["x", "--json", "--csv"], ["x", "--table", "--json"],
+                  ["x", "--rows", "dscp"], ["x", "--csv", "--rows", "queues"]):
         check(analyze(*words)[0] == 2, f"refused: analyze {' '.join(words)}")
 
 

@@ -104,8 +104,25 @@ def check_triggers(folder):
         comments = [comment for _, _, comment in frames(out)] if out.exists() else []
         check(status == 0 and f"\n{says}; " in said and comments[-3:] == [says, None, None] and len(comments) < len(sent) and not any(comments[:-3]),
               f"{name}: {says}, and 2 more of {len(sent)} {error if status else ''}")
+    check_ev(folder)
     status, said, _ = capture(["-o", folder / "none.pcapng", "--trigger", "rnr"], sent, stop=True)
     check(status == 0 and "\nno trigger\n" in said and len(frames(folder / "none.pcapng")) == len(sent), "no trigger: until it is stopped")
+
+
+def check_ev(folder):
+    """A QP that takes another source port after a while: seen at that packet. One that has two from the start, by turns: no change."""
+    data = [frame for frame, _, _ in frames(PCAPS / "rocev2-clean-write.pcapng") if len(frame) > 200][0]
+    other = data[:54] + bytes([data[54] ^ 1]) + data[55:]  # of the UDP source port
+    out = folder / "ev.pcapng"
+    status, said, error = capture(["-o", out, "--trigger", "ev", "--after", "2", "--force", "--seconds", "30"], [data] * 40 + [other] * 9)
+    comments = [comment for _, _, comment in frames(out)] if out.exists() else []
+    check(status == 0 and comments == [None] * 40 + ["trigger: another EV", None, None], f"another EV: {said} {error}")
+    status, said, _ = capture(["-o", out, "--trigger", "ev", "--force"], [data, other] * 40, stop=True)
+    check(status == 0 and "\nno trigger\n" in said, f"two by turns are no change: {said}")
+    # Many EVs, of which none is new for long: none of weft's own, as its QPs draw them.
+    sent = [frame for frame, _, _ in frames(PCAPS / "clean-write.pcapng")]
+    status, said, _ = capture(["-o", out, "--trigger", "ev", "--force"], sent, stop=True)
+    check(status == 0 and "\nno trigger\n" in said, f"no change in a healthy run: {said}")
 
 
 def check_rotation(folder):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """weft pcap gen: the capture is what weft sim writes of the same scenario, byte for byte; the analysis of it counts what the
 simulator counted beside it."""
+import csv
 import json
 import os
 import pathlib
@@ -48,8 +49,84 @@ def check_pauses(folder):
     check(bytes.fromhex("0180c2000001020000000000880801010003ffffffff") in raw, "to the station next to it, for the priorities of data")
 
 
+def check_numbers(folder):
+    """QP numbers that the seed draws: no two NICs have one in common, the run and the analysis are as before, and the log has them, too."""
+    for kind, algorithm in (("mrc", "nscc"), ("rc", "dcqcn")):
+        digests, numbers = set(), {}
+        for qpns, seed in (("counted", 1), ("drawn", 1), ("drawn", 2)):
+            capture, log = folder / "numbers.pcapng", folder / "numbers.csv"
+            words = ["incast", "--set", f"transport.kind={kind}", "--set", f"cc.algorithm={algorithm}", "--set", "traffic.bytes=64KiB", "--set", f"wire.qpns={qpns}", "--set", f"seed={seed}",
+                     "--pcap", capture, "--log", log, "--force", "--json"]
+            runs = [json.loads(weft(program, *words, *more)[1]) for program, *more in (("sim",), ("emu", "--ports", "memory"))]
+            told = json.loads(weft("pcap", "analyze", "--json", capture)[1])
+            by_target = {}
+            for stream in told["streams"]:
+                by_target.setdefault(stream["target"], set()).add(stream["qpn"])
+            with open(log, encoding="utf-8") as lines:
+                logged = {int(row["qpn"]) for row in csv.DictReader(lines)}
+            numbers[qpns, seed] = logged
+            check(logged == set().union(*by_target.values()), f"{kind}, {qpns}: the log has the numbers of the frames")
+            shared = sum(len(values) for values in by_target.values()) - len(logged)
+            check((shared == 0) == (qpns == "drawn"), f"{kind}, {qpns}: {shared} numbers are of two NICs")
+            check(min(logged) >= (2 if kind == "rc" or qpns == "drawn" else 0), f"{kind}, {qpns}: from {min(logged)} on")
+            check(runs[0]["run"]["digest"] == runs[1]["run"]["digest"], f"{kind}, {qpns}: the same with frames and without")
+            if seed == 1:
+                digests.add(runs[0]["run"]["digest"])
+        check(len(digests) == 1, f"{kind}: the run is that of counted numbers")
+        check(numbers["drawn", 1].isdisjoint(numbers["drawn", 2]), f"{kind}: another seed has others")
+
+
+FAULTS = """name: ends
+fabric: {{nics: 8, nics_per_t0: 4, t1_count: 2, planes: 1, link_rate: 100Gb/s}}
+transport: {{kind: rc}}
+cc: {{algorithm: fixed}}
+wire: {{ip: 4, identification: sent}}
+traffic: {{kind: flows, flows: [{{from: 0, to: 4, bytes: 1MiB}}]}}
+faults: [{{kind: {}, at: {{nic: 0}}, probability: 1%, way: up{}}}]
+"""
+
+
+def check_ends(folder):
+    """The far end of a cable is behind its faults, the near one before; both in one capture are two places, and no run changes by it."""
+    scenario, capture, log = folder / "ends.yaml", folder / "ends.pcapng", folder / "ends.csv"
+    for fault, more, near, far in (("loss", "", "loss BEHIND", "loss BEFORE"), ("corrupt", "", "loss BEHIND", "damaged packets BEFORE"),
+                                   ("duplicate", "", "no fault", "packets doubled by the network"),
+                                   ("reorder", ", delay: 5us", None, "reordering BEFORE")):
+        scenario.write_text(FAULTS.format(fault, more), encoding="utf-8")
+        alone = json.loads(weft("sim", scenario, "--json")[1])
+        times, data = {}, {}
+        for end, want in (("near", near), ("far", far)):
+            words = ["--tap", f"{{at: {{nic: 0}}, end: {end}, direction: up}}"]
+            words += ["--tap", f"{{at: {{nic: 0}}, end: {end}, direction: down}}"]
+            result = json.loads(weft("sim", scenario, "--json", "--pcap", capture, "--log", log, "--force", *words)[1])
+            check(result["run"]["digest"] == alone["run"]["digest"], f"{fault}, {end}: the run is the same without a capture")
+            said = weft("pcap", "analyze", capture)[1]
+            check(want is None or said.startswith(want), f"{fault}, {end} end: {said.splitlines()[0]}")
+            told = json.loads(weft("pcap", "analyze", "--json", capture)[1])
+            data[end] = told["figures"]["data"]
+            times[end] = told["totals"]["first_ns"]
+            check(told["trust"]["backward"] == 0, f"{fault}, {end}: stamps never go back")
+            check({stream["place"] for stream in told["streams"]} == {"nic 0"}, f"{fault}, {end}: one place")
+            name = b" > t0 0 end" if end == "far" else b"up, at the start of the cable, before its faults"
+            check(name in capture.read_bytes(), f"{fault}, {end}: the interface says where")
+            with open(log, encoding="utf-8") as lines:
+                places = {row["tap"].endswith(" end") for row in csv.DictReader(lines)}
+            check(places == {end == "far"}, f"{fault}, {end}: and the log does")
+        hits = {"loss": -alone["transport"]["data_packets"] + alone["transport"]["data_received"], "duplicate": 1}.get(fault, 0)
+        check(data["near"] == alone["transport"]["data_packets"], f"{fault}: {data['near']} data packets enter the cable")
+        check(data["far"] - data["near"] == hits if fault != "duplicate" else data["far"] > data["near"], f"{fault}: {data['far']} leave it, {hits}")
+        check(times["far"] > times["near"], f"{fault}: and later")
+    weft("sim", scenario, "--pcap", capture, "--force", "--tap", "{at: {nic: 0}}", "--tap", "{at: {nic: 0}, end: far}")
+    told = json.loads(weft("pcap", "analyze", "--json", capture)[1])
+    check({stream["place"] for stream in told["streams"]} == {"nic 0", "nic 0 end"}, "both ends: two places")
+    status, _, error = weft("emu", scenario, "--ports", "memory", "--pcap", folder / "none", "--tap", "{at: {nic: 0}, end: far}")
+    check(status == 2 and "taps[].end far needs a run without frames" in error and not (folder / "none").exists(), f"refused with frames: {error}")
+
+
 with tempfile.TemporaryDirectory() as name:
     check_pauses(pathlib.Path(name))
+    check_ends(pathlib.Path(name))
+    check_numbers(pathlib.Path(name))
     folder = pathlib.Path(name)
     made, same, result = folder / "made.pcapng", folder / "same.pcapng", folder / "result"
     words = ["incast", "--set", "traffic.bytes=64KiB"]

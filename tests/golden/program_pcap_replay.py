@@ -73,6 +73,31 @@ def check_file(folder):
     check(status == 0 and percents(out)[0]["p99"] < -50, f"another transport: {percents(out)[0]}")
 
 
+# Packets go again at their times: on the same fabric none is late in the middle, at half the speed there is room for all, and loops repeat them.
+def check_packets(folder):
+    capture = folder / "packets.pcapng"
+    words = ["incast", "--set", "traffic.bytes=64KiB", "--set", "traffic.senders=2", *RC]
+    weft("sim", *words, "--quiet", "--pcap", capture)
+    late = re.compile(r"^(\S+) of (\S+) packets left over the new fabric, behind their time by: p50 (.*), p99 (.*), at most (.*)$", re.M)
+    for more, loops, needs in ((["--emu"], 1, None), ([], 1, None), (["--speed", "0.5", "--loops", "3"], 3, None), (["--drift=100"], 0, None),
+                               (["--speed", "0.001"], 1, 1e6)):
+        status, out, error = weft("pcap", "replay", capture, *words[:1], *RC, "--packets", *more)
+        if loops == 0:
+            check(status == 2, f"refused, a value stands apart: {error.strip()[-100:]}")
+            continue
+        said = late.search(out)
+        count = 32 * loops
+        check(status == 0 and out.startswith(f"{count} packets ({128 * loops} KiB) of 2 QPs"), f"{more}: {out.splitlines()[:1]} {error}")
+        check(said is not None and said[1] == said[2] == str(count), f"{more}: all have a twin: {said and said[0]}")
+        check(needs is None or (said[3], said[4], said[5]) == ("0 ns", "0 ns", "0 ns"), f"{more}: none is late: {said and said[0]}")
+    ended = [float(re.search(r"ended at ([\d.]+) (us|ms)", weft("pcap", "replay", capture, *words[:1], *RC, "--packets", *more)[1])[1])
+             for more in (["--speed", "0.1"], ["--speed", "0.1", "--drift", "1000"], ["--speed", "0.1", "--loops", "4"])]
+    check(0.997 < ended[1] / ended[0] < 1 and 3 < ended[2] / ended[0] < 5, f"drift makes times shorter, loops more of them: {ended}")
+    for bad in (["--speed", "2"], ["--packets", "--speed", "0"], ["--packets", "--loops"], ["--packets", "--speed", "2", "--speed", "2"]):
+        status, _, error = weft("pcap", "replay", capture, "incast", *RC, *bad)
+        check(status == 2 and error.count("\n") == 1, f"refused: {bad} {error.strip()[-100:]}")
+
+
 # As tests/golden/program_pcap_anonymize.py has them, from the reference of the captures.
 def check_given(folder):
     for name, said in (("rxe_write_rxdrop_after_tap_first1200.pcap", ["9 messages (576 KiB) of 1 QPs", "3 of them do not end"]),
@@ -109,6 +134,7 @@ with tempfile.TemporaryDirectory() as name:
     check_slower(check_same(folder, "incast", 32, "64KiB"), "incast")
     check_slower(check_same(folder, ring, 224, "4MiB", of_all=False), ring)
     check_file(folder)
+    check_packets(folder)
     if GIVEN.is_dir():
         check_given(folder)
     else:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""weft pcap analyze of twelve kinds of runs, RoCE and MRC, each with one fault drawn by seed and captured at one NIC.
+"""weft pcap analyze of thirteen kinds of runs, RoCE and MRC, each with one fault drawn by seed and captured at one NIC ("far end": behind the faults of its cables).
 
 The right cause is named first, with repeats, messages, trims and EVs as the run counted them, and messages as long; where nothing was hit there is no
 finding.
@@ -31,6 +31,7 @@ KINDS = {
     "rc damaged behind": ("corrupt", TARGET, RARE, SOURCE, "loss BEHIND"),
     "rc doubled": ("duplicate", SOURCE, RARE, TARGET, "packets doubled by the network"),
     "rc reordered": ("reorder", SOURCE, SOME, TARGET, "reordering BEFORE"),
+    "rc reordered, far end": ("reorder", SOURCE, SOME, SOURCE, "reordering BEFORE"),
     "mrc none": (None, None, None, TARGET, NONE),
     "mrc loss behind": ("loss", TARGET, RARE, SOURCE, "loss BEHIND"),
     "mrc loss before": ("loss", SOURCE, RARE, TARGET, "loss BEFORE"),
@@ -53,6 +54,10 @@ def is_v4(seed):
     return seed % 2 == 0
 
 
+def is_far(kind):
+    return kind.endswith("far end")
+
+
 def scenario(kind, seed):
     dice = random.Random(f"{kind} {seed}")
     fault, place, shares, tap, _ = KINDS[kind]
@@ -67,9 +72,9 @@ def scenario(kind, seed):
     return (f"name: planted\nseed: {seed}\n"
             f"fabric: {{nics: 8, nics_per_t0: 4, t1_count: 2, planes: {1 if is_rc else dice.choice([1, 2])}, link_rate: {rate}}}\n"
             f"transport: {{kind: {'rc' if is_rc else 'mrc'}, payload: {payload}B, psns: {'drawn' if is_v4(seed) else 'same'}}}\n"
-            + ("wire: {ip: 4, identification: sent}\n" if is_v4(seed) else "")
+            + ("wire: {ip: 4, identification: sent, qpns: drawn}\n" if is_v4(seed) else "")
             + (f"cc: {{algorithm: {dice.choice(['dcqcn', 'fixed'])}}}\n" if is_rc else "")
-            + f"traffic: {{kind: flows, flows: [{flows}]}}\n{faults}taps: [{{at: {{nic: {tap}}}}}]\n"), len(ends)
+            + f"traffic: {{kind: flows, flows: [{flows}]}}\n{faults}taps: [{{at: {{nic: {tap}}}, end: {'far' if is_far(kind) else 'near'}}}]\n"), len(ends)
 
 
 def analyze(path):
@@ -90,12 +95,14 @@ def is_hit(kind, result):
     return fault in (None, "reorder") or result["congestion"]["retransmitted" if kind.startswith("rc") else "retransmitted_needed"] > 0
 
 
-def counts(kind, said, result, flows):
-    """Repeats, messages and trims are those of the run."""
+def counts(kind, seed, said, result, flows):
+    """Repeats, messages and trims are those of the run. Without identifications a repeat of one packet, at which another begins, is as one doubled."""
     transport, tap = result["transport"], KINDS[kind][3]
     passed, again = number(r"of ([\d,]+) data packets", said), number(r"([\d,]+) of [\d,]+ data packets", said)
     if tap == SOURCE and kind != "mrc trimmed":
         check(passed in (0, transport["data_packets"]), f"{kind}: {passed} of {transport['data_packets']} data packets")
+        if is_far(kind) and not is_v4(seed):
+            again += number(r"([\d,]+) doubled by the network", said)
         check(again == result["congestion"]["retransmitted"], f"{kind}: {again} of {result['congestion']['retransmitted']} repeats")
     check(number(r"([\d,]+) acknowledged", said) == flows, f"{kind}: messages: {said}")
     if kind == "mrc trimmed":
@@ -112,25 +119,28 @@ def balance(log):
                 known.add(packet)
                 evs[row["ev"]] = evs.get(row["ev"], 0) + 1
     packets = sum(evs.values())
-    return len(evs), max(evs.values()) * len(evs) / packets, packets**2 / (len(evs) * sum(n * n for n in evs.values()))
+    mean = packets / len(evs)
+    chi_square = sum((n - mean) ** 2 / mean for n in evs.values())
+    return len(evs), max(evs.values()) / mean, packets**2 / (len(evs) * sum(n * n for n in evs.values())), chi_square
 
 
 def inside(kind, capture, log, result, flows):
     """EVs are those of the run, and messages take as long: a tap at the sender's NIC misses the last cable to it and what a first packet waited
-    for the others', one at the receiver's the way there and back, with what two queues, or what holds packets back, add to it."""
+    for the others', one at the receiver's the way there and back, with what the queues of the three switches on it, or what holds packets back (5 us at most), add."""
     done = subprocess.run([WEFT, "pcap", "analyze", "--json", capture], capture_output=True, text=True, timeout=120, check=False)
     said = json.loads(done.stdout)
     if kind.startswith("mrc"):
-        values, worst, jain = balance(log)
+        values, worst, jain, chi_square = balance(log)
         seen = said["figures"]["ev_balance"]
-        check(seen["values"] == values and abs(seen["max_over_mean"] - worst) < 1e-9 and abs(seen["jain"] - jain) < 1e-9,
-              f"{kind}: EVs {seen}, and {values}, {worst}, {jain}")
+        check(seen["values"] == values and abs(seen["max_over_mean"] - worst) < 1e-9 and abs(seen["jain"] - jain) < 1e-9 and
+              abs(seen["chi_square"] - chi_square) < 1e-6 * (1 + chi_square),
+              f"{kind}: EVs {seen}, and {values}, {worst}, {jain}, {chi_square}")
     rows = [row for row in result["messages"] if row["count"] > 0]
     messages = {"count": sum(row["count"] for row in rows), "min_ns": min(row["min_ns"] for row in rows), "max_ns": max(row["max_ns"] for row in rows)}
     rate, network = result["network"]["link_rate_bps"], result["network"]
     short = 1000 + flows * (result["scenario"]["payload_bytes"] + 200) * 8e9 / rate
-    if KINDS[kind][3] == TARGET or kind == "mrc trimmed":
-        short = 1.2 * network["base_rtt_ps"] / 1000 + 2 * network["queue_bytes"] * 8e9 / rate + (5000 if kind == "rc reordered" else 0)
+    if KINDS[kind][3] == TARGET or kind == "mrc trimmed" or is_far(kind):
+        short = 1.2 * network["base_rtt_ps"] / 1000 + 3 * network["queue_bytes"] * 8e9 / rate + (5000 if KINDS[kind][0] == "reorder" else 0)
     check(messages["count"] == said["messages"]["count"] == flows, f"{kind}: {messages} {said['messages']}")
     for key in ("min_ns", "max_ns"):
         if said["figures"]["needless_timeouts"] > 0 or result["congestion"]["retransmitted_spurious"] not in (0, None):
@@ -182,7 +192,7 @@ def one(kind, seed, folder):
         if snap is not None:
             continue
         if named and wanted != NONE:
-            counts(kind, said, result, flows)
+            counts(kind, seed, said, result, flows)
         inside(kind, capture, log, result, flows)
         other.write_bytes(changed(capture.read_bytes(), in_bursts))
         check(analyze(other).startswith(first.split(";")[0]), f"{kind} {seed}, in bursts: {analyze(other)}\n{text}")

@@ -19,8 +19,9 @@ static void put_share(json_t *to, const char *name, uint64_t part, uint64_t whol
 
 // ---------------------------------------------------------------- paths
 
-// Jain's index is 1 where all have the same, and 1/n where one has all. Those that had nothing are
-// not known here.
+// Jain's index is 1 where all have the same, and 1/n where one has all. Chi-square is against that
+// all have the same, with values - 1 degrees of freedom: about so much where dice deal each packet.
+// Those that had nothing are not known here.
 static json_t *balance(const struct flow_totals *totals)
 {
 	double sum = 0, squares = 0, most = 0;
@@ -40,6 +41,8 @@ static json_t *balance(const struct flow_totals *totals)
 			    has_any ? json_real(most * count / sum) : json_null());
 	json_object_set_new(to, "jain",
 			    has_any ? json_real(sum * sum / (count * squares)) : json_null());
+	json_object_set_new(to, "chi_square",
+			    has_any ? json_real(squares * count / sum - sum) : json_null());
 	return to;
 }
 
@@ -111,6 +114,25 @@ json_t *figures_dscp(const struct call *call)
 	return list;
 }
 
+json_t *figures_dscp_blank(const struct call *call)
+{
+	(void)call;
+	return class_row("dscp", 0, &(struct flow_class){0});
+}
+
+static json_t *priority_row(uint32_t priority, const struct flow_class *class, uint64_t pauses)
+{
+	json_t *row = class_row("priority", priority, class);
+	put_count(row, "pauses", pauses);
+	return row;
+}
+
+json_t *figures_priority_blank(const struct call *call)
+{
+	(void)call;
+	return priority_row(0, &(struct flow_class){0}, 0);
+}
+
 json_t *figures_priorities(const struct call *call)
 {
 	const struct flow_totals *totals = &call->report->totals;
@@ -121,9 +143,88 @@ json_t *figures_priorities(const struct call *call)
 			totals->pauses_by_priority[8]; // a global one stops all
 		if (class->packets == 0 && totals->pauses_by_priority[priority] == 0)
 			continue;
-		json_t *row = class_row("priority", priority, class);
-		put_count(row, "pauses", pauses);
-		json_array_append_new(list, row);
+		json_array_append_new(list, priority_row(priority, class, pauses));
+	}
+	return list;
+}
+
+// ---------------------------------------------------------------- connections
+
+static void put_text(json_t *to, const char *name, const char *text)
+{
+	json_t *value = json_string(text);
+	json_object_set_new(to, name, value != NULL ? value : json_string("?")); // no UTF-8
+}
+
+// Null where it is not known.
+static void put_known(json_t *to, const char *name, bool is_known, int64_t value)
+{
+	json_object_set_new(to, name, is_known ? json_integer(value) : json_null());
+}
+
+// What came back; without `back` there were no answers.
+static void put_answers(json_t *row, const struct flow_stream *back)
+{
+	static const struct flow_stream none;
+	const struct flow_stream *of = back != NULL ? back : &none;
+	const struct {
+		const char *name;
+		uint64_t count;
+	} answers[] = {{"answers_qpn", of->qpn}, {"acks", of->acks},   {"naks", of->naks},
+		       {"rnrs", of->rnrs},	 {"sacks", of->sacks}, {"nacks", of->nacks},
+		       {"cnps", of->cnps}};
+	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
+		put_known(row, answers[i].name, back != NULL, (int64_t)answers[i].count);
+}
+
+static json_t *connection_row(const struct call *call, const struct flow_stream *data,
+			      const struct flow_stream *back)
+{
+	char words[WORDS_BYTES];
+	const uint64_t *causes = data->causes;
+	bool is_told = trust_of(call) == TRUST_ALL, has_times = data->messages.count > 0;
+	json_t *row = json_object();
+	put_text(row, "source", address_words(words, data->source));
+	put_text(row, "target", address_words(words, data->target));
+	put_text(row, "transport", wire_found_name(data->found));
+	put_text(row, "place", call->places[data->place]);
+	put_count(row, "qpn", data->qpn);
+	put_count(row, "data", data->data);
+	put_count(row, "data_bytes", data->data_bytes);
+	put_count(row, "seen_again", data->again);
+	put_count(row, "doubled", data->doubled);
+	put_count(row, "overtaken", data->late);
+	put_count(row, "trims", data->trims);
+	put_count(row, "ce", data->ce);
+	put_answers(row, back);
+	put_known(row, "lost_before", is_told, (int64_t)causes[FLOW_LOSS_BEFORE]);
+	put_known(row, "lost_behind", is_told, (int64_t)causes[FLOW_LOSS_BEHIND]);
+	put_known(row, "needless_timeouts", is_told, (int64_t)causes[FLOW_TIMEOUT]);
+	put_count(row, "messages_begun", data->begun);
+	put_count(row, "messages_done", data->done);
+	put_known(row, "message_min_ns", has_times, data->messages.min_ns);
+	put_known(row, "message_max_ns", has_times, data->messages.max_ns);
+	put_share(row, "seen_again_share", data->again, data->data);
+	put_share(row, "ce_share", data->ce, data->ce + data->ect);
+	return row;
+}
+
+json_t *figures_connection_blank(const struct call *call)
+{
+	return connection_row(call, &(struct flow_stream){0}, NULL);
+}
+
+json_t *figures_connections(const struct call *call)
+{
+	const struct flow_stream *streams = call->report->streams;
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < call->report->stream_count; i++) {
+		const struct flow_stream *data = &streams[i];
+		if (data->data > 0)
+			json_array_append_new(
+				list,
+				connection_row(call, data,
+					       data->peer != 0 ? &streams[data->peer - 1] : NULL));
 	}
 	return list;
 }

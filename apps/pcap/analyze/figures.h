@@ -18,3 +18,13 @@ json_t *figures_dscp(const struct call *call);
 // A row for each priority that packets with a BTH have, or that was paused: of their VLAN tag, else
 // the upper 3 bits of their DSCP.
 json_t *figures_priorities(const struct call *call);
+
+// A row for each way of a QP that has data, with the answers that came back to it (null: none did).
+json_t *figures_connections(const struct call *call);
+
+// Rows that say nothing, for the names of their fields.
+json_t *json_stream_blank(const struct call *call);
+json_t *json_repair_blank(const struct call *call);
+json_t *figures_connection_blank(const struct call *call);
+json_t *figures_dscp_blank(const struct call *call);
+json_t *figures_priority_blank(const struct call *call);

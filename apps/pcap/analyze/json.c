@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report for programs: all of it as JSON, or streams as CSV, a line each.
+// The report for programs: all of it as JSON.
 
-#include <inttypes.h>
 #include <stddef.h>
 
 #include <jansson.h>
@@ -13,7 +12,7 @@
 
 #define SCHEMA 1
 
-// Counts of a stream, in both.
+// Counts of a stream.
 static const struct {
 	const char *name;
 	size_t at;
@@ -161,9 +160,8 @@ static json_t *lags(const struct flow_lags *from)
 	return to;
 }
 
-static json_t *stream(const struct call *call, uint32_t index)
+static json_t *stream(const struct call *call, const struct flow_stream *from, uint32_t index)
 {
-	const struct flow_stream *from = &call->report->streams[index];
 	char words[WORDS_BYTES];
 	json_t *to = json_object();
 	put(to, "index", index);
@@ -198,6 +196,17 @@ static json_t *repair(const struct flow_repair *from)
 	return to;
 }
 
+json_t *json_stream_blank(const struct call *call)
+{
+	return stream(call, &(struct flow_stream){0}, 0);
+}
+
+json_t *json_repair_blank(const struct call *call)
+{
+	(void)call;
+	return repair(&(struct flow_repair){0});
+}
+
 json_t *json_make(const struct call *call)
 {
 	static struct story story; // large: kept off the stack
@@ -216,6 +225,7 @@ json_t *json_make(const struct call *call)
 						     : "the capture has nearly every frame twice");
 	json_object_set_new(all, "dscp", figures_dscp(call));
 	json_object_set_new(all, "priorities", figures_priorities(call));
+	json_object_set_new(all, "connections", figures_connections(call));
 	if (call->nic != NULL)
 		json_object_set_new(all, "nic", nic_json(call));
 	json_object_set_new(all, "totals", totals_of(&report->totals));
@@ -224,7 +234,7 @@ json_t *json_make(const struct call *call)
 	json_object_set_new(all, "ce_to_cnp", lags(&report->ce_to_cnp));
 	json_object_set_new(all, "trim_to_rtx", lags(&report->trim_to_rtx));
 	for (uint32_t i = 0; i < report->stream_count; i++)
-		json_array_append_new(streams, stream(call, i));
+		json_array_append_new(streams, stream(call, &report->streams[i], i));
 	for (uint32_t i = 0; i < report->repair_count; i++)
 		json_array_append_new(repairs, repair(&report->repairs[i]));
 	json_object_set_new(all, "streams", streams);
@@ -239,24 +249,4 @@ void json_print(FILE *to, const struct call *call)
 	json_dumpf(all, to, JSON_INDENT(2));
 	fputc('\n', to);
 	json_decref(all);
-}
-
-void csv_print(FILE *to, const struct call *call)
-{
-	char source[WORDS_BYTES], target[WORDS_BYTES];
-	fputs("source,target,transport,place,qpn", to);
-	for (size_t i = 0; i < COUNTS; i++)
-		fprintf(to, ",%s", counts[i].name);
-	fputc('\n', to);
-	for (uint32_t i = 0; i < call->report->stream_count; i++) {
-		const struct flow_stream *from = &call->report->streams[i];
-		fprintf(to, "%s,%s,%s,\"", address_words(source, from->source),
-			address_words(target, from->target), wire_found_name(from->found));
-		for (const char *at = call->places[from->place]; *at != '\0'; at++)
-			fprintf(to, *at == '"' ? "\"\"" : "%c", *at);
-		fprintf(to, "\",%" PRIu32, from->qpn);
-		for (size_t j = 0; j < COUNTS; j++)
-			fprintf(to, ",%" PRIu64, count_of(from, j));
-		fputc('\n', to);
-	}
 }

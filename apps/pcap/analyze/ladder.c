@@ -56,7 +56,7 @@ static bool is_of(const struct reading *reading, const struct flow_stream *strea
 		wire_leave_out_plane(&reading->config, source);
 		wire_leave_out_plane(&reading->config, target);
 	}
-	place_words(place, sizeof(place), interface);
+	place_words(place, sizeof(place), &reading->reader, interface);
 	return record->layers & WIRE_LAYER_BTH && record->qpn == stream->qpn &&
 		memcmp(source, stream->source, 16) == 0 &&
 		memcmp(target, stream->target, 16) == 0 &&

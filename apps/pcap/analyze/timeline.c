@@ -108,7 +108,8 @@ static int put_files(struct timeline *line, struct call *call)
 		struct messages messages = {0};
 		if (call->files[i].frames == 0)
 			continue;
-		int rc = messages_read(&messages, call->paths[i], true, &call->refusal);
+		const struct messages_options options = {.renumbers = true};
+		int rc = messages_read(&messages, call->paths[i], &options, &call->refusal);
 		if (rc < 0)
 			return rc;
 		line->file = i;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Taps: what passes chosen cables, as a pcapng capture and as a log of packets. A tap sits where a
 // packet enters its cable, before the cable's faults, and stamps it with the virtual time of its
-// first bit. Records of a window are put in order when it ends, so files are sorted by time.
+// first bit; or where it leaves it, with the time at which the cable's end takes it. Records of a
+// window are put in order when it ends, so files are sorted by time.
 #pragma once
 
 #include <stdbool.h>
@@ -24,12 +25,16 @@ struct tap_set;
 int tap_open(struct tap_set **ret, struct world *world, const struct tap_options *options,
 	     const struct codec *codec, uint32_t lanes, struct refusal *refusal);
 
-// Whether any tap listens on this cable (of world->cables) at `at`.
-bool tap_listens(const struct tap_set *set, uint32_t cable, ps_t at);
+// Whether any tap listens at this place (TAP_PLACE() of world->cables) at `at`.
+bool tap_listens(const struct tap_set *set, uint32_t place, ps_t at);
 
-// `packet` enters `cable` at `at`, in a call of `lane`. `frame` holds its `bytes` bytes; NULL where
+// -EINVAL with a reason where a tap of the scenario listens at the far end of a cable, which a run
+// with frames has none for.
+int tap_check_near(const struct world *world, struct refusal *refusal);
+
+// `packet` passes `place` at `at`, in a call of `lane`. `frame` holds its `bytes` bytes; NULL where
 // there are none: then they are built if a capture wants them.
-void tap_take(struct tap_set *set, uint32_t lane, uint32_t cable, ps_t at,
+void tap_take(struct tap_set *set, uint32_t lane, uint32_t place, ps_t at,
 	      const struct packet *packet, const void *frame, uint32_t bytes);
 
 // All lanes have ended their window: puts its records in order and into the files' buffers, which

@@ -21,6 +21,7 @@ struct frames_config {
 	uint8_t ip_version;	      // 4 or 6; with SRv6 the inner one
 	uint8_t ev_place;	      // enum frames_ev_place, of IPv6
 	bool has_identification;      // of IPv4: data has another one each time it is sent
+	bool is_qpn_drawn;	      // QP numbers are shifted, by seed and NIC
 	uint16_t udp_port;	      // 4791 or 4971
 	bool trim_rewrites_lengths;   // IP and UDP lengths follow a trim
 	bool has_udp_checksum;	      // otherwise it is 0
@@ -46,5 +47,6 @@ enum tap_direction {
 struct tap {
 	struct link_place at;
 	enum tap_direction direction;
+	bool is_far;		// listens where packets leave the cable, behind its faults
 	ps_t from_ps, until_ps; // until PS_NEVER = for good
 };

@@ -115,9 +115,11 @@ int world_build_shards(struct world *ret, struct arena *arena, const struct scen
 void world_switch_name(const struct world *world, uint32_t index, char *ret, size_t bytes);
 void world_cable_name(const struct world *world, uint32_t cable, char *ret, size_t bytes);
 
-// Whether a tap of the scenario listens on a cable at time `at`, or at any time.
-bool world_cable_is_tapped(const struct world *world, uint32_t cable, ps_t at);
-bool world_cable_has_tap(const struct world *world, uint32_t cable);
+// Whether a tap of the scenario listens at a place of a cable (TAP_PLACE()) at time `at`, or at any
+// time.
+#define TAP_PLACE(cable, is_far) (2 * (cable) + (is_far))
+bool world_cable_is_tapped(const struct world *world, uint32_t place, ps_t at);
+bool world_cable_has_tap(const struct world *world, uint32_t place);
 
 // Wire bytes of the largest packet.
 uint32_t world_packet_bytes_max(const struct world *world);

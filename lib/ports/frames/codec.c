@@ -22,6 +22,9 @@ static void take_scenario(struct wire_config *config, const struct world *world)
 	config->trim_rewrites_lengths = frames->trim_rewrites_lengths;
 	config->has_udp_checksum = frames->has_udp_checksum;
 	config->has_ids = frames->has_identification;
+	config->qpn_key = frames->is_qpn_drawn
+		? rng_mix(world->scenario->seed ^ UINT64_C(0x51504e)) | 1
+		: 0;
 	config->has_solicited = frames->has_solicited;
 	config->se_low = frames->is_se_low;
 	static_assert(FRAMES_CLASSES == WIRE_CLASS_COUNT, "a value for each");

@@ -28,16 +28,16 @@ enum listens {
 	LISTENS_AT_TIMES,
 };
 
-// One tapped cable: an interface of the capture.
+// One tapped end of a cable: an interface of the capture.
 struct tap_point {
-	uint32_t cable;
+	uint32_t place;
 	uint64_t passed, lost, left_out; // the capture is full
 };
 
 // One packet of the window.
 struct tap_record {
 	ps_t at;
-	uint32_t cable;
+	uint32_t place;
 	uint32_t bytes_at; // in the lane's bytes
 	uint32_t captured;
 	uint32_t original;
@@ -57,8 +57,8 @@ static_assert(sizeof(struct tap_lane) == 64, "a lane is one cache line");
 struct tap_set {
 	const struct world *world;
 	const struct codec *codec;
-	uint8_t *listens;   // [cables] enum listens
-	uint32_t *point_of; // [cables], of those that are tapped
+	uint8_t *listens;   // [places] enum listens
+	uint32_t *point_of; // [places], of those that are tapped
 	struct tap_point *points;
 	uint32_t point_count;
 	uint32_t lane_count;
@@ -78,11 +78,11 @@ struct tap_set {
 // ---------------------------------------------------------------- places
 
 // A scenario without taps has all cables of NICs tapped.
-static bool is_point(const struct world *world, uint32_t cable)
+static bool is_point(const struct world *world, uint32_t place)
 {
 	if (world->scenario->tap_count == 0)
-		return world->cables[cable].tier == 0;
-	return world_cable_has_tap(world, cable);
+		return world->cables[place / 2].tier == 0 && place % 2 == 0;
+	return world_cable_has_tap(world, place);
 }
 
 // Whether the taps of the scenario listen from the first moment to the last.
@@ -98,12 +98,12 @@ static int find_points(struct tap_set *set, struct refusal *refusal)
 {
 	const struct world *world = set->world;
 	uint8_t how = is_always(world->scenario) ? LISTENS_ALWAYS : LISTENS_AT_TIMES;
-	uint32_t count = 0;
-	set->listens = arena_draw(world->arena, ARENA_DRIVE, world->cable_count, sizeof(uint8_t));
-	set->point_of = arena_draw(world->arena, ARENA_DRIVE, world->cable_count, sizeof(uint32_t));
+	uint32_t count = 0, places = TAP_PLACE(world->cable_count, 0);
+	set->listens = arena_draw(world->arena, ARENA_DRIVE, places, sizeof(uint8_t));
+	set->point_of = arena_draw(world->arena, ARENA_DRIVE, places, sizeof(uint32_t));
 	if (set->listens == NULL || set->point_of == NULL)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < world->cable_count; i++) {
+	for (uint32_t i = 0; i < places; i++) {
 		if (is_point(world, i)) {
 			set->listens[i] = how;
 			set->point_of[i] = count++;
@@ -116,18 +116,42 @@ static int find_points(struct tap_set *set, struct refusal *refusal)
 	if (set->points == NULL)
 		return -ENOMEM;
 	set->point_count = count;
-	for (uint32_t i = 0; i < world->cable_count; i++)
+	for (uint32_t i = 0; i < places; i++)
 		if (set->listens[i] != LISTENS_NOT)
-			set->points[set->point_of[i]].cable = i;
+			set->points[set->point_of[i]].place = i;
 	return 0;
 }
 
-bool tap_listens(const struct tap_set *set, uint32_t cable, ps_t at)
+bool tap_listens(const struct tap_set *set, uint32_t place, ps_t at)
 {
-	uint8_t listens = set->listens[cable];
+	uint8_t listens = set->listens[place];
 	if (listens == LISTENS_AT_TIMES)
-		return world_cable_is_tapped(set->world, cable, at);
+		return world_cable_is_tapped(set->world, place, at);
 	return listens == LISTENS_ALWAYS;
+}
+
+int tap_check_near(const struct world *world, struct refusal *refusal)
+{
+	const struct scenario *scenario = world->scenario;
+	for (uint32_t i = 0; i < scenario->tap_count; i++) {
+		if (!scenario->taps[i].is_far)
+			continue;
+		int rc = refuse(
+			refusal, -EINVAL,
+			"taps[].end far needs a run without frames (weft sim, --ports none)", 0, 0,
+			0);
+		scenario_tap_place(scenario, i, refusal);
+		return rc;
+	}
+	return 0;
+}
+
+// Of the cable; of its far end, " end" behind that.
+static void name_place(const struct world *world, uint32_t place, char ret[TAP_PLACE_NAME_BYTES])
+{
+	world_cable_name(world, place / 2, ret, WORLD_CABLE_NAME_BYTES);
+	if (place % 2)
+		strcat(ret, TAP_FAR_WORD);
 }
 
 // ---------------------------------------------------------------- sizes
@@ -236,13 +260,19 @@ static void put_interface(struct tap_set *set, const struct tap_point *point)
 	const struct world *world = set->world;
 	const struct capture_config *config = &world->scenario->capture;
 	bool is_cut = config->is_headers_only || config->snap_bytes > 0;
-	char name[WORLD_CABLE_NAME_BYTES];
-	world_cable_name(world, point->cable, name, sizeof(name));
+	static const char *const words[2][2] = {
+		{"up, at the start of the cable, before its faults",
+		 "up, at the end of the cable, behind its faults"},
+		{"down, at the start of the cable, before its faults",
+		 "down, at the end of the cable, behind its faults"}};
+	char name[TAP_PLACE_NAME_BYTES];
+	name_place(world, point->place, name);
 	const struct pcapng_interface interface = {
 		.name = name,
+		.description = words[point->place / 2 % 2][point->place % 2],
 		.snap_bytes = is_cut ? tap_snap_bytes(set->codec, &set->world->scenario->capture)
 				     : 0,
-		.line_bps = world->topology.links[point->cable / 2].rate_bps,
+		.line_bps = world->topology.links[point->place / 4].rate_bps,
 		.link = PCAPNG_LINK_ETHERNET};
 	if (pcapng_interface(&set->capture, &interface) == 0)
 		return;
@@ -369,13 +399,13 @@ static bool take_frame(const struct tap_set *set, struct tap_lane *lane,
 	return true;
 }
 
-void tap_take(struct tap_set *set, uint32_t lane, uint32_t cable, ps_t at,
+void tap_take(struct tap_set *set, uint32_t lane, uint32_t place, ps_t at,
 	      const struct packet *packet, const void *frame, uint32_t bytes)
 {
 	struct tap_lane *to = &set->lanes[lane];
-	struct tap_point *point = &set->points[set->point_of[cable]];
-	struct tap_record record = {.at = at, .cable = cable, .original = bytes};
-	check(lane < set->lane_count && set->listens[cable] != LISTENS_NOT);
+	struct tap_point *point = &set->points[set->point_of[place]];
+	struct tap_record record = {.at = at, .place = place, .original = bytes};
+	check(lane < set->lane_count && set->listens[place] != LISTENS_NOT);
 	if (frame == NULL)
 		record.original = tap_frame_bytes(set->codec, packet);
 	point->passed++;
@@ -395,7 +425,7 @@ static void put_frame(struct tap_set *set, const struct tap_lane *lane,
 		      const struct tap_record *record)
 {
 	const struct pcapng_frame frame = {
-		.interface = set->point_of[record->cable],
+		.interface = set->point_of[record->place],
 		.at = record->at,
 		.bytes = lane->bytes + record->bytes_at,
 		.captured = record->captured,
@@ -419,7 +449,7 @@ static void put_frame(struct tap_set *set, const struct tap_lane *lane,
 static void put_line(struct tap_set *set, const struct tap_record *record,
 		     const struct packet *packet)
 {
-	char name[WORLD_CABLE_NAME_BYTES];
+	char name[TAP_PLACE_NAME_BYTES];
 	set->is_log_full |= !tap_file_has_room(&set->log_file, set->text_used + TAP_LOG_LINE_BYTES,
 					       set->world->scenario->capture.file_bytes);
 	if (set->is_log_full) {
@@ -428,8 +458,9 @@ static void put_line(struct tap_set *set, const struct tap_record *record,
 	}
 	if (set->text_used > BUFFER_BYTES - TAP_LOG_LINE_BYTES)
 		drain_log(set);
-	world_cable_name(set->world, record->cable, name, sizeof(name));
-	set->text_used += tap_log_line(set->text + set->text_used, record->at, name, packet);
+	name_place(set->world, record->place, name);
+	set->text_used += tap_log_line(set->text + set->text_used, &set->codec->nic, record->at,
+				       name, packet);
 }
 
 // The keys of all lanes, one lane after the other. A cable's packets are all of one lane.
@@ -440,7 +471,7 @@ static uint32_t list_keys(struct tap_set *set)
 		const struct tap_lane *lane = &set->lanes[i];
 		for (uint32_t r = 0; r < lane->count; r++)
 			set->keys[count++] = (struct tap_key){lane->records[r].at,
-							      lane->records[r].cable,
+							      lane->records[r].place,
 							      i * set->records_max + r};
 	}
 	return count;

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include <weft/wire/wire_qpn.h>
+
 #define MASK_24 0xffffffu
 #define OOO_MAX 0x7fffu // packets above a hole: 15 bits in a frame
 
@@ -93,7 +95,8 @@ static bool is_rc(const struct packet *packet)
 	return packet->opcode < PACKET_WRITE_FIRST;
 }
 
-static void put_packet(struct line *line, const struct packet *packet)
+static void put_packet(struct line *line, const struct wire_config *wire,
+		       const struct packet *packet)
 {
 	put_number(line, packet->source);
 	put_number(line, packet->target);
@@ -103,7 +106,7 @@ static void put_packet(struct line *line, const struct packet *packet)
 	*line->at++ = ',';
 	put_text(line, packet_opcode_name(packet->opcode));
 	put_flags(line, packet);
-	put_number(line, (packet->qpn + (is_rc(packet) ? RC_QPN_FIRST : 0)) & MASK_24);
+	put_number(line, wire_qpn(wire, packet));
 	put_number(line, packet->psn & MASK_24);
 	put_hex(line, packet->ev, 8);
 	put_number(line, is_rc(packet) ? 0 : packet->timestamp); // no header of RC has it
@@ -219,13 +222,14 @@ static bool is_status(const struct packet *packet)
 		packet->opcode == PACKET_ENDPOINT_RESPONSE;
 }
 
-size_t tap_log_line(char *ret, ps_t at, const char *tap, const struct packet *packet)
+size_t tap_log_line(char *ret, const struct wire_config *wire, ps_t at, const char *tap,
+		    const struct packet *packet)
 {
 	struct line line = {ret};
 	put_digits(&line, (uint64_t)at);
 	*line.at++ = ',';
 	put_text(&line, tap);
-	put_packet(&line, packet);
+	put_packet(&line, wire, packet);
 	if (is_status(packet))
 		put_status(&line, packet);
 	else if (packet->opcode == PACKET_SACK)

@@ -7,13 +7,17 @@
 
 #include <weft/core/packet.h>
 #include <weft/core/time.h>
+#include <weft/wire/wire.h>
 #include <weft/world/world.h>
 
-#define TAP_LOG_LINE_BYTES (384 + WORLD_CABLE_NAME_BYTES) // holds every line
+#define TAP_FAR_WORD " end" // behind the name of a cable
+#define TAP_PLACE_NAME_BYTES (WORLD_CABLE_NAME_BYTES + sizeof(TAP_FAR_WORD))
+#define TAP_LOG_LINE_BYTES (384 + TAP_PLACE_NAME_BYTES) // holds every line
 
 // The first line: the columns' names.
 extern const char tap_log_head[];
 
-// Writes the line of `packet`, which entered the cable `tap` at `at`, into TAP_LOG_LINE_BYTES.
-// Returns its length; there is no NUL behind it.
-size_t tap_log_line(char *ret, ps_t at, const char *tap, const struct packet *packet);
+// Writes the line of `packet`, whose frame is as `wire` has it, and which entered the cable `tap`
+// at `at`, into TAP_LOG_LINE_BYTES. Returns its length; there is no NUL behind it.
+size_t tap_log_line(char *ret, const struct wire_config *wire, ps_t at, const char *tap,
+		    const struct packet *packet);

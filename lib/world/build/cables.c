@@ -246,32 +246,35 @@ int cables_build(struct world *world, struct refusal *refusal)
 
 // ---------------------------------------------------------------- taps
 
-static bool tap_hits(const struct world *world, const struct tap *tap, uint32_t cable)
+static bool tap_hits(const struct world *world, const struct tap *tap, uint32_t place)
 {
+	uint32_t cable = place / 2;
 	bool is_up = cable % 2 == 0;
+	if (tap->is_far != place % 2)
+		return false;
 	if (tap->direction != TAP_BOTH && is_up != (tap->direction == TAP_UP))
 		return false;
 	return link_place_hits(&tap->at, &world->topology, cable / 2);
 }
 
-bool world_cable_is_tapped(const struct world *world, uint32_t cable, ps_t at)
+bool world_cable_is_tapped(const struct world *world, uint32_t place, ps_t at)
 {
 	const struct scenario *scenario = world->scenario;
-	check(cable < world->cable_count);
+	check(place / 2 < world->cable_count);
 	for (uint32_t i = 0; i < scenario->tap_count; i++) {
 		const struct tap *tap = &scenario->taps[i];
-		if (at >= tap->from_ps && at < tap->until_ps && tap_hits(world, tap, cable))
+		if (at >= tap->from_ps && at < tap->until_ps && tap_hits(world, tap, place))
 			return true;
 	}
 	return false;
 }
 
-bool world_cable_has_tap(const struct world *world, uint32_t cable)
+bool world_cable_has_tap(const struct world *world, uint32_t place)
 {
 	const struct scenario *scenario = world->scenario;
-	check(cable < world->cable_count);
+	check(place / 2 < world->cable_count);
 	for (uint32_t i = 0; i < scenario->tap_count; i++)
-		if (tap_hits(world, &scenario->taps[i], cable))
+		if (tap_hits(world, &scenario->taps[i], place))
 			return true;
 	return false;
 }

@@ -160,6 +160,28 @@ static void a_late_packet_among_repeats_is_no_loss(void **)
 		      FLOW_REORDER_BEFORE, 1, NONE);
 }
 
+// A NAK that was under way when the repeat of its PSN passed is not about that: what had followed
+// the late packet was too early. One that comes later is: then it was lost behind.
+static void a_nak_that_crosses_a_repeat_is_about_what_was_before(void **)
+{
+	static const char start[] = "v4 F0 M1 L2 +20 A2 F3 M5 M6 M7 M4#5 M8 N4 M4 M5 M6";
+	static const struct {
+		const char *then;
+		enum flow_cause cause;
+	} cases[] = {{"N5 M5 M6 M7 M8 L9 +20 A9", FLOW_REORDER_BEFORE},
+		     {"+30 N5 M5 M6 M7 M8 L9 +20 A9", FLOW_LOSS_BEHIND}};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[256];
+		snprintf(text, sizeof(text), "%s %s", start, cases[i].then);
+		const struct flow_report *report = told(text);
+		assert_int_equal(report->causes[FLOW_REORDER_BEFORE], 1);
+		assert_int_equal(report->causes[FLOW_LOSS_BEHIND],
+				 cases[i].cause == FLOW_LOSS_BEHIND);
+		assert_int_equal(report->repair_count, 2);
+		assert_int_equal(report->repairs[1].cause, cases[i].cause);
+	}
+}
+
 static void an_answer_to_each_repeat_makes_no_copies(void **)
 {
 	assert_causes(told("v6 " WARM "F10 M11 L12 N10 F10 A10 M11 A11 L12 A12"), FLOW_LOSS_BEHIND,
@@ -168,7 +190,12 @@ static void an_answer_to_each_repeat_makes_no_copies(void **)
 
 static void the_first_packet_of_a_capture_may_have_overtaken(void **)
 {
-	assert_causes(told("v6 M1 F0 L2 A2"), FLOW_REORDER_BEFORE, 1, NONE);
+	const struct flow_report *report = told("v6 M1 F0 L2 A2");
+	assert_causes(report, FLOW_REORDER_BEFORE, 1, NONE);
+	assert_int_equal(report->streams[0].again, 0);
+	assert_int_equal(report->totals.dscp[0].again + report->totals.priority[0].again, 0);
+	assert_int_equal(report->streams[0].begun, 1);
+	assert_int_equal(report->streams[0].messages.max_ns, 3000); // from M1 on
 	assert_causes(told("v6 M1 N0 F0 M2 N1 +9 F0 M1 M2 +9 M1 M2 L3 A3"), FLOW_REORDER_BEFORE, 1,
 		      NONE);
 }
@@ -305,6 +332,7 @@ int main(void)
 		cmocka_unit_test(identifications_that_run_backwards_were_overtaken),
 		cmocka_unit_test(without_identifications_a_late_packet_comes_alone),
 		cmocka_unit_test(a_late_packet_among_repeats_is_no_loss),
+		cmocka_unit_test(a_nak_that_crosses_a_repeat_is_about_what_was_before),
 		cmocka_unit_test(an_answer_to_each_repeat_makes_no_copies),
 		cmocka_unit_test(the_first_packet_of_a_capture_may_have_overtaken),
 		cmocka_unit_test(the_first_packet_of_a_capture_may_have_been_lost),

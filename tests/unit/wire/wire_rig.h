@@ -123,6 +123,8 @@ static inline struct wire_config random_config(struct rng *rng)
 	config.has_tseth = rng_below(rng, 2);
 	config.has_solicited = rng_below(rng, 2);
 	config.se_low = rng_below(rng, 2);
+	config.qpn_key = rng_next(rng);
+	config.qpn_key *= rng_below(rng, 2);
 	config.eeth_op_low = rng_below(rng, 2);
 	config.trim_rewrites_lengths = rng_below(rng, 2);
 	if (rng_below(rng, 2)) {

@@ -176,7 +176,7 @@ static uint32_t tapped_at(ps_t at)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < world.cable_count; i++)
-		count += world_cable_is_tapped(&world, i, at);
+		count += world_cable_is_tapped(&world, TAP_PLACE(i, false), at);
 	return count;
 }
 
@@ -184,7 +184,7 @@ static uint32_t tapped_ever(void)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < world.cable_count; i++)
-		count += world_cable_has_tap(&world, i);
+		count += world_cable_has_tap(&world, TAP_PLACE(i, false));
 	return count;
 }
 
@@ -192,8 +192,8 @@ static void assert_tapped(const char *name, bool is_tapped)
 {
 	uint32_t cable = cable_of(name);
 	assert_int_not_equal(cable, NOWHERE);
-	assert_int_equal(world_cable_has_tap(&world, cable), is_tapped);
-	assert_int_equal(world_cable_is_tapped(&world, cable, 0), is_tapped);
+	assert_int_equal(world_cable_has_tap(&world, TAP_PLACE(cable, false)), is_tapped);
+	assert_int_equal(world_cable_is_tapped(&world, TAP_PLACE(cable, false), 0), is_tapped);
 }
 
 static void a_world_without_taps_has_none(void **)

@@ -137,22 +137,22 @@ struct wire_config {
 	uint8_t ev_place;   // enum wire_ev_place
 	uint8_t hop_limit;  // of a packet that has passed no switch
 	uint8_t dscp[WIRE_CLASS_COUNT];
-	uint16_t port;	       // UDP destination port that is built
-	uint16_t pkey;	       // BTH: partition 15 bits; bit 15, a full member of it
-	bool has_tseth;	       // build: writes carry their time stamp
-	bool has_ids;	       // build: IPv4 data has packet.timestamp as identification, else 0
-	bool has_solicited;    // build: writes with immediate have SE (solicited event)
-	bool se_low;	       // MRC: SE is bit 6 of the BTH's byte 1, M bit 7; not IBTA's order
-	bool eeth_op_low;      // EETH's op: in bits 3:2 of its byte 1, not 5:4
-	bool icrc_ignored;     // parse: a bad ICRC is told in the view, not refused
-	bool icrc_unchecked;   // parse: it is not even computed, as in a switch
-	bool takes_requests;   // parse: those of enum rc_request are packets, too
-	bool follows_usids;    // parse: a frame without its uSIDs is refused
-	bool has_udp_checksum; // build: wire_seal() writes it; else it is 0, not computed
+	uint16_t port;	     // UDP destination port that is built
+	uint64_t qpn_key;    // QP numbers in frames: 0, as in packets; else wire_qpn() shifts them
+	uint16_t pkey;	     // BTH: partition 15 bits; bit 15, a full member of it
+	bool has_tseth;	     // build: writes carry their time stamp
+	bool has_ids;	     // build: IPv4 data has packet.timestamp as identification, else 0
+	bool has_solicited;  // build: writes with immediate have SE (solicited event)
+	bool se_low;	     // MRC: SE is bit 6 of the BTH's byte 1, M bit 7; not IBTA's order
+	bool eeth_op_low;    // EETH's op: in bits 3:2 of its byte 1, not 5:4
+	bool icrc_ignored;   // parse: a bad ICRC is told in the view, not refused
+	bool icrc_unchecked; // parse: it is not even computed, as in a switch
+	bool takes_requests; // parse: those of enum rc_request are packets, too
+	bool follows_usids;  // parse: a frame without its uSIDs is refused
+	bool has_udp_checksum;	     // build: wire_seal() writes it; else it is 0, not computed
 	bool trim_rewrites_lengths;  // patch: IP and UDP lengths follow the cut
 	uint16_t trim_frame_bytes;   // what a trim keeps of the frame; 0: exactly the headers
-	uint16_t full_payload_bytes; // of each packet of a message but the last; 0: not known.
-				     // Then wire_build() knows how long a trimmed packet was
+	uint16_t full_payload_bytes; // all but a message's last packet; 0: not known (wire_build())
 	// What the line is said to carry (packet.wire_bytes). 0: frame + WIRE_LINE_BYTES. A
 	// scenario that charges other sizes in virtual time names them here, so that both agree.
 	uint16_t charged_header_bytes;	// data packet: this + payload
