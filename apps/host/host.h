@@ -8,7 +8,8 @@
 //   foreign.c  writes to and from RoCEv2 of others
 //   bare.c     the bare loop beside a pair             live.c     what a run tells while it goes
 //   ranks.c    what all hosts of a scenario came to        probe.c    what a port is and can
-//   clocks.c   how the hosts' clocks stand to each other
+//   clocks.c   how the hosts' clocks stand to each other    reach.c   how far frames for a peer
+//   come
 #pragma once
 
 #include <stdbool.h>
@@ -138,9 +139,6 @@ double bare_bps(const struct call *call);
 
 // Its first step: call->scenario as a world. -ENOMEM, -EINVAL with a reason.
 int stage_build(struct call *call, struct stage *ret);
-
-// Opens a port, prints what it is and whether the scenario's frames fit. -errno with a reason.
-int probe_run(struct call *call);
 
 // Measures the times that the transport needs, and writes them into the scenario.
 int trial_run(struct call *call);

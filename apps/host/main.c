@@ -9,6 +9,7 @@
 
 #include "help.h"
 #include "host.h"
+#include "probe.h"
 #include "weft_version.h"
 #include <weft/run/outcome.h>
 
@@ -112,8 +113,7 @@ static int probe(struct call *call)
 	if (rc == 0)
 		rc = probe_run(call);
 	dpdk_stop();
-	return rc < 0 ? outcome_refused("host", &call->refusal, rc)
-		      : outcome_end("host", EXIT_SUCCESS);
+	return rc < 0 ? outcome_refused("host", &call->refusal, rc) : outcome_end("host", rc);
 }
 
 static int run(struct call *call)

@@ -9,6 +9,7 @@
 #include <weft/core/refusal.h>
 
 #define SYSFS "/sys"
+#define ETHERNET_BYTES 14u
 
 enum device_kind {
 	DEVICE_MEMIF,	  // shared memory, by name

@@ -34,6 +34,10 @@ struct device {
 int port_device_open(struct ports *ports, struct arena *arena, const struct device *devices,
 		     uint32_t count, const struct dpdk_options *options, struct refusal *refusal);
 
+// The longest frame of the interface of the kernel that a word names, by its MTU; UINT32_MAX: it
+// names none.
+uint32_t port_device_longest(const char *word);
+
 // All links are there: where a device is memif, DPDK's interrupt thread does nothing from now on.
 // In it net_memif of DPDK 22.11 unmaps the rings of a peer that goes, beneath who polls them. A
 // peer that goes is then a port that takes nothing. -ENODEV when the thread cannot be held.
