@@ -165,14 +165,14 @@ json_t *json_loop(const struct stage *stage)
 
 void json_print(FILE *to, const struct call *call, const struct stage *stage)
 {
-	json_t *all = json_pack("{s:s,s:i,s:s,s:b,s:f,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}",
+	json_t *all = json_pack("{s:s,s:i,s:s,s:b,s:f,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}",
 				"scenario", call->scenario.name, "host", (int)call->index, "end",
 				wall_end_name(stage->end), "partial", stage->end != WALL_END_DONE,
 				"wall_s", stage->wall_s, "conclude", stage_fidelity(call, stage),
-				"measured", json_times(call), "clocks", clocks_json(call), "rows",
-				rows(call), "transport", transport(stage), "loop", json_loop(stage),
-				"stages_ns", stages(stage), "idle", idle(stage), "bare",
-				bare(call));
+				"measured", json_times(call), "clocks", clocks_json(call), "pairs",
+				pairs_json(call), "rows", rows(call), "transport", transport(stage),
+				"loop", json_loop(stage), "stages_ns", stages(stage), "idle",
+				idle(stage), "bare", bare(call));
 	json_dumpf(all, to, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 	fputc('\n', to);
 	json_decref(all);

@@ -95,6 +95,8 @@ static int perform(struct call *call)
 		rc = stage_run(call, &stage, &taps);
 	if (rc == 0 && stage.end == WALL_END_DONE)
 		clocks_after(call, &stage);
+	if (rc == 0)
+		pairs_gather(call, &stage);
 	if (rc == 0 && call->choice.wish.has_bare && stage.end == WALL_END_DONE)
 		rc = bare_measure(call, &call->bare[1]);
 	if (rc < 0)
@@ -103,6 +105,7 @@ static int perform(struct call *call)
 		pair_read(call, &stage);
 	int status = print(call, &stage);
 	int judged = judge(call, &stage);
+	pairs_drop(call);
 	stage_free(&stage);
 	return status != EXIT_SUCCESS ? status : judged;
 }

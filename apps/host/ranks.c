@@ -243,6 +243,7 @@ static void print_table(FILE *to, const struct call *call, const struct gathered
 		" were taken by faults of the scenario\n",
 		sum.frames_lost, sum.frames_dropped, sum.frames_strange, sum.frames_faulted);
 	clocks_print(to, call);
+	pairs_print(to, call);
 	fprintf(to, "conclude: %s\n", fidelity(call, all, &sum, stage));
 }
 
@@ -310,9 +311,10 @@ static void print_json(FILE *to, const struct call *call, const struct gathered 
 		is_partial |= all->told[i].end != WALL_END_DONE;
 	}
 	json_t *document = json_pack(
-		"{s:s,s:b,s:f,s:s,s:o,s:o,s:o,s:o,s:o}", "scenario", call->scenario.name, "partial",
-		is_partial, "wall_s", stage->wall_s, "conclude", fidelity(call, all, &sum, stage),
-		"measured", json_times(call), "clocks", clocks_json(call), "collectives",
+		"{s:s,s:b,s:f,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "scenario", call->scenario.name,
+		"partial", is_partial, "wall_s", stage->wall_s, "conclude",
+		fidelity(call, all, &sum, stage), "measured", json_times(call), "clocks",
+		clocks_json(call), "pairs", pairs_json(call), "collectives",
 		json_collectives(all, stage), "all", json_of(&sum), "hosts", hosts);
 	json_dumpf(document, to, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 	fputc('\n', to);

@@ -253,5 +253,6 @@ void table_end(FILE *to, const struct call *call, const struct stage *stage)
 	print_loop(to, stage);
 	table_stages(to, call, stage);
 	clocks_print(to, call);
+	pairs_print(to, call);
 	fprintf(to, "conclude: %s\n", stage_fidelity(call, stage));
 }

@@ -64,6 +64,8 @@ static void take(struct wall *wall, const struct line *line, const struct frame 
 		give(wall, frame);
 		return;
 	}
+	peer_note_came(wall, packet_at(wall->out.packets, packet),
+		       wall->backing.held[packet].view.hop_limit);
 	wall->arrivals[wall->arrival_count++] = (struct arrival){at, packet, port};
 }
 
@@ -137,6 +139,7 @@ static void depart(struct wall *wall, const struct departure *departure, struct 
 		backing_end(&wall->backing, departure->packet);
 		return;
 	}
+	peer_note_left(wall, packet);
 	backing_write(&wall->backing, departure->packet, frame);
 	neighbour_address(wall, packet, line, frame);
 	if (wall->taps != NULL)

@@ -132,6 +132,13 @@ class Pairs(unittest.TestCase):
             self.assertEqual(len(end["transport"]["plane_bytes"]), PLANES)
             assert_clocks(self, end["clocks"], 2)
         self.assertEqual(caller["clocks"], listener["clocks"])
+        self.assertEqual(caller["pairs"], listener["pairs"])
+        self.assertEqual([(way["from"], way["to"]) for way in caller["pairs"]], [(0, 1), (1, 0)])
+        for way, sender, taker in zip(caller["pairs"], (listener, caller), (caller, listener)):
+            self.assertEqual(way["frames_left"] + sender["loop"]["neighbours_said"], sender["loop"]["frames_sent"])
+            self.assertEqual(way["frames_came"] + taker["loop"]["neighbours_heard"], taker["loop"]["frames_received"])
+            self.assertTrue(0 <= way["frames_left"] - way["frames_came"] < 64 and way["hops_most"] == 0)
+            self.assertTrue(PLANES <= way["paths_came"] <= way["paths_left"] and not way["more_paths"])
         self.assertTrue(all(count > 0 for count in caller["transport"]["plane_bytes"]), caller)
         self.assertGreaterEqual(caller["transport"]["data_packets"], 40 + row["pings"])
         self.assertEqual(listener["loop"]["payload_bytes_good"], (40 + row["pings"]) * 4096)
@@ -344,6 +351,8 @@ class Ranks(unittest.TestCase):
         (collective,) = document["collectives"]
         self.assertAlmostEqual(collective["busbw_bytes_per_s"] / collective["algbw_bytes_per_s"], 2 * 3 / 4, places=9)
         assert_clocks(self, document["clocks"], 4)
+        nexts = [(host, (host + step) % 4) for host in range(4) for step in (1, 3)]
+        self.assertEqual([(way["from"], way["to"]) for way in document["pairs"]], sorted(nexts))
         began = [clock["began_ns"] * 1000 for clock in document["clocks"]]
         ended = max(host["end_ps"] + at for host, at in zip(document["hosts"], began))
         self.assertGreater(collective["time_ps"], 0)

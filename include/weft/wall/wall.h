@@ -5,6 +5,7 @@
 //
 //   wall.c  a turn           line.c  frames that wait for a port      wall_run.c  turn after turn
 //   neighbour.c  ARP and ND  other.c  frames of others, by kind       view.c  a look at a run
+//   peer.c  what is seen of each other host
 //   meeting.c, meeting_run.c, meeting_clock.c  how hosts agree before a run, hear of each other in
 //   it, and how their clocks stand
 #pragma once
