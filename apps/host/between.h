@@ -16,11 +16,12 @@ struct json_t;
 // The clock of a host against host 0's, before traffic and behind it, and its own at the start.
 struct host_clock {
 	struct meeting_clock before, after;
-	int64_t start_ns;
+	int64_t agreed_ns, start_ns; // to begin at, and begun at, by its own clock
 };
 
 struct clocks {
 	struct host_clock of[MEETING_HOSTS_MAX];
+	bool is_read;  // all have read host 0's, so that a moment can be agreed on
 	bool is_whole; // those of all are known, from both times
 };
 
@@ -35,6 +36,10 @@ struct pairs {
 // also where that fails.
 int clocks_before(struct call *call);
 void clocks_after(struct call *call, const struct stage *stage);
+
+// Behind a barrier, all hosts agree on when they begin: `ret_ns` is it by this host's clock, 0
+// where the clocks were not read. -ECONNRESET.
+int clocks_agree(struct call *call, int64_t *ret_ns);
 
 // When a host began, by host 0's clock, after host 0 did. 0 where that is not known.
 int64_t clocks_shift_ns(const struct call *call, uint32_t host);

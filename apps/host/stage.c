@@ -43,7 +43,7 @@ static int build_loop(struct call *call, struct stage *stage, const struct tap_o
 	return wall_create(&stage->wall, &stage->world, &options, &call->refusal);
 }
 
-static void run(struct call *call, struct stage *stage)
+static void run(struct call *call, struct stage *stage, int64_t start_at_ns)
 {
 	struct wall_control control = {.clock = stage_clock_ns,
 				       .stop = signals_stop(),
@@ -51,6 +51,7 @@ static void run(struct call *call, struct stage *stage)
 				       .done = meeting_done,
 				       .done_context = &call->meeting,
 				       .viewer = live_begin(call),
+				       .start_ns = start_at_ns,
 				       .owns_core = call->choice.owns_core};
 	if (stage->on_start != NULL)
 		stage->on_start(call);
@@ -64,6 +65,7 @@ static void run(struct call *call, struct stage *stage)
 
 int stage_run(struct call *call, struct stage *stage, const struct tap_options *taps)
 {
+	int64_t start_ns = 0;
 	int rc = stage_build(call, stage);
 	if (rc == 0)
 		rc = wall_check(&stage->world, &call->refusal);
@@ -78,9 +80,11 @@ int stage_run(struct call *call, struct stage *stage, const struct tap_options *
 	if (rc == 0)
 		rc = setup_meet(call); // and nobody has begun
 	if (rc == 0)
+		rc = clocks_agree(call, &start_ns);
+	if (rc == 0)
 		rc = meeting_watch(&call->meeting, &call->refusal);
 	if (rc == 0) {
-		run(call, stage);
+		run(call, stage, start_ns);
 		rc = wall_close(stage->wall, &stage->taps, &call->refusal);
 	}
 	if (rc < 0)

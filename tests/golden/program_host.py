@@ -81,6 +81,9 @@ def assert_clocks(test, clocks, hosts):
         test.assertAlmostEqual(clock["drift_ppm"], clock["moved_ns"] / clock["over_ns"] * 1e6)
         test.assertEqual(clock["error_ns"] > 0, index > 0)
         test.assertGreater(clock["over_ns"], 0)
+        # nobody began before the moment agreed on, which is the same for all
+        test.assertGreaterEqual(clock["late_ns"], 0)
+        test.assertEqual(clock["began_ns"], clock["late_ns"] - clocks[0]["late_ns"])
     test.assertEqual(clocks[0]["began_ns"], 0)
 
 

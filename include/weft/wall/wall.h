@@ -179,6 +179,7 @@ struct wall_control {
 	void (*done)(void *context);	   // told once: this host is done
 	void *done_context;
 	struct viewer *viewer; // who may look at the loop while it runs, or NULL
+	int64_t start_ns;      // by the clock: time 0, unless that is over by then. 0: at once
 	bool owns_core;	       // an empty turn leaves the CPU to nobody else
 };
 
