@@ -125,7 +125,8 @@ static json_t *bare(const struct call *call)
 		const struct bare_counts *count = &call->bare[i];
 		json_array_append_new(
 			list,
-			json_pack("{s:I,s:I,s:I,s:I,s:o}", "frames", whole(count->frames), "wrong",
+			json_pack("{s:I,s:I,s:I,s:I,s:I,s:o}", "frames", whole(count->frames),
+				  "frames_in_ramp", whole(count->ramp_frames), "wrong",
 				  whole(count->wrong), "lost", whole(count->lost), "took_ns",
 				  (json_int_t)count->took_ns, "stages_ns", bare_stages(count)));
 	}

@@ -88,6 +88,7 @@ static void tell_run(struct answer *to, const struct view *view)
 	put(to, "frames_received", counts->frames_received);
 	put(to, "frames_of_others", others);
 	put(to, "frames_bad", bad);
+	put(to, "frames_dropped", counts->frames_dropped);
 	put(to, "turn_p50_ns", (uint64_t)view->turn_ns[0]);
 	put(to, "turn_p999_ns", (uint64_t)view->turn_ns[2]);
 	put(to, "stalls", counts->stalls);

@@ -195,7 +195,10 @@ void table_stages(FILE *to, const struct call *call, const struct stage *stage)
 {
 	const struct wall_counts *count = wall_counts(stage->wall);
 	double frames = (double)(count->frames_sent + count->frames_received), all_ns = 0;
-	double bare_frames = (double)(call->bare[0].frames + call->bare[1].frames) * 5 / 4;
+	const struct bare_counts *bare = call->bare;
+	double bare_frames = (double)(bare[0].frames + bare[0].ramp_frames + bare[1].frames +
+				      bare[1].ramp_frames) *
+		5 / 4;
 	fprintf(to, "stages, ns a frame:");
 	for (int i = 0; frames > 0 && i < WALL_STAGE_COUNT; i++) {
 		all_ns += stage_ns(count, (enum wall_stage)i);

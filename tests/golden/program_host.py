@@ -287,6 +287,16 @@ class Pairs(unittest.TestCase):
         for sent, came in zip(caller["bare"]["runs"], listener["bare"]["runs"]):  # each is answered, or lost
             self.assertLessEqual(sent["frames"], came["frames"])
 
+    def test_a_bare_loop_keeps_to_a_rate_and_its_ramp(self):
+        rate, ramp, line = 500e6, 0.4, (4202 + 24) * 8  # bits of a frame
+        pair = Pair(["-b", "64K", "-e", "64K", "-n", "20", "--bare", "--max-rate", "500Mb/s", "--ramp", "400ms", "--json"], ["--json"])
+        document = json.loads(pair.end("caller")[1])
+        pair.end("listener")
+        for run in document["bare"]["runs"]:
+            before, behind = run["frames_in_ramp"] * line, run["frames"] * line  # of both planes
+            self.assertTrue(0 < before <= PLANES * rate * ramp * 0.55 * 1.01, run)
+            self.assertTrue(0 < before + behind <= PLANES * rate * (ramp * 0.55 + run["took_ns"] / 1e9) * 1.01, run)
+
     def test_a_capture_that_is_there_stays(self):
         capture = self.folder / "mine"
         capture.write_text("mine", encoding="utf-8")
@@ -533,9 +543,9 @@ class Interfaces(unittest.TestCase):
     def test_the_kernel_leaves_our_frames_to_the_host(self):
         if not self.isolates():
             self.skipTest("this kernel keeps no frames from its own IP")
-        for version in (4, 6):
+        for forms in (["wire.ip=4"], ["wire.ip=6"], ["wire.entropy=srv6"], ["wire.entropy=srv6", "wire.ip=4"], ["wire.entropy=srv6", "wire.srh=true"]):
             before = self.kernel_counts(0)
-            words = ["--set", f"wire.ip={version}"]
+            words = [word for form in forms for word in ("--set", form)]
             caller = self.start(1, ["vb0", "vb1"], "-b", "64K", "-e", "64K", "-n", "200", "--json", *words)
             ended = self.ends(self.start(0, ["va0", "va1"], *words), caller)
             self.assertEqual([status for _, _, status in ended], [DONE, DONE], ended)
@@ -543,7 +553,7 @@ class Interfaces(unittest.TestCase):
             self.assertGreater(loop["frames_sent"], 3200)
             self.assertLess(loop["others"].get("ICMP", 0), 20)  # of the interfaces themselves
             came = [after - start for after, start in zip(self.kernel_counts(0), before)]
-            self.assertLess(sum(came), 800, (version, came))  # TCP of the meeting, and ND
+            self.assertLess(sum(came), 800, (forms, came))  # TCP of the meeting, and ND
 
     def test_who_is_interrupted_is_silent_on_the_wire(self):
         """By the kernel's time stamps at the other end of the cable, at a rate that the watcher keeps up with. 10 ms are wanted, and printed
