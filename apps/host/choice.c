@@ -27,6 +27,7 @@ enum {
 	OPT_PORT,
 	OPT_PROBE,
 	OPT_FROM,
+	OPT_GPU,
 	OPT_DEPTH,
 	OPT_BARE,
 	OPT_INCAST,
@@ -54,6 +55,7 @@ static const struct option longs[] = {
 	{"port", required_argument, NULL, OPT_PORT},
 	{"probe", required_argument, NULL, OPT_PROBE},
 	{"from", required_argument, NULL, OPT_FROM},
+	{"gpu", required_argument, NULL, OPT_GPU},
 	{"minbytes", required_argument, NULL, 'b'},
 	{"maxbytes", required_argument, NULL, 'e'},
 	{"stepfactor", required_argument, NULL, 'f'},
@@ -202,6 +204,8 @@ static int take(struct choice *choice, int option, struct refusal *refusal)
 		return add_port(choice, optarg, refusal);
 	case OPT_PROBE:
 		return outcome_once(refusal, &choice->probe, "--probe", optarg);
+	case OPT_GPU:
+		return outcome_once(refusal, &choice->gpu, "--gpu", optarg);
 	case OPT_FROM:
 		return outcome_once(refusal, &choice->from, "--from", optarg);
 	case OPT_INCAST:
@@ -339,6 +343,10 @@ static int check_together(struct choice *choice, struct refusal *refusal)
 {
 	if (choice->ramp_ns > 0 && choice->max_rate == NULL)
 		return outcome_bad_word(refusal, "needs --max-rate:", "--ramp");
+	if (choice->gpu != NULL &&
+	    (choice->probe != NULL || choice->foreign_count > 0 || choice->listen != NULL ||
+	     choice->to != NULL))
+		return outcome_bad_word(refusal, "goes with ranks of a scenario:", "--gpu");
 	if (choice->from != NULL && (choice->probe == NULL || choice->to == NULL))
 		return outcome_bad_word(refusal, "needs --probe and --to:", "--from");
 	if (choice->probe != NULL)

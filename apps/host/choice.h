@@ -35,6 +35,7 @@ struct choice {
 	bool is_json, owns_core;
 	uint32_t patience_s;
 	bool has_telemetry;
+	const char *gpu;	 // the link of generators, or NULL
 	const char *eal;	 // words for DPDK's start, or NULL
 	struct dpdk_words words; // the same, cut, with those of other options
 	const char *max_rate;	 // of each port, as text; NULL: the line

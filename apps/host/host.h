@@ -8,6 +8,7 @@
 //   foreign.c  writes to and from RoCEv2 of others
 //   bare.c     the bare loop beside a pair             live.c     what a run tells while it goes
 //   ranks.c    what all hosts of a scenario came to        probe.c    what a port is and can
+//   generator.c  gradients that somebody else makes
 //   reach.c    how far frames for a peer come              between.h  clocks.c and pairs.c
 #pragma once
 
@@ -17,6 +18,7 @@
 
 #include <weft/files/signals.h>
 #include <weft/ports/codec.h>
+#include <weft/run/gpu_pass.h>
 #include <weft/scenario/scenario.h>
 #include <weft/wall/bare.h>
 #include <weft/wall/meeting.h>
@@ -56,6 +58,8 @@ struct call {
 	struct pair_row rows[SIZES_MAX];
 	uint32_t row_count;
 	struct bare_counts bare[2]; // before and after
+	struct gpu_call gpu;	    // --gpu
+	bool has_generators;	    // of the run that goes
 	struct refusal refusal;
 };
 
@@ -96,8 +100,10 @@ int setup_ports(struct call *call, const struct world *world);
 int stage_run(struct call *call, struct stage *ret, const struct tap_options *taps);
 void stage_free(struct stage *stage);
 
-// The clock of all loops, in ns.
+// The clock of all loops, in ns: the CPU's, or from the second call on the system's, which
+// generators read.
 int64_t stage_clock_ns(void *context);
+void stage_use_system_clock(void);
 
 // Writes to, and takes writes from, RoCEv2 of others: nobody is met, and nothing measured before.
 // The status.

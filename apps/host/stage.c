@@ -7,13 +7,20 @@
 
 #include <weft/files/files.h>
 
-#include "host.h"
+#include "generator.h"
+
+static clockid_t clock_id = CLOCK_MONOTONIC_RAW;
+
+void stage_use_system_clock(void)
+{
+	clock_id = CLOCK_MONOTONIC;
+}
 
 int64_t stage_clock_ns(void *context)
 {
 	struct timespec now;
 	(void)context;
-	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+	clock_gettime(clock_id, &now);
 	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
@@ -40,7 +47,8 @@ static int build_loop(struct call *call, struct stage *stage, const struct tap_o
 				       .dead_ps = DEAD_PS};
 	if (taps != NULL)
 		options.taps = *taps;
-	return wall_create(&stage->wall, &stage->world, &options, &call->refusal);
+	int rc = call->has_generators ? generator_attach(call, stage, &options.payload) : 0;
+	return rc < 0 ? rc : wall_create(&stage->wall, &stage->world, &options, &call->refusal);
 }
 
 static void run(struct call *call, struct stage *stage, int64_t start_at_ns)
@@ -52,6 +60,8 @@ static void run(struct call *call, struct stage *stage, int64_t start_at_ns)
 				       .done_context = &call->meeting,
 				       .viewer = live_begin(call),
 				       .start_ns = start_at_ns,
+				       .outside = call->has_generators ? generator_poll : NULL,
+				       .outside_context = call,
 				       .owns_core = call->choice.owns_core};
 	if (stage->on_start != NULL)
 		stage->on_start(call);

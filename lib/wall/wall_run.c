@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <weft/world/world_outside.h>
+
 #include "loop.h"
 #include "view.h"
 
@@ -13,8 +15,9 @@
 
 const char *wall_end_name(enum wall_end end)
 {
-	static const char *const names[] = {"done",	 "interrupted", "peer lost",
-					    "QP failed", "time limit",	"limit"};
+	static const char *const names[] = {"done",	     "interrupted", "peer lost",
+					    "QP failed",     "time limit",  "limit",
+					    "generator lost"};
 	return (unsigned)end < sizeof(names) / sizeof(*names) ? names[end] : "unknown";
 }
 
@@ -86,6 +89,22 @@ static void end(struct wall *wall, uint64_t start_ticks, int64_t took_ns)
 	counts->sleep_least_ns = wall->rest.owns_core ? 0 : wall->rest.least_ns;
 }
 
+static void wake(void *context, uint32_t machine, ps_t at)
+{
+	struct wall *wall = context;
+	check(machine == wall->options.host);
+	wall->next = ps_min(wall->next, at);
+}
+
+ps_t wall_outside_end(struct wall *wall, uint32_t op, ps_t at)
+{
+	ps_t begun = 0;
+	check(world_outside_has_begun(wall->world, op, &begun));
+	ps_t ends = ps_max(at, ps_max(begun, wall->until)); // what was run is over
+	world_outside_end(wall->world, op, ends, wake, wall);
+	return ends - at;
+}
+
 // Waits until the clock shows the start, asleep but for the last part. Returns what it shows then.
 static int64_t await_start(const struct wall_control *control)
 {
@@ -107,6 +126,8 @@ static enum wall_end turn_after_turn(struct wall *wall, const struct wall_contro
 	bool is_told = false;
 	enum wall_end end;
 	for (;;) {
+		if (control->outside != NULL && !control->outside(control->outside_context, wall))
+			return WALL_END_OUTSIDE;
 		ps_t now = (control->clock(control->clock_context) - start_ns) * PS_PER_NS;
 		bool was_busy = wall_turn(wall, now);
 		if (!is_told && wall_is_done(wall)) {
