@@ -590,6 +590,23 @@ class Interfaces(unittest.TestCase):
         self.assertEqual([status for _, _, status in ended], [DONE, DONE], ended)
         self.assertRegex(ended[1][0], r"\n +65536 +3000 +[\d.]+ ")
 
+    def test_places_that_are_too_small_are_refused(self):
+        ports = [f"net_af_packet{plane},iface=va{plane},framesz=4096" for plane in range(PLANES)]
+        ended = self.ends(self.start(0, ports), self.start(1, ["vb0", "vb1"]))
+        self.assertEqual(ended[0][2], BAD_INPUT, ended)
+        self.assertIn("has places of 4096 bytes (framesz)", ended[0][1])
+        self.assertEqual(ended[1][2], PEER_LOST, ended)
+
+    def test_two_processes_on_one_interface_are_refused(self):
+        words = ["--set", "fabric.planes=1"]
+        self.ip("-n", self.names[0], "link", "set", "lo", "up")
+        meet = ["ip", "netns", "exec", self.names[0], WEFT, "host", "--to", "198.18.0.1:7000", "--patience", "10"]
+        for port in ("va0", self.mac(self.names[0], "va0"), "net_af_packet0,iface=va0,framesz=8192"):
+            other = subprocess.Popen([*meet, "--port", port, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            ended = self.ends(self.start(0, ["va0"], *words), other)
+            self.assertEqual([status for _, _, status in ended], [PEER_LOST, ENVIRONMENT], ended)
+            self.assertIn("another process of weft has interface va0", ended[1][1])
+
     def test_an_mtu_that_is_too_small_is_refused(self):
         self.ip("-n", self.names[0], "link", "set", "va1", "mtu", "1500")
         ended = self.ends(self.start(0, ["va0", "va1"]), self.start(1, ["vb0", "vb1"], "-b", "4K", "-e", "4K"))
