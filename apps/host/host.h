@@ -76,6 +76,7 @@ struct stage {
 	enum wall_end end;
 	struct tap_counts taps;
 	uint64_t drained;
+	uint32_t ports_down; // bits: without a link when the run ended
 	double wall_s;
 };
 

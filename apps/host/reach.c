@@ -201,18 +201,10 @@ static bool say(struct reach *reach, bool is_fine, const char *words)
 	return is_fine;
 }
 
-// Not DPDK's word, which takes an interface that is up for a link.
-static bool is_up(const struct reach *reach)
-{
-	struct device_facts facts;
-	port_device_facts(&reach->call->ports, 0, &facts);
-	return facts.is_up;
-}
-
 static bool try_link(struct reach *reach)
 {
 	int64_t start_ns = stage_clock_ns(NULL);
-	while (!is_up(reach)) {
+	while (!port_device_is_up(&reach->call->ports, 0)) {
 		if (stage_clock_ns(NULL) - start_ns > LINK_NS || *signals_stop() != 0)
 			return say(reach, false, "the port has no link");
 		usleep(1000);

@@ -67,6 +67,8 @@ static void run(struct call *call, struct stage *stage, int64_t start_at_ns)
 		stage->on_start(call);
 	int64_t start_ns = stage_clock_ns(NULL);
 	stage->end = wall_run(stage->wall, &control);
+	for (uint32_t i = 0; i < call->ports.queue_count; i++) // while the others are there
+		stage->ports_down |= (uint32_t)!port_device_is_up(&call->ports, i) << i;
 	live_end();
 	stage->wall_s = (double)(stage_clock_ns(NULL) - start_ns) / 1e9;
 	meeting_unwatch(&call->meeting, stage->end != WALL_END_DONE);

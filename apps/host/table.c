@@ -253,6 +253,10 @@ void table_end(FILE *to, const struct call *call, const struct stage *stage)
 	else if (call_is_incast(call))
 		print_incast(to, call);
 	print_transport(to, stage);
+	for (uint32_t i = 0; i < call->ports.queue_count; i++)
+		if ((stage->ports_down >> i & 1) != 0)
+			fprintf(to, "port %u has no link at the end: %s\n", i,
+				call->choice.devices[i].word);
 	print_loop(to, stage);
 	table_stages(to, call, stage);
 	clocks_print(to, call);

@@ -360,7 +360,12 @@ int port_device_settle(const struct ports *ports, struct refusal *refusal)
 bool port_device_is_up(const struct ports *ports, uint32_t index)
 {
 	const struct dpdk_ports *own = ports->own;
+	const struct device_name *name = &own->names[index];
 	struct rte_eth_link link = {0};
+	char line[8];
+	if (name->kind == DEVICE_INTERFACE) // of which DPDK says that it is up
+		return device_line(SYSFS, name->name, "carrier", line, sizeof(line)) &&
+			line[0] == '1';
 	return rte_eth_link_get_nowait(own->ports[index], &link) == 0 &&
 		link.link_status == RTE_ETH_LINK_UP;
 }

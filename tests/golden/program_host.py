@@ -134,6 +134,7 @@ class Pairs(unittest.TestCase):
             self.assertEqual(end["loop"]["payload_bytes_wrong"], 0)
             self.assertEqual(len(end["transport"]["plane_bytes"]), PLANES)
             assert_clocks(self, end["clocks"], 2)
+            self.assertEqual(end["ports_down"], [])
         self.assertEqual(caller["clocks"], listener["clocks"])
         self.assertEqual(caller["pairs"], listener["pairs"])
         self.assertEqual([(way["from"], way["to"]) for way in caller["pairs"]], [(0, 1), (1, 0)])
@@ -581,14 +582,18 @@ class Interfaces(unittest.TestCase):
         self.assertLess(min(late_ms), 1000)
 
     def test_a_cable_that_is_cut_leaves_the_other_plane(self):
-        processes = [self.start(0, ["va0", "va1"]), self.start(1, ["vb0", "vb1"], "-b", "64K", "-e", "64K", "-n", "3000")]
+        processes = [self.start(0, ["va0", "va1"]), self.start(1, ["vb0", "vb1"], "-b", "64K", "-e", "64K", "-n", "12000", "--telemetry")]
         while "so: cc.base_rtt" not in (line := processes[1].stdout.readline()):
             self.assertTrue(line, processes[1])
         time.sleep(0.3)
         self.ip("-n", self.names[1], "link", "set", "vb1", "down")
+        top = subprocess.run([WEFT, "top", str(processes[1].pid), "--once", "--interval", "0.1"], capture_output=True, text=True, timeout=60, check=False)
         ended = self.ends(*processes)
         self.assertEqual([status for _, _, status in ended], [DONE, DONE], ended)
-        self.assertRegex(ended[1][0], r"\n +65536 +3000 +[\d.]+ ")
+        self.assertEqual(re.findall(r"^ +([01]) +[\d.]+ +\d+  (\w+)$", top.stdout, re.M), [("0", "up"), ("1", "down")], top)
+        self.assertRegex(ended[1][0], r"\n +65536 +12000 +[\d.]+ ")
+        self.assertIn("port 1 has no link at the end: vb1\n", ended[1][0])
+        self.assertNotIn("port 0 has no link", ended[1][0])
 
     def test_places_that_are_too_small_are_refused(self):
         ports = [f"net_af_packet{plane},iface=va{plane},framesz=4096" for plane in range(PLANES)]

@@ -43,7 +43,8 @@ uint32_t port_device_longest(const char *word);
 // peer that goes is then a port that takes nothing. -ENODEV when the thread cannot be held.
 int port_device_settle(const struct ports *ports, struct refusal *refusal);
 
-// Whether device `index` has its link: for memif, that its peer is there.
+// Whether device `index` has its link: for memif, that its peer is there; for an interface of the
+// kernel, that it is there, and its carrier.
 bool port_device_is_up(const struct ports *ports, uint32_t index);
 
 // The MAC of device `index`. False: it has none.
