@@ -29,6 +29,8 @@ int bare_measure(struct call *call, struct bare_counts *ret)
 		.payload_bytes = call->scenario.transport.payload_bytes,
 		.sends = call->index != 0,
 		.lasts_ns = LASTS_NS,
+		.rate_bps = call->choice.max_rate != NULL ? call->scenario.fabric.link_rate_bps : 0,
+		.ramp_ns = call->index != 0 ? call->choice.ramp_ns : 0,
 	};
 	const struct wall_control control = {.clock = stage_clock_ns,
 					     .stop = signals_stop(),

@@ -26,6 +26,8 @@ enum {
 	OPT_RANKS,
 	OPT_PORT,
 	OPT_PROBE,
+	OPT_FROM,
+	OPT_GPU,
 	OPT_DEPTH,
 	OPT_BARE,
 	OPT_INCAST,
@@ -52,6 +54,8 @@ static const struct option longs[] = {
 	{"ranks", required_argument, NULL, OPT_RANKS},
 	{"port", required_argument, NULL, OPT_PORT},
 	{"probe", required_argument, NULL, OPT_PROBE},
+	{"from", required_argument, NULL, OPT_FROM},
+	{"gpu", required_argument, NULL, OPT_GPU},
 	{"minbytes", required_argument, NULL, 'b'},
 	{"maxbytes", required_argument, NULL, 'e'},
 	{"stepfactor", required_argument, NULL, 'f'},
@@ -200,6 +204,10 @@ static int take(struct choice *choice, int option, struct refusal *refusal)
 		return add_port(choice, optarg, refusal);
 	case OPT_PROBE:
 		return outcome_once(refusal, &choice->probe, "--probe", optarg);
+	case OPT_GPU:
+		return outcome_once(refusal, &choice->gpu, "--gpu", optarg);
+	case OPT_FROM:
+		return outcome_once(refusal, &choice->from, "--from", optarg);
 	case OPT_INCAST:
 		return take_count(&choice->callers, optarg, 2, CALLERS_MAX, refusal);
 	case OPT_SET:
@@ -287,17 +295,17 @@ static int check_ranks(struct choice *choice, struct refusal *refusal)
 	return 0;
 }
 
-// Nothing is sent, so all that says what or how has no effect.
+// No traffic, so all that says what or how has no effect.
 static int check_probe(struct choice *choice, struct refusal *refusal)
 {
-	if (choice->listen != NULL || choice->to != NULL || choice->meet != NULL ||
-	    choice->has_rank || choice->ranks > 0 || choice->device_count > 0 || choice->has_wish ||
+	if (choice->listen != NULL || choice->meet != NULL || choice->has_rank ||
+	    choice->ranks > 0 || choice->device_count > 0 || choice->has_wish ||
 	    choice->callers > 1 || choice->has_telemetry || choice->pcap != NULL ||
 	    choice->is_json || choice->owns_core || choice->max_rate != NULL ||
 	    choice->max_lateness_ns > 0 || files_are_forced() || choice->patience_s != PATIENCE_S)
 		return outcome_bad_line(refusal,
-					"--probe only looks at a port: beside it go a scenario "
-					"and --set");
+					"--probe only looks at a port: beside it go a scenario, "
+					"--set, --eal, and --to with an IP address");
 	return add_port(choice, choice->probe, refusal);
 }
 
@@ -335,6 +343,12 @@ static int check_together(struct choice *choice, struct refusal *refusal)
 {
 	if (choice->ramp_ns > 0 && choice->max_rate == NULL)
 		return outcome_bad_word(refusal, "needs --max-rate:", "--ramp");
+	if (choice->gpu != NULL &&
+	    (choice->probe != NULL || choice->foreign_count > 0 || choice->listen != NULL ||
+	     choice->to != NULL))
+		return outcome_bad_word(refusal, "goes with ranks of a scenario:", "--gpu");
+	if (choice->from != NULL && (choice->probe == NULL || choice->to == NULL))
+		return outcome_bad_word(refusal, "needs --probe and --to:", "--from");
 	if (choice->probe != NULL)
 		return check_probe(choice, refusal);
 	if (choice->foreign_count > 0)

@@ -31,9 +31,11 @@ struct choice {
 	uint32_t foreign_count;
 	const char *pcap;
 	const char *probe; // a port, which is only looked at
+	const char *from;  // with it and `to`, an IP address: from where, or NULL
 	bool is_json, owns_core;
 	uint32_t patience_s;
 	bool has_telemetry;
+	const char *gpu;	 // the link of generators, or NULL
 	const char *eal;	 // words for DPDK's start, or NULL
 	struct dpdk_words words; // the same, cut, with those of other options
 	const char *max_rate;	 // of each port, as text; NULL: the line

@@ -8,11 +8,28 @@
 
 #include "host.h"
 
+#define LEAD_NS INT64_C(20000000) // until all have heard of it
+#define LEAD_EACH_NS 100000
+
 int clocks_before(struct call *call)
 {
 	struct host_clock *own = &call->clocks.of[call->index];
 	call->clocks.is_whole = false;
-	return meeting_clock(&call->meeting, stage_clock_ns, NULL, &own->before, &call->refusal);
+	int rc = meeting_clock(&call->meeting, stage_clock_ns, NULL, &own->before, &call->refusal);
+	call->clocks.is_read = rc == 0;
+	return rc;
+}
+
+int clocks_agree(struct call *call, int64_t *ret_ns)
+{
+	struct host_clock *own = &call->clocks.of[call->index];
+	int64_t lead_ns = LEAD_NS + call->meeting.options.count * LEAD_EACH_NS;
+	int rc = call->clocks.is_read
+		? meeting_moment(&call->meeting, stage_clock_ns(NULL), lead_ns, &own->before,
+				 &own->agreed_ns, &call->refusal)
+		: 0;
+	*ret_ns = own->agreed_ns;
+	return rc;
 }
 
 void clocks_after(struct call *call, const struct stage *stage)
@@ -58,11 +75,16 @@ static double us(int64_t ns)
 	return (double)ns / 1e3;
 }
 
+static int64_t late_of(const struct host_clock *clock)
+{
+	return clock->start_ns - clock->agreed_ns;
+}
+
 // Of all hosts, the worst of each.
 static void print_all(FILE *to, const struct call *call)
 {
 	uint32_t hosts = call->meeting.options.count, worst = 1;
-	int64_t error_ns = 0, first_ns = 0, last_ns = 0;
+	int64_t error_ns = 0, first_ns = 0, last_ns = 0, late_ns = late_of(&call->clocks.of[0]);
 	for (uint32_t i = 1; i < hosts; i++) {
 		int64_t shift_ns = clocks_shift_ns(call, i);
 		const struct host_clock *clock = &call->clocks.of[i];
@@ -72,15 +94,17 @@ static void print_all(FILE *to, const struct call *call)
 		error_ns = clock->before.error_ns > error_ns ? clock->before.error_ns : error_ns;
 		first_ns = shift_ns < first_ns ? shift_ns : first_ns;
 		last_ns = shift_ns > last_ns ? shift_ns : last_ns;
+		late_ns = late_of(clock) > late_ns ? late_of(clock) : late_ns;
 	}
 	struct drift drift = drift_of(&call->clocks.of[worst]);
 	fprintf(to,
 		"clocks, against host 0's: known to +- %.1f us; in %.3f s moved by %.1f +- %.1f us "
 		"at "
-		"most (%.2f +- %.2f ppm, host %u); hosts began within %.1f us\n",
+		"most (%.2f +- %.2f ppm, host %u); hosts began within %.1f us, "
+		"the last one %.1f us behind the moment agreed on\n",
 		us(error_ns), (double)drift.over_ns / 1e9, us(llabs(drift.moved_ns)),
 		us(drift.error_ns), fabs(ppm(drift.moved_ns, &drift)), ppm(drift.error_ns, &drift),
-		worst, us(last_ns - first_ns));
+		worst, us(last_ns - first_ns), us(late_ns));
 }
 
 void clocks_print(FILE *to, const struct call *call)
@@ -108,15 +132,16 @@ json_t *clocks_json(const struct call *call)
 		const struct host_clock *clock = &call->clocks.of[i];
 		struct drift drift = drift_of(clock);
 		json_array_append_new(list,
-				      json_pack("{s:I,s:I,s:I,s:I,s:I,s:f,s:f,s:I}", "offset_ns",
-						(json_int_t)clock->before.offset_ns, "error_ns",
-						(json_int_t)clock->before.error_ns, "moved_ns",
-						(json_int_t)drift.moved_ns, "moved_error_ns",
-						(json_int_t)drift.error_ns, "over_ns",
-						(json_int_t)drift.over_ns, "drift_ppm",
+				      json_pack("{s:I,s:I,s:I,s:I,s:I,s:f,s:f,s:I,s:I}",
+						"offset_ns", (json_int_t)clock->before.offset_ns,
+						"error_ns", (json_int_t)clock->before.error_ns,
+						"moved_ns", (json_int_t)drift.moved_ns,
+						"moved_error_ns", (json_int_t)drift.error_ns,
+						"over_ns", (json_int_t)drift.over_ns, "drift_ppm",
 						ppm(drift.moved_ns, &drift), "drift_error_ppm",
 						ppm(drift.error_ns, &drift), "began_ns",
-						(json_int_t)clocks_shift_ns(call, i)));
+						(json_int_t)clocks_shift_ns(call, i), "late_ns",
+						(json_int_t)late_of(clock)));
 	}
 	return list;
 }

@@ -8,7 +8,8 @@
 //   foreign.c  writes to and from RoCEv2 of others
 //   bare.c     the bare loop beside a pair             live.c     what a run tells while it goes
 //   ranks.c    what all hosts of a scenario came to        probe.c    what a port is and can
-//   clocks.c   how the hosts' clocks stand to each other
+//   generator.c  gradients that somebody else makes
+//   reach.c    how far frames for a peer come              between.h  clocks.c and pairs.c
 #pragma once
 
 #include <stdbool.h>
@@ -17,11 +18,13 @@
 
 #include <weft/files/signals.h>
 #include <weft/ports/codec.h>
+#include <weft/run/gpu_pass.h>
 #include <weft/scenario/scenario.h>
 #include <weft/wall/bare.h>
 #include <weft/wall/meeting.h>
 #include <weft/wall/wall.h>
 
+#include "between.h"
 #include "choice.h"
 #include "pair.h"
 
@@ -34,17 +37,6 @@ struct trial {
 	ps_t lateness_ps;		    // of the loop, p99.9, the largest of all
 	uint64_t drained;		    // frames that lay in the ports before
 	bool sets_rtt, sets_hole, sets_rto; // the scenario does not say them
-};
-
-// The clock of a host against host 0's, before traffic and behind it, and its own at the start.
-struct host_clock {
-	struct meeting_clock before, after;
-	int64_t start_ns;
-};
-
-struct clocks {
-	struct host_clock of[MEETING_HOSTS_MAX];
-	bool is_whole; // those of all are known, from both times
 };
 
 struct call {
@@ -62,9 +54,12 @@ struct call {
 	struct wall_way ways[DEVICES_MAX];
 	struct trial trial;
 	struct clocks clocks;
+	struct pairs pairs;
 	struct pair_row rows[SIZES_MAX];
 	uint32_t row_count;
 	struct bare_counts bare[2]; // before and after
+	struct gpu_call gpu;	    // --gpu
+	bool has_generators;	    // of the run that goes
 	struct refusal refusal;
 };
 
@@ -81,6 +76,7 @@ struct stage {
 	enum wall_end end;
 	struct tap_counts taps;
 	uint64_t drained;
+	uint32_t ports_down; // bits: without a link when the run ended
 	double wall_s;
 };
 
@@ -105,24 +101,14 @@ int setup_ports(struct call *call, const struct world *world);
 int stage_run(struct call *call, struct stage *ret, const struct tap_options *taps);
 void stage_free(struct stage *stage);
 
-// The clock of all loops, in ns.
+// The clock of all loops, in ns: the CPU's, or from the second call on the system's, which
+// generators read.
 int64_t stage_clock_ns(void *context);
+void stage_use_system_clock(void);
 
 // Writes to, and takes writes from, RoCEv2 of others: nobody is met, and nothing measured before.
 // The status.
 int foreign_run(struct call *call);
-
-// All hosts read their clocks against host 0's: before traffic (-ECONNRESET where one of them is
-// gone), and behind a run that came to its end, when they tell each other. A run has its result
-// also where that fails.
-int clocks_before(struct call *call);
-void clocks_after(struct call *call, const struct stage *stage);
-
-// When a host began, by host 0's clock, after host 0 did. 0 where that is not known.
-int64_t clocks_shift_ns(const struct call *call, uint32_t host);
-
-void clocks_print(FILE *to, const struct call *call);
-struct json_t *clocks_json(const struct call *call); // null where they are not known
 
 // Answers DPDK's telemetry, if that is asked for, while a loop runs with the viewer that begins it.
 // -ENODEV with a reason.
@@ -138,9 +124,6 @@ double bare_bps(const struct call *call);
 
 // Its first step: call->scenario as a world. -ENOMEM, -EINVAL with a reason.
 int stage_build(struct call *call, struct stage *ret);
-
-// Opens a port, prints what it is and whether the scenario's frames fit. -errno with a reason.
-int probe_run(struct call *call);
 
 // Measures the times that the transport needs, and writes them into the scenario.
 int trial_run(struct call *call);

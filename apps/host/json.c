@@ -125,11 +125,21 @@ static json_t *bare(const struct call *call)
 		const struct bare_counts *count = &call->bare[i];
 		json_array_append_new(
 			list,
-			json_pack("{s:I,s:I,s:I,s:I,s:o}", "frames", whole(count->frames), "wrong",
+			json_pack("{s:I,s:I,s:I,s:I,s:I,s:o}", "frames", whole(count->frames),
+				  "frames_in_ramp", whole(count->ramp_frames), "wrong",
 				  whole(count->wrong), "lost", whole(count->lost), "took_ns",
 				  (json_int_t)count->took_ns, "stages_ns", bare_stages(count)));
 	}
 	return json_pack("{s:f,s:o}", "bandwidth_bps", bare_bps(call), "runs", list);
+}
+
+static json_t *ports_down(const struct stage *stage)
+{
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < DEVICES_MAX; i++)
+		if ((stage->ports_down >> i & 1) != 0)
+			json_array_append_new(list, json_integer((json_int_t)i));
+	return list;
 }
 
 json_t *json_loop(const struct stage *stage)
@@ -165,14 +175,14 @@ json_t *json_loop(const struct stage *stage)
 
 void json_print(FILE *to, const struct call *call, const struct stage *stage)
 {
-	json_t *all = json_pack("{s:s,s:i,s:s,s:b,s:f,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}",
-				"scenario", call->scenario.name, "host", (int)call->index, "end",
-				wall_end_name(stage->end), "partial", stage->end != WALL_END_DONE,
-				"wall_s", stage->wall_s, "conclude", stage_fidelity(call, stage),
-				"measured", json_times(call), "clocks", clocks_json(call), "rows",
-				rows(call), "transport", transport(stage), "loop", json_loop(stage),
-				"stages_ns", stages(stage), "idle", idle(stage), "bare",
-				bare(call));
+	json_t *all = json_pack(
+		"{s:s,s:i,s:s,s:b,s:f,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "scenario",
+		call->scenario.name, "host", (int)call->index, "end", wall_end_name(stage->end),
+		"partial", stage->end != WALL_END_DONE, "wall_s", stage->wall_s, "conclude",
+		stage_fidelity(call, stage), "measured", json_times(call), "clocks",
+		clocks_json(call), "pairs", pairs_json(call), "ports_down", ports_down(stage),
+		"rows", rows(call), "transport", transport(stage), "loop", json_loop(stage),
+		"stages_ns", stages(stage), "idle", idle(stage), "bare", bare(call));
 	json_dumpf(all, to, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 	fputc('\n', to);
 	json_decref(all);

@@ -88,6 +88,7 @@ static void tell_run(struct answer *to, const struct view *view)
 	put(to, "frames_received", counts->frames_received);
 	put(to, "frames_of_others", others);
 	put(to, "frames_bad", bad);
+	put(to, "frames_dropped", counts->frames_dropped);
 	put(to, "turn_p50_ns", (uint64_t)view->turn_ns[0]);
 	put(to, "turn_p999_ns", (uint64_t)view->turn_ns[2]);
 	put(to, "stalls", counts->stalls);
@@ -102,6 +103,9 @@ static void tell_planes(struct answer *to, const struct view *view)
 		columns[1][i] = view->lines[i].waiting;
 		columns[2][i] = view->lines[i].is_down;
 	}
+	for (uint32_t i = 0; i < of->ports.queue_count; i++) // read here, and not by the loop
+		if (of->ways[i].port < view->count && !port_device_is_up(&of->ports, i))
+			columns[2][of->ways[i].port] = 1;
 	put_page(to, view);
 	put(to, "at_ns", (uint64_t)(view->at / PS_PER_NS));
 	put_column(to, "data_bytes", 0, view->count);

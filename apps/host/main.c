@@ -7,9 +7,11 @@
 
 #include <weft/files/files.h>
 
+#include "generator.h"
 #include "help.h"
-#include "host.h"
+#include "probe.h"
 #include "weft_version.h"
+#include <weft/run/gpu_pass.h>
 #include <weft/run/outcome.h>
 
 static int print(struct call *call, const struct stage *stage)
@@ -46,6 +48,12 @@ static int judge(const struct call *call, const struct stage *stage)
 	if (wrong > 0)
 		fprintf(stderr, "weft host: wrong payload: %llu bytes are not what was sent\n",
 			(unsigned long long)wrong);
+	if (call->gpu.report.wrong > 0)
+		fprintf(stderr, "weft host: %llu elements are not what generators make or sum\n",
+			(unsigned long long)call->gpu.report.wrong);
+	if (gpu_tell_lost(&call->gpu, "host"))
+		return EXIT_PEER_LOST;
+	wrong += call->gpu.report.wrong;
 	switch (stage->end) {
 	case WALL_END_DONE:
 		return is_late(call, stage) || wrong > 0 ? EXIT_NOT_VALID : EXIT_SUCCESS;
@@ -89,19 +97,29 @@ static int perform(struct call *call)
 	if (rc == 0 && call->choice.wish.has_bare)
 		rc = bare_measure(call, &call->bare[0]);
 	if (rc == 0)
+		rc = generator_open(call);
+	if (rc == 0)
 		rc = clocks_before(call);
 	if (rc == 0)
 		rc = stage_run(call, &stage, &taps);
 	if (rc == 0 && stage.end == WALL_END_DONE)
 		clocks_after(call, &stage);
+	if (rc == 0)
+		pairs_gather(call, &stage);
+	if (rc == 0)
+		generator_finish(call, &stage);
 	if (rc == 0 && call->choice.wish.has_bare && stage.end == WALL_END_DONE)
 		rc = bare_measure(call, &call->bare[1]);
-	if (rc < 0)
+	if (rc < 0) {
+		generator_drop(call);
 		return outcome_refused("host", &call->refusal, rc);
+	}
 	if (call_is_pair(call))
 		pair_read(call, &stage);
 	int status = print(call, &stage);
 	int judged = judge(call, &stage);
+	pairs_drop(call);
+	generator_drop(call);
 	stage_free(&stage);
 	return status != EXIT_SUCCESS ? status : judged;
 }
@@ -112,14 +130,15 @@ static int probe(struct call *call)
 	if (rc == 0)
 		rc = probe_run(call);
 	dpdk_stop();
-	return rc < 0 ? outcome_refused("host", &call->refusal, rc)
-		      : outcome_end("host", EXIT_SUCCESS);
+	return rc < 0 ? outcome_refused("host", &call->refusal, rc) : outcome_end("host", rc);
 }
 
 static int run(struct call *call)
 {
 	signals_catch();
 	int rc = setup_scenario(call);
+	if (rc == 0)
+		rc = generator_check(call);
 	if (rc == 0 && call->choice.pcap != NULL)
 		rc = files_check_output(call->choice.pcap, &call->refusal);
 	if (rc == 0)

@@ -7,7 +7,7 @@
 #include <weft/files/files.h>
 #include <weft/ports/codec.h>
 
-#include "host.h"
+#include "probe.h"
 
 #define PROBE_FRAMES 4096u
 #define PROBE_FRAME_BYTES 1514u // an interface that is no Ethernet is refused
@@ -136,7 +136,7 @@ static void print_veth(const struct veth *veth)
 	printf("\n");
 }
 
-static int open_port(struct call *call)
+static int open_port(struct call *call, uint32_t frame_bytes)
 {
 	const struct dpdk_options dpdk = {
 		.lanes = 1, .words = call->choice.words.at, .word_count = call->choice.words.count};
@@ -147,30 +147,50 @@ static int open_port(struct call *call)
 		return refuse(&call->refusal, -ENODEV, "no memory for ports", 0, 0, 0);
 	arena_init(&arena, call->ports_memory, PROBE_BYTES);
 	call->ports.frames = PROBE_FRAMES;
-	call->ports.frame_bytes_max = PROBE_FRAME_BYTES;
+	call->ports.frame_bytes_max = frame_bytes;
 	call->choice.devices[0].is_server = true;
 	return port_device_open(&call->ports, &arena, call->choice.devices, 1, &dpdk,
 				&call->refusal);
 }
 
+// What a peer is asked with: a frame of the scenario, as far as the port's MTU goes.
+static uint32_t asked_bytes(const struct call *call, uint32_t bytes)
+{
+	uint32_t longest = port_device_longest(call->choice.probe);
+	if (call->choice.to == NULL)
+		return PROBE_FRAME_BYTES;
+	return longest < bytes ? longest : bytes;
+}
+
+static int look(struct call *call, const struct codec *codec)
+{
+	struct device_facts facts;
+	struct reach_ends ends;
+	int rc = open_port(call, asked_bytes(call, codec->frame_bytes_max));
+	if (rc < 0)
+		return rc;
+	port_device_facts(&call->ports, 0, &facts);
+	if (call->choice.to != NULL)
+		rc = reach_check(call, facts.interface, &ends);
+	if (rc < 0)
+		return rc;
+	print_identity(call->choice.probe, &facts);
+	print_abilities(&facts);
+	print_fit(call, &facts, codec->frame_bytes_max);
+	print_veth(&facts.veth);
+	print_roce(call, &facts.roce);
+	return call->choice.to != NULL ? reach_run(call, &facts, codec->frame_bytes_max, &ends) : 0;
+}
+
 int probe_run(struct call *call)
 {
 	struct stage stage = {0};
-	struct device_facts facts;
 	struct codec codec;
 	int rc = stage_build(call, &stage);
 	if (rc == 0)
 		rc = codec_init(&codec, &stage.world, &call->refusal);
 	if (rc == 0)
-		rc = open_port(call);
-	if (rc == 0) {
-		port_device_facts(&call->ports, 0, &facts);
-		print_identity(call->choice.probe, &facts);
-		print_abilities(&facts);
-		print_fit(call, &facts, codec.frame_bytes_max);
-		print_veth(&facts.veth);
-		print_roce(call, &facts.roce);
-	}
+		rc = look(call, &codec);
 	stage_free(&stage);
 	return rc;
 }

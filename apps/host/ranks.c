@@ -10,7 +10,7 @@
 
 #include <weft/host/record.h>
 
-#include "host.h"
+#include "generator.h"
 
 #define COLLECTIVES_MAX 4096u // whose times are gathered
 
@@ -22,6 +22,7 @@ struct told {
 	uint64_t work_done, work_total, stalls;
 	uint64_t payload_bytes_good, payload_bytes_wrong, frames_lost, frames_dropped;
 	uint64_t frames_strange, frames_faulted;
+	uint64_t generated_elements, generated_wrong; // that generators checked
 	struct transport_counters transport;
 };
 
@@ -37,7 +38,7 @@ struct gathered {
 	struct span *spans; // [hosts][collectives], by host 0's clock
 };
 
-static void tell(const struct stage *stage, struct told *ret)
+static void tell(const struct call *call, const struct stage *stage, struct told *ret)
 {
 	const struct wall_counts *counts = wall_counts(stage->wall);
 	*ret = (struct told){.end = stage->end,
@@ -53,6 +54,8 @@ static void tell(const struct stage *stage, struct told *ret)
 			     .frames_dropped = counts->frames_dropped,
 			     .frames_strange = counts->frames_strange,
 			     .frames_faulted = counts->frames_faulted,
+			     .generated_elements = call->gpu.report.elements,
+			     .generated_wrong = call->gpu.report.wrong,
 			     .transport = stage->world.outcome->transport};
 }
 
@@ -91,7 +94,7 @@ static int gather(struct call *call, const struct stage *stage, struct gathered 
 		? refuse(&call->refusal, -ENOMEM, "no memory for what hosts tell", 0, 0, 0)
 		: 0;
 	if (rc == 0) {
-		tell(stage, &mine);
+		tell(call, stage, &mine);
 		tell_spans(stage, spans, ret->collectives);
 		ret->told[0] = mine;
 		memcpy(ret->spans, spans, bytes);
@@ -147,6 +150,8 @@ static void add(struct told *ret, const struct gathered *all)
 		ret->frames_dropped += told->frames_dropped;
 		ret->frames_strange += told->frames_strange;
 		ret->frames_faulted += told->frames_faulted;
+		ret->generated_elements += told->generated_elements;
+		ret->generated_wrong += told->generated_wrong;
 	}
 }
 
@@ -234,8 +239,17 @@ static void print_table(FILE *to, const struct call *call, const struct gathered
 		"\nmessages: %" PRIu64 " sent, %" PRIu64 " received; %" PRIu64 " of %" PRIu64
 		" pieces of work done\n",
 		count->messages_sent, count->messages_received, sum.work_done, sum.work_total);
-	fprintf(to, "payload: %" PRIu64 " bytes placed, every byte compared, %" PRIu64 " wrong\n",
-		sum.payload_bytes_good + sum.payload_bytes_wrong, sum.payload_bytes_wrong);
+	if (call->has_generators)
+		fprintf(to,
+			"payload: %" PRIu64 " bytes placed; of %" PRIu64
+			" elements that generators "
+			"checked %" PRIu64 " are wrong\n",
+			sum.payload_bytes_good, sum.generated_elements, sum.generated_wrong);
+	else
+		fprintf(to,
+			"payload: %" PRIu64 " bytes placed, every byte compared, %" PRIu64
+			" wrong\n",
+			sum.payload_bytes_good + sum.payload_bytes_wrong, sum.payload_bytes_wrong);
 	table_data(to, count);
 	fprintf(to,
 		"frames: %" PRIu64 " found no port or buffer, %" PRIu64
@@ -243,6 +257,8 @@ static void print_table(FILE *to, const struct call *call, const struct gathered
 		" were taken by faults of the scenario\n",
 		sum.frames_lost, sum.frames_dropped, sum.frames_strange, sum.frames_faulted);
 	clocks_print(to, call);
+	pairs_print(to, call);
+	generator_print(to, call);
 	fprintf(to, "conclude: %s\n", fidelity(call, all, &sum, stage));
 }
 
@@ -257,17 +273,19 @@ static json_t *json_of(const struct told *told)
 {
 	const struct transport_counters *count = &told->transport;
 	return json_pack(
-		"{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "end_ps",
-		(json_int_t)told->end_ps, "lateness_p999_ps", (json_int_t)told->lateness_ps,
-		"stalls", whole(told->stalls), "work_done", whole(told->work_done), "work_total",
-		whole(told->work_total), "messages_sent", whole(count->messages_sent),
-		"messages_received", whole(count->messages_received), "data_packets",
-		whole(count->data_packets), "resent", whole(again(count)), "duplicates",
-		whole(count->duplicates), "payload_bytes_good", whole(told->payload_bytes_good),
-		"payload_bytes_wrong", whole(told->payload_bytes_wrong), "frames_lost",
-		whole(told->frames_lost), "frames_dropped", whole(told->frames_dropped),
-		"frames_strange", whole(told->frames_strange), "frames_faulted",
-		whole(told->frames_faulted));
+		"{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}",
+		"end_ps", (json_int_t)told->end_ps, "lateness_p999_ps",
+		(json_int_t)told->lateness_ps, "stalls", whole(told->stalls), "work_done",
+		whole(told->work_done), "work_total", whole(told->work_total), "messages_sent",
+		whole(count->messages_sent), "messages_received", whole(count->messages_received),
+		"data_packets", whole(count->data_packets), "resent", whole(again(count)),
+		"duplicates", whole(count->duplicates), "payload_bytes_good",
+		whole(told->payload_bytes_good), "payload_bytes_wrong",
+		whole(told->payload_bytes_wrong), "frames_lost", whole(told->frames_lost),
+		"frames_dropped", whole(told->frames_dropped), "frames_strange",
+		whole(told->frames_strange), "frames_faulted", whole(told->frames_faulted),
+		"generated_elements", whole(told->generated_elements), "generated_wrong",
+		whole(told->generated_wrong));
 }
 
 static json_t *json_collectives(const struct gathered *all, const struct stage *stage)
@@ -310,10 +328,11 @@ static void print_json(FILE *to, const struct call *call, const struct gathered 
 		is_partial |= all->told[i].end != WALL_END_DONE;
 	}
 	json_t *document = json_pack(
-		"{s:s,s:b,s:f,s:s,s:o,s:o,s:o,s:o,s:o}", "scenario", call->scenario.name, "partial",
-		is_partial, "wall_s", stage->wall_s, "conclude", fidelity(call, all, &sum, stage),
-		"measured", json_times(call), "clocks", clocks_json(call), "collectives",
-		json_collectives(all, stage), "all", json_of(&sum), "hosts", hosts);
+		"{s:s,s:b,s:f,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "scenario", call->scenario.name,
+		"partial", is_partial, "wall_s", stage->wall_s, "conclude",
+		fidelity(call, all, &sum, stage), "measured", json_times(call), "clocks",
+		clocks_json(call), "pairs", pairs_json(call), "gpu", generator_json(call),
+		"collectives", json_collectives(all, stage), "all", json_of(&sum), "hosts", hosts);
 	json_dumpf(document, to, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 	fputc('\n', to);
 	json_decref(document);

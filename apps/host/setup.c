@@ -144,6 +144,8 @@ int setup_scenario(struct call *call)
 	hash_text(call, used, bytes);
 	for (uint32_t i = 0; i < choice->set_count; i++)
 		hash_text(call, choice->sets[i], strlen(choice->sets[i]) + 1);
+	if (choice->gpu != NULL) // data then, and no pattern
+		hash_text(call, "--gpu", sizeof("--gpu"));
 	rc = scenario_parse(&call->scenario, call->path, used, bytes, choice->sets,
 			    choice->set_count, &call->refusal);
 	if (rc == 0 && choice->max_rate != NULL)
@@ -162,8 +164,8 @@ static int agree(struct call *call)
 	for (uint32_t i = 0; rc == 0 && i < call->meeting.options.count; i++)
 		if (all[i] != call->text_hash)
 			return refuse(&call->refusal, -EINVAL,
-				      "host % has another scenario, or other --set: both ends "
-				      "must be given the same",
+				      "host % has another scenario, other --set, or --gpu where "
+				      "others have none: all must be given the same",
 				      i, 0, 0);
 	return rc;
 }

@@ -7,13 +7,20 @@
 
 #include <weft/files/files.h>
 
-#include "host.h"
+#include "generator.h"
+
+static clockid_t clock_id = CLOCK_MONOTONIC_RAW;
+
+void stage_use_system_clock(void)
+{
+	clock_id = CLOCK_MONOTONIC;
+}
 
 int64_t stage_clock_ns(void *context)
 {
 	struct timespec now;
 	(void)context;
-	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+	clock_gettime(clock_id, &now);
 	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
@@ -40,10 +47,11 @@ static int build_loop(struct call *call, struct stage *stage, const struct tap_o
 				       .dead_ps = DEAD_PS};
 	if (taps != NULL)
 		options.taps = *taps;
-	return wall_create(&stage->wall, &stage->world, &options, &call->refusal);
+	int rc = call->has_generators ? generator_attach(call, stage, &options.payload) : 0;
+	return rc < 0 ? rc : wall_create(&stage->wall, &stage->world, &options, &call->refusal);
 }
 
-static void run(struct call *call, struct stage *stage)
+static void run(struct call *call, struct stage *stage, int64_t start_at_ns)
 {
 	struct wall_control control = {.clock = stage_clock_ns,
 				       .stop = signals_stop(),
@@ -51,11 +59,16 @@ static void run(struct call *call, struct stage *stage)
 				       .done = meeting_done,
 				       .done_context = &call->meeting,
 				       .viewer = live_begin(call),
+				       .start_ns = start_at_ns,
+				       .outside = call->has_generators ? generator_poll : NULL,
+				       .outside_context = call,
 				       .owns_core = call->choice.owns_core};
 	if (stage->on_start != NULL)
 		stage->on_start(call);
 	int64_t start_ns = stage_clock_ns(NULL);
 	stage->end = wall_run(stage->wall, &control);
+	for (uint32_t i = 0; i < call->ports.queue_count; i++) // while the others are there
+		stage->ports_down |= (uint32_t)!port_device_is_up(&call->ports, i) << i;
 	live_end();
 	stage->wall_s = (double)(stage_clock_ns(NULL) - start_ns) / 1e9;
 	meeting_unwatch(&call->meeting, stage->end != WALL_END_DONE);
@@ -64,6 +77,7 @@ static void run(struct call *call, struct stage *stage)
 
 int stage_run(struct call *call, struct stage *stage, const struct tap_options *taps)
 {
+	int64_t start_ns = 0;
 	int rc = stage_build(call, stage);
 	if (rc == 0)
 		rc = wall_check(&stage->world, &call->refusal);
@@ -78,9 +92,11 @@ int stage_run(struct call *call, struct stage *stage, const struct tap_options *
 	if (rc == 0)
 		rc = setup_meet(call); // and nobody has begun
 	if (rc == 0)
+		rc = clocks_agree(call, &start_ns);
+	if (rc == 0)
 		rc = meeting_watch(&call->meeting, &call->refusal);
 	if (rc == 0) {
-		run(call, stage);
+		run(call, stage, start_ns);
 		rc = wall_close(stage->wall, &stage->taps, &call->refusal);
 	}
 	if (rc < 0)

@@ -195,7 +195,10 @@ void table_stages(FILE *to, const struct call *call, const struct stage *stage)
 {
 	const struct wall_counts *count = wall_counts(stage->wall);
 	double frames = (double)(count->frames_sent + count->frames_received), all_ns = 0;
-	double bare_frames = (double)(call->bare[0].frames + call->bare[1].frames) * 5 / 4;
+	const struct bare_counts *bare = call->bare;
+	double bare_frames = (double)(bare[0].frames + bare[0].ramp_frames + bare[1].frames +
+				      bare[1].ramp_frames) *
+		5 / 4;
 	fprintf(to, "stages, ns a frame:");
 	for (int i = 0; frames > 0 && i < WALL_STAGE_COUNT; i++) {
 		all_ns += stage_ns(count, (enum wall_stage)i);
@@ -250,8 +253,13 @@ void table_end(FILE *to, const struct call *call, const struct stage *stage)
 	else if (call_is_incast(call))
 		print_incast(to, call);
 	print_transport(to, stage);
+	for (uint32_t i = 0; i < call->ports.queue_count; i++)
+		if ((stage->ports_down >> i & 1) != 0)
+			fprintf(to, "port %u has no link at the end: %s\n", i,
+				call->choice.devices[i].word);
 	print_loop(to, stage);
 	table_stages(to, call, stage);
 	clocks_print(to, call);
+	pairs_print(to, call);
 	fprintf(to, "conclude: %s\n", stage_fidelity(call, stage));
 }

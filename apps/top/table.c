@@ -47,9 +47,10 @@ static void print_run(FILE *to, const json_t *before, const json_t *now)
 		number(now, "payload_bytes_wrong"));
 	fprintf(to,
 		"data packets %" PRId64 ", %" PRId64 " of them again; frames of others %" PRId64
-		", bad %" PRId64 "\n",
+		", bad %" PRId64 ", dropped by full ports %" PRId64 "\n",
 		number(now, "data_packets"), number(now, "data_resent"),
-		number(now, "frames_of_others"), number(now, "frames_bad"));
+		number(now, "frames_of_others"), number(now, "frames_bad"),
+		number(now, "frames_dropped"));
 	fprintf(to, "messages %" PRId64 ": p50 %.1f, p99 %.1f, p99.9 %.1f us\n",
 		number(now, "messages"), us(now, "message_p50_ns"), us(now, "message_p99_ns"),
 		us(now, "message_p999_ns"));

@@ -185,3 +185,14 @@ int device_name_read(struct device_name *ret, const char *word, const char *sysf
 	snprintf(ret->name, sizeof(ret->name), "%.*s", (int)length, word);
 	return 0;
 }
+
+uint32_t port_device_longest(const char *word)
+{
+	struct device_name name;
+	struct refusal none;
+	char line[64];
+	if (device_name_read(&name, word, SYSFS, &none) < 0 || name.kind != DEVICE_INTERFACE ||
+	    !device_line(SYSFS, name.name, "mtu", line, sizeof(line)))
+		return UINT32_MAX;
+	return (uint32_t)strtoul(line, NULL, 10) + ETHERNET_BYTES;
+}

@@ -9,6 +9,8 @@
 #include <weft/core/refusal.h>
 
 #define SYSFS "/sys"
+#define ETHERNET_BYTES 14u
+#define AF_PACKET_HEADER 80u // what the kernel writes before a frame in its ring, at most
 
 enum device_kind {
 	DEVICE_MEMIF,	  // shared memory, by name
@@ -35,3 +37,12 @@ void link_end(const char *path, char *ret, size_t bytes);
 
 // A line of a file of an interface, without its end. False: there is none.
 bool device_line(const char *sysfs, const char *interface, const char *what, char *ret, int bytes);
+
+// A place in the kernel's ring, of which DPDK wants a block to hold a whole number.
+static inline uint32_t device_place_bytes(uint32_t frame_bytes)
+{
+	uint32_t place = 2048;
+	while (place < frame_bytes + AF_PACKET_HEADER)
+		place *= 2;
+	return place;
+}

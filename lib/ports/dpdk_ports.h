@@ -51,8 +51,6 @@ int dpdk_frames_draw(struct ports *ports, struct arena *arena);
 // Makes the pool of ports->frames, and more that lanes keep. -ENODEV.
 int dpdk_frames_open(struct ports *ports, uint32_t lanes, struct refusal *refusal);
 
-#define ETHERNET_BYTES 14u
-
 // The longest frame that DPDK says a port carries; UINT32_MAX where two drivers (22.11) say the
 // length of Ethernet's, whatever their buffers are.
 uint32_t device_longest(const struct rte_eth_dev_info *info);

@@ -19,53 +19,102 @@
 #define PASS_ON (-1)
 #define DROP 2
 
-// Offsets from the Ethernet header.
+// Offsets from the Ethernet header, or from that of an inner IP header.
 #define TYPE_AT 12
 #define V4_AT 14
 #define V4_PROTOCOL_AT 23
 #define V4_PORT_AT 36 // behind 20 bytes of header
 #define V6_NEXT_AT 20
-#define V6_PORT_AT 56
+#define V6_ABOVE_AT 54 // SRH: its next header, and behind it its length
+#define SRH_UNIT_SHIFT 3
+#define INNER_V4_PROTOCOL_AT 9
+#define INNER_V6_NEXT_AT 6
+#define UDP_PORT_AT 2
 #define UDP 17
+#define SRH 43
+#define IN_IP_V4 4
+#define IN_IP_V6 41
 
 #define LOAD(width, at) \
 	{ \
 		.code = BPF_LD | BPF_ABS | (width), .imm = (at) \
 	} // to register 0
-#define IF(condition, value, jump) \
+#define LOAD_BEHIND(width, at) \
 	{ \
-		.code = BPF_JMP | (condition) | BPF_K, .dst_reg = 0, .off = (jump), .imm = (value) \
+		.code = BPF_LD | BPF_IND | (width), .src_reg = 7, .imm = (at) \
+	} // the same, from register 7 on
+#define IF(here, condition, value, to) \
+	{ \
+		.code = BPF_JMP | (condition) | BPF_K, .dst_reg = 0, .off = (to) - (here)-1, \
+		.imm = (value) \
 	}
-#define SET(value) \
+#define JUMP(here, to) \
 	{ \
-		.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0, .imm = (value) \
+		.code = BPF_JMP | BPF_JA, .off = (to) - (here)-1 \
+	}
+#define DO(what, to, value) \
+	{ \
+		.code = BPF_ALU64 | (what) | BPF_K, .dst_reg = (to), .imm = (value) \
+	}
+#define COPY(to, from) \
+	{ \
+		.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = (to), .src_reg = (from) \
 	}
 #define END \
 	{ \
 		.code = BPF_JMP | BPF_EXIT \
 	}
 
-// A frame too short for a load passes, as the kernel has it. Jumps count from the next line.
+// Where its parts begin.
+enum { V6 = 10, INNER_V6 = 24, INNER_V4 = 28, ABOVE = 33, PORT = 34, PASS = 36, KEEP = 38 };
+
+// A frame too short for a load passes, as the kernel has it. Register 7 is where what is above the
+// outer IPv6 header begins: UDP, or with SRv6 an inner IP header, perhaps behind an SRH.
 static const struct bpf_insn program[] = {
-	{.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = 6, .src_reg = 1}, // loads are from there
-	LOAD(BPF_H, TYPE_AT),
-	IF(BPF_JEQ, 0x86dd, 7),
-	IF(BPF_JNE, 0x0800, 11),
-	LOAD(BPF_B, V4_AT),
-	IF(BPF_JNE, 0x45, 9), // version 4, no options
-	LOAD(BPF_B, V4_PROTOCOL_AT),
-	IF(BPF_JNE, UDP, 7),
-	LOAD(BPF_H, V4_PORT_AT),
-	{.code = BPF_JMP | BPF_JA, .off = 3},
-	LOAD(BPF_B, V6_NEXT_AT), // where it is IPv6
-	IF(BPF_JNE, UDP, 3),
-	LOAD(BPF_H, V6_PORT_AT),
-	IF(BPF_JEQ, WIRE_PORT, 3), // either
-	IF(BPF_JEQ, WIRE_PORT_OTHER, 2),
-	SET(PASS_ON),
-	END,
-	SET(DROP),
-	END,
+	[0] = COPY(6, 1), // loads are from there
+	[1] = LOAD(BPF_H, TYPE_AT),
+	[2] = IF(2, BPF_JEQ, 0x86dd, V6),
+	[3] = IF(3, BPF_JNE, 0x0800, PASS),
+	[4] = LOAD(BPF_B, V4_AT),
+	[5] = IF(5, BPF_JNE, 0x45, PASS), // version 4, no options
+	[6] = LOAD(BPF_B, V4_PROTOCOL_AT),
+	[7] = IF(7, BPF_JNE, UDP, PASS),
+	[8] = LOAD(BPF_H, V4_PORT_AT),
+	[9] = JUMP(9, PORT),
+
+	[V6] = LOAD(BPF_B, V6_NEXT_AT),
+	[11] = DO(BPF_MOV, 7, V6_ABOVE_AT),
+	[12] = IF(12, BPF_JEQ, UDP, ABOVE),
+	[13] = IF(13, BPF_JEQ, IN_IP_V6, INNER_V6),
+	[14] = IF(14, BPF_JEQ, IN_IP_V4, INNER_V4),
+	[15] = IF(15, BPF_JNE, SRH, PASS),
+	[16] = LOAD(BPF_B, V6_ABOVE_AT + 1),
+	[17] = DO(BPF_LSH, 0, SRH_UNIT_SHIFT),
+	[18] = DO(BPF_ADD, 0, V6_ABOVE_AT + (1 << SRH_UNIT_SHIFT)),
+	[19] = COPY(7, 0),
+	[20] = LOAD(BPF_B, V6_ABOVE_AT),
+	[21] = IF(21, BPF_JEQ, IN_IP_V6, INNER_V6),
+	[22] = IF(22, BPF_JEQ, IN_IP_V4, INNER_V4),
+	[23] = JUMP(23, PASS),
+
+	[INNER_V6] = LOAD_BEHIND(BPF_B, INNER_V6_NEXT_AT),
+	[25] = IF(25, BPF_JNE, UDP, PASS),
+	[26] = DO(BPF_ADD, 7, 40),
+	[27] = JUMP(27, ABOVE),
+
+	[INNER_V4] = LOAD_BEHIND(BPF_B, 0),
+	[29] = IF(29, BPF_JNE, 0x45, PASS),
+	[30] = LOAD_BEHIND(BPF_B, INNER_V4_PROTOCOL_AT),
+	[31] = IF(31, BPF_JNE, UDP, PASS),
+	[32] = DO(BPF_ADD, 7, 20),
+
+	[ABOVE] = LOAD_BEHIND(BPF_H, UDP_PORT_AT),
+	[PORT] = IF(PORT, BPF_JEQ, WIRE_PORT, KEEP), // either
+	[35] = IF(35, BPF_JEQ, WIRE_PORT_OTHER, KEEP),
+	[PASS] = DO(BPF_MOV, 0, PASS_ON),
+	[37] = END,
+	[KEEP] = DO(BPF_MOV, 0, DROP),
+	[39] = END,
 };
 
 static int call(int command, union bpf_attr *about)

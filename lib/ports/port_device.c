@@ -17,6 +17,7 @@
 
 #include <weft/core/check.h>
 
+#include "device_check.h"
 #include "device_name.h"
 #include "dpdk_ports.h"
 #include "dpdk_start.h"
@@ -51,18 +52,8 @@ static void make_memif(struct maker *ret, const struct ports *ports, const char 
 
 // ---------------------------------------------------------------- interfaces of the kernel
 
-#define KERNEL_HEADER 80u  // what the kernel writes before a frame in its ring, at most
-#define PLACE_HEADER 32u   // of it, what DPDK does not ask of a buffer to hold
+#define PLACE_HEADER 32u   // of a place, what DPDK does not ask of a buffer to hold
 #define BLOCK_BYTES 65536u // of the kernel's ring
-
-// A place in the kernel's ring, of which DPDK wants a block to hold a whole number.
-static uint32_t place_bytes(uint32_t frame_bytes)
-{
-	uint32_t place = 2048;
-	while (place < frame_bytes + KERNEL_HEADER)
-		place *= 2;
-	return place;
-}
 
 // A ring of the kernel whose places hold our frames.
 static int make_af_packet(struct maker *ret, const char *interface, uint32_t index,
@@ -84,7 +75,7 @@ static int make_af_packet(struct maker *ret, const char *interface, uint32_t ind
 	snprintf(ret->name, sizeof(ret->name), "net_af_packet%u", index);
 	snprintf(ret->arguments, sizeof(ret->arguments),
 		 "iface=%s,blocksz=%u,framesz=%u,framecnt=%u", interface, BLOCK_BYTES,
-		 place_bytes(wanted), RX_PLACES);
+		 device_place_bytes(wanted), RX_PLACES);
 	return 0;
 }
 
@@ -187,7 +178,9 @@ static int open_device(struct ports *ports, const struct device *device, uint32_
 	char why[128];
 	refusal->text[0] = '\0';
 	own->sockets[index] = -1;
-	int rc = make_port(&maker, ports, device, index, &own->ports[index], refusal);
+	int rc = device_hold_interface(name, refusal);
+	if (rc == 0)
+		rc = make_port(&maker, ports, device, index, &own->ports[index], refusal);
 	if (rc == 0)
 		rc = check_port(ports, device, index, frame_bytes, refusal);
 	if (rc == 0) {
@@ -249,12 +242,15 @@ static void close_none(struct ports *ports)
 static struct ports_ops ops;
 
 static int read_names(struct dpdk_ports *own, const struct device *devices, uint32_t count,
-		      const struct dpdk_options *options, struct refusal *refusal)
+		      uint32_t frame_bytes, const struct dpdk_options *options,
+		      struct refusal *refusal)
 {
 	int rc = 0;
 	for (uint32_t i = 0; rc == 0 && i < count; i++) {
 		struct device_name *name = &own->names[i];
 		rc = device_name_read(name, devices[i].word, SYSFS, refusal);
+		if (rc == 0)
+			rc = device_check_arguments(name, frame_bytes, options, refusal);
 		if (rc == 0 && name->kind == DEVICE_MAC && options->word_count == 0)
 			rc = refuse_word(refusal, -EINVAL,
 					 "no interface of the kernel has this MAC, and DPDK no "
@@ -302,12 +298,12 @@ int port_device_open(struct ports *ports, struct arena *arena, const struct devi
 	if (dpdk_frames_draw(ports, arena) < 0)
 		return refuse(refusal, -ENOMEM, "no memory for % ports", count, 0, 0);
 	struct dpdk_ports *own = ports->own;
-	int rc = read_names(own, devices, count, options, refusal);
+	int rc = read_names(own, devices, count, frame_bytes, options, refusal);
 	if (rc < 0)
 		return rc;
 	for (uint32_t i = 0; i < count; i++)
 		if (own->names[i].kind == DEVICE_INTERFACE)
-			ports->frame_bytes_max = place_bytes(frame_bytes) - PLACE_HEADER;
+			ports->frame_bytes_max = device_place_bytes(frame_bytes) - PLACE_HEADER;
 	with_devices.words = own->words;
 	with_devices.word_count = allow_devices(own, devices, count, options);
 	rc = dpdk_start(&with_devices, dpdk_frames_bytes(ports, 1) * 17 / 16, refusal);
@@ -364,7 +360,12 @@ int port_device_settle(const struct ports *ports, struct refusal *refusal)
 bool port_device_is_up(const struct ports *ports, uint32_t index)
 {
 	const struct dpdk_ports *own = ports->own;
+	const struct device_name *name = &own->names[index];
 	struct rte_eth_link link = {0};
+	char line[8];
+	if (name->kind == DEVICE_INTERFACE) // of which DPDK says that it is up
+		return device_line(SYSFS, name->name, "carrier", line, sizeof(line)) &&
+			line[0] == '1';
 	return rte_eth_link_get_nowait(own->ports[index], &link) == 0 &&
 		link.link_status == RTE_ETH_LINK_UP;
 }

@@ -47,6 +47,7 @@ static unsigned int number_of(const char *interface, const char *what)
 static bool find_peer(int socket, const char *interface, char ret[IF_NAMESIZE])
 {
 	return if_indextoname(number_of(interface, "iflink"), ret) != NULL &&
+		strcmp(ret, interface) != 0 && // the other end has our own index where it is
 		is_veth(socket, ret) &&
 		number_of(ret, "iflink") == number_of(interface, "ifindex") &&
 		number_of(ret, "ifindex") == number_of(interface, "iflink");

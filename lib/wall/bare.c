@@ -16,6 +16,7 @@
 #define ANSWER_EACH 4u	  // frames, as a SACK is for 16 KiB
 #define SILENT_NS 5000000 // after which frames that are not answered are lost
 #define REST_NS 50000
+#define STEPS 10
 #define MARK UINT32_C(0x77656674)
 
 enum what { DATA = 1, ANSWER = 2 };
@@ -40,6 +41,7 @@ struct bare {
 	struct lane lanes[64];
 	uint64_t ticked, stage_ticks[WALL_STAGE_COUNT];
 	int64_t first_ns, last_ns;
+	bool is_ramping;
 	bool is_over; // nothing more is sent
 };
 
@@ -85,6 +87,24 @@ static bool is_right(const uint8_t *payload, uint32_t bytes, uint64_t count)
 
 // ---------------------------------------------------------------- one end
 
+// Time at full rate that the time since the start is worth, in a tenth.
+static int64_t worth_ns(int64_t now, int64_t ramp_ns)
+{
+	int64_t each = ramp_ns / STEPS, step = each > 0 && now < ramp_ns ? now / each : STEPS;
+	int64_t behind = now - (step < STEPS ? step * each : ramp_ns);
+	return each * step * (step + 1) / 2 + behind * (step < STEPS ? step + 1 : STEPS);
+}
+
+// Frames that a way may have sent by now.
+static uint64_t frames_due(const struct bare_options *options, int64_t now)
+{
+	uint64_t bits = (options->frame_bytes + WIRE_LINE_BYTES) * UINT64_C(8);
+	if (options->rate_bps == 0)
+		return UINT64_MAX;
+	double s = (double)worth_ns(now, options->ramp_ns) / STEPS / 1e9;
+	return (uint64_t)(s * (double)options->rate_bps / (double)bits);
+}
+
 // Sends what a way's window lets go. Returns how many frames.
 static uint32_t send_some(struct bare *bare, uint32_t way, int64_t now)
 {
@@ -92,6 +112,8 @@ static uint32_t send_some(struct bare *bare, uint32_t way, int64_t now)
 	struct lane *lane = &bare->lanes[way];
 	struct frame frames[PORT_BURST];
 	uint64_t open = WINDOW - (lane->sent - lane->lost - lane->answered);
+	uint64_t due = frames_due(options, now);
+	open = due - lane->sent < open ? due - lane->sent : open; // never more than is due was sent
 	uint32_t count = open < PORT_BURST ? (uint32_t)open : PORT_BURST;
 	if (count < PORT_BURST / 4 || !options->ports->ops->take(options->ports, frames, count))
 		return 0;
@@ -190,6 +212,22 @@ static void give_up(struct lane *lane, int64_t now)
 
 // ---------------------------------------------------------------- turn after turn
 
+static uint64_t frames_so_far(const struct bare *bare)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < bare->options->way_count; i++)
+		sum += bare->options->sends ? bare->lanes[i].answered : bare->lanes[i].came;
+	return sum;
+}
+
+// The ramp is over: what is measured begins.
+static void end_ramp(struct bare *bare)
+{
+	bare->is_ramping = false;
+	bare->counts->ramp_frames = frames_so_far(bare);
+	bare->first_ns = bare->options->ramp_ns;
+}
+
 static bool turn(struct bare *bare, int64_t now)
 {
 	uint32_t moved = 0;
@@ -225,7 +263,9 @@ static enum wall_end run(struct bare *bare, const struct wall_control *control, 
 	while (!has_ended(control, &end)) {
 		int64_t now = control->clock(control->clock_context) - start_ns + 1;
 		bool was_busy = turn(bare, now);
-		bare->is_over = now > bare->options->lasts_ns;
+		if (bare->is_ramping && now > bare->options->ramp_ns)
+			end_ramp(bare);
+		bare->is_over = now > bare->options->ramp_ns + bare->options->lasts_ns;
 		if (!is_told && (!bare->options->sends || bare->is_over)) {
 			is_told = true;
 			control->done(control->done_context);
@@ -241,7 +281,7 @@ static enum wall_end run(struct bare *bare, const struct wall_control *control, 
 enum wall_end bare_run(const struct bare_options *options, const struct wall_control *control,
 		       struct bare_counts *ret)
 {
-	struct bare bare = {.options = options, .counts = ret};
+	struct bare bare = {.options = options, .counts = ret, .is_ramping = options->ramp_ns > 0};
 	struct rest rest;
 	check(options->way_count <= sizeof(bare.lanes) / sizeof(*bare.lanes));
 	check(options->frame_bytes >= options->payload_bytes + sizeof(struct head));
@@ -252,11 +292,9 @@ enum wall_end bare_run(const struct bare_options *options, const struct wall_con
 	enum wall_end end = run(&bare, control, &rest);
 	int64_t took_ns = control->clock(control->clock_context) - start_ns;
 	uint64_t took = ticks() - start;
-	for (uint32_t i = 0; i < options->way_count; i++) {
-		const struct lane *lane = &bare.lanes[i];
-		ret->frames += options->sends ? lane->answered : lane->came;
-		ret->lost += lane->lost;
-	}
+	for (uint32_t i = 0; i < options->way_count; i++)
+		ret->lost += bare.lanes[i].lost;
+	ret->frames = frames_so_far(&bare) - ret->ramp_frames;
 	ret->took_ns = bare.last_ns - bare.first_ns;
 	for (int i = 0; i < WALL_STAGE_COUNT && took > 0; i++)
 		ret->stage_ns[i] = (double)bare.stage_ticks[i] * (double)took_ns / (double)took;

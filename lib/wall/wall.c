@@ -30,17 +30,24 @@ static void tap(struct wall *wall, uint32_t cable, uint32_t packet, const struct
 	tap_window_end(wall->taps); // its buffers are for windows, which are shorter than turns
 }
 
-// Whether a packet is for the NIC and plane that this port of the host is.
-static bool is_for(const struct wall *wall, const struct packet *packet, uint32_t port)
+#define NO_PORT UINT32_MAX
+
+// The port of the host that a packet which came by `way` is for. A way that joins two hosts alone
+// has no switch, so it carries what is for any NIC of this host in its plane.
+static uint32_t port_of(const struct wall *wall, const struct packet *packet,
+			const struct wall_way *way)
 {
-	uint32_t planes = wall->host->planes;
-	return packet->target == wall->host->first_nic + port / planes &&
-		packet->plane == port % planes && packet->source < wall->world->topology.nics;
+	uint32_t planes = wall->host->planes, nic = packet->target - wall->host->first_nic;
+	uint32_t port = nic * planes + packet->plane;
+	if (nic >= wall->host->nic_count || packet->plane != way->port % planes ||
+	    packet->source >= wall->world->topology.nics)
+		return NO_PORT;
+	return port == way->port || way->peer != WALL_ANY_HOST ? port : NO_PORT;
 }
 
 static void take(struct wall *wall, const struct line *line, const struct frame *frame, ps_t at)
 {
-	uint32_t packet, port = line->way.port;
+	uint32_t packet;
 	enum wire_reason reason = backing_read(&wall->backing, &wall->codec.nic, frame, &packet);
 	if (reason != WIRE_FINE) {
 		if (!neighbour_take(wall, (uint32_t)(line - wall->lines), frame))
@@ -48,7 +55,8 @@ static void take(struct wall *wall, const struct line *line, const struct frame 
 		give(wall, frame);
 		return;
 	}
-	if (!is_for(wall, packet_at(wall->out.packets, packet), port)) {
+	uint32_t port = port_of(wall, packet_at(wall->out.packets, packet), &line->way);
+	if (port == NO_PORT) {
 		wall->counts.frames_strange++;
 		packet_put(wall->out.packets, packet);
 		give(wall, frame);
@@ -65,6 +73,8 @@ static void take(struct wall *wall, const struct line *line, const struct frame 
 		give(wall, frame);
 		return;
 	}
+	peer_note_came(wall, packet_at(wall->out.packets, packet),
+		       wall->backing.held[packet].view.hop_limit);
 	wall->arrivals[wall->arrival_count++] = (struct arrival){at, packet, port};
 }
 
@@ -138,6 +148,7 @@ static void depart(struct wall *wall, const struct departure *departure, struct 
 		backing_end(&wall->backing, departure->packet);
 		return;
 	}
+	peer_note_left(wall, packet);
 	backing_write(&wall->backing, departure->packet, frame);
 	neighbour_address(wall, packet, line, frame);
 	if (wall->taps != NULL)
@@ -298,6 +309,11 @@ uint64_t wall_qps_failed(const struct wall *wall)
 		if (wall->host->nics[i].endpoint != NULL)
 			failed += endpoint_counters(wall->host->nics[i].endpoint)->qps_failed;
 	return failed;
+}
+
+const struct world *wall_world(const struct wall *wall)
+{
+	return wall->world;
 }
 
 const struct wall_counts *wall_counts(const struct wall *wall)

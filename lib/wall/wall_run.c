@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turn after turn.
 
+#include <unistd.h>
+
+#include <weft/world/world_outside.h>
+
 #include "loop.h"
 #include "view.h"
 
 #define LOOK_TURNS 64u	 // between two looks at whether QPs have failed
+#define AWAKE_NS 500000	 // before the start
+#define LOOK_NS 10000000 // between two looks at whether there still is one
 #define RING_FRAMES 1024 // that a receive queue holds: lib/ports/port_device.c
 
 const char *wall_end_name(enum wall_end end)
 {
-	static const char *const names[] = {"done",	 "interrupted", "peer lost",
-					    "QP failed", "time limit",	"limit"};
+	static const char *const names[] = {"done",	     "interrupted", "peer lost",
+					    "QP failed",     "time limit",  "limit",
+					    "generator lost"};
 	return (unsigned)end < sizeof(names) / sizeof(*names) ? names[end] : "unknown";
 }
 
@@ -82,12 +89,45 @@ static void end(struct wall *wall, uint64_t start_ticks, int64_t took_ns)
 	counts->sleep_least_ns = wall->rest.owns_core ? 0 : wall->rest.least_ns;
 }
 
+static void wake(void *context, uint32_t machine, ps_t at)
+{
+	struct wall *wall = context;
+	check(machine == wall->options.host);
+	wall->next = ps_min(wall->next, at);
+}
+
+ps_t wall_outside_end(struct wall *wall, uint32_t op, ps_t at)
+{
+	ps_t begun = 0;
+	check(world_outside_has_begun(wall->world, op, &begun));
+	ps_t ends = ps_max(at, ps_max(begun, wall->until)); // what was run is over
+	world_outside_end(wall->world, op, ends, wake, wall);
+	return ends - at;
+}
+
+// Waits until the clock shows the start, asleep but for the last part. Returns what it shows then.
+static int64_t await_start(const struct wall_control *control)
+{
+	enum wall_end end;
+	int64_t now_ns = control->clock(control->clock_context);
+	while (now_ns < control->start_ns && !has_ended(control, &end)) {
+		int64_t left_ns = control->start_ns - now_ns;
+		if (left_ns > 2 * AWAKE_NS)
+			usleep((useconds_t)((left_ns < LOOK_NS ? left_ns - AWAKE_NS : LOOK_NS) /
+					    1000));
+		now_ns = control->clock(control->clock_context);
+	}
+	return now_ns;
+}
+
 static enum wall_end turn_after_turn(struct wall *wall, const struct wall_control *control,
 				     int64_t start_ns)
 {
 	bool is_told = false;
 	enum wall_end end;
 	for (;;) {
+		if (control->outside != NULL && !control->outside(control->outside_context, wall))
+			return WALL_END_OUTSIDE;
 		ps_t now = (control->clock(control->clock_context) - start_ns) * PS_PER_NS;
 		bool was_busy = wall_turn(wall, now);
 		if (!is_told && wall_is_done(wall)) {
@@ -110,7 +150,7 @@ static enum wall_end turn_after_turn(struct wall *wall, const struct wall_contro
 enum wall_end wall_run(struct wall *wall, const struct wall_control *control)
 {
 	begin(wall, control);
-	int64_t start_ns = control->clock(control->clock_context);
+	int64_t start_ns = await_start(control);
 	uint64_t start_ticks = ticks();
 	wall->counts.start_ns = start_ns;
 	enum wall_end ended = turn_after_turn(wall, control, start_ns);

@@ -81,6 +81,9 @@ def assert_clocks(test, clocks, hosts):
         test.assertAlmostEqual(clock["drift_ppm"], clock["moved_ns"] / clock["over_ns"] * 1e6)
         test.assertEqual(clock["error_ns"] > 0, index > 0)
         test.assertGreater(clock["over_ns"], 0)
+        # nobody began before the moment agreed on, which is the same for all
+        test.assertGreaterEqual(clock["late_ns"], 0)
+        test.assertEqual(clock["began_ns"], clock["late_ns"] - clocks[0]["late_ns"])
     test.assertEqual(clocks[0]["began_ns"], 0)
 
 
@@ -131,7 +134,15 @@ class Pairs(unittest.TestCase):
             self.assertEqual(end["loop"]["payload_bytes_wrong"], 0)
             self.assertEqual(len(end["transport"]["plane_bytes"]), PLANES)
             assert_clocks(self, end["clocks"], 2)
+            self.assertEqual(end["ports_down"], [])
         self.assertEqual(caller["clocks"], listener["clocks"])
+        self.assertEqual(caller["pairs"], listener["pairs"])
+        self.assertEqual([(way["from"], way["to"]) for way in caller["pairs"]], [(0, 1), (1, 0)])
+        for way, sender, taker in zip(caller["pairs"], (listener, caller), (caller, listener)):
+            self.assertEqual(way["frames_left"] + sender["loop"]["neighbours_said"], sender["loop"]["frames_sent"])
+            self.assertEqual(way["frames_came"] + taker["loop"]["neighbours_heard"], taker["loop"]["frames_received"])
+            self.assertTrue(0 <= way["frames_left"] - way["frames_came"] < 64 and way["hops_most"] == 0)
+            self.assertTrue(PLANES <= way["paths_came"] <= way["paths_left"] and not way["more_paths"])
         self.assertTrue(all(count > 0 for count in caller["transport"]["plane_bytes"]), caller)
         self.assertGreaterEqual(caller["transport"]["data_packets"], 40 + row["pings"])
         self.assertEqual(listener["loop"]["payload_bytes_good"], (40 + row["pings"]) * 4096)
@@ -277,6 +288,16 @@ class Pairs(unittest.TestCase):
         for sent, came in zip(caller["bare"]["runs"], listener["bare"]["runs"]):  # each is answered, or lost
             self.assertLessEqual(sent["frames"], came["frames"])
 
+    def test_a_bare_loop_keeps_to_a_rate_and_its_ramp(self):
+        rate, ramp, line = 500e6, 0.4, (4202 + 24) * 8  # bits of a frame
+        pair = Pair(["-b", "64K", "-e", "64K", "-n", "20", "--bare", "--max-rate", "500Mb/s", "--ramp", "400ms", "--json"], ["--json"])
+        document = json.loads(pair.end("caller")[1])
+        pair.end("listener")
+        for run in document["bare"]["runs"]:
+            before, behind = run["frames_in_ramp"] * line, run["frames"] * line  # of both planes
+            self.assertTrue(0 < before <= PLANES * rate * ramp * 0.55 * 1.01, run)
+            self.assertTrue(0 < before + behind <= PLANES * rate * (ramp * 0.55 + run["took_ns"] / 1e9) * 1.01, run)
+
     def test_a_capture_that_is_there_stays(self):
         capture = self.folder / "mine"
         capture.write_text("mine", encoding="utf-8")
@@ -344,6 +365,8 @@ class Ranks(unittest.TestCase):
         (collective,) = document["collectives"]
         self.assertAlmostEqual(collective["busbw_bytes_per_s"] / collective["algbw_bytes_per_s"], 2 * 3 / 4, places=9)
         assert_clocks(self, document["clocks"], 4)
+        nexts = [(host, (host + step) % 4) for host in range(4) for step in (1, 3)]
+        self.assertEqual([(way["from"], way["to"]) for way in document["pairs"]], sorted(nexts))
         began = [clock["began_ns"] * 1000 for clock in document["clocks"]]
         ended = max(host["end_ps"] + at for host, at in zip(document["hosts"], began))
         self.assertGreater(collective["time_ps"], 0)
@@ -521,9 +544,9 @@ class Interfaces(unittest.TestCase):
     def test_the_kernel_leaves_our_frames_to_the_host(self):
         if not self.isolates():
             self.skipTest("this kernel keeps no frames from its own IP")
-        for version in (4, 6):
+        for forms in (["wire.ip=4"], ["wire.ip=6"], ["wire.entropy=srv6"], ["wire.entropy=srv6", "wire.ip=4"], ["wire.entropy=srv6", "wire.srh=true"]):
             before = self.kernel_counts(0)
-            words = ["--set", f"wire.ip={version}"]
+            words = [word for form in forms for word in ("--set", form)]
             caller = self.start(1, ["vb0", "vb1"], "-b", "64K", "-e", "64K", "-n", "200", "--json", *words)
             ended = self.ends(self.start(0, ["va0", "va1"], *words), caller)
             self.assertEqual([status for _, _, status in ended], [DONE, DONE], ended)
@@ -531,7 +554,7 @@ class Interfaces(unittest.TestCase):
             self.assertGreater(loop["frames_sent"], 3200)
             self.assertLess(loop["others"].get("ICMP", 0), 20)  # of the interfaces themselves
             came = [after - start for after, start in zip(self.kernel_counts(0), before)]
-            self.assertLess(sum(came), 800, (version, came))  # TCP of the meeting, and ND
+            self.assertLess(sum(came), 800, (forms, came))  # TCP of the meeting, and ND
 
     def test_who_is_interrupted_is_silent_on_the_wire(self):
         """By the kernel's time stamps at the other end of the cable, at a rate that the watcher keeps up with. 10 ms are wanted, and printed
@@ -559,14 +582,35 @@ class Interfaces(unittest.TestCase):
         self.assertLess(min(late_ms), 1000)
 
     def test_a_cable_that_is_cut_leaves_the_other_plane(self):
-        processes = [self.start(0, ["va0", "va1"]), self.start(1, ["vb0", "vb1"], "-b", "64K", "-e", "64K", "-n", "3000")]
+        processes = [self.start(0, ["va0", "va1"]), self.start(1, ["vb0", "vb1"], "-b", "64K", "-e", "64K", "-n", "12000", "--telemetry")]
         while "so: cc.base_rtt" not in (line := processes[1].stdout.readline()):
             self.assertTrue(line, processes[1])
         time.sleep(0.3)
         self.ip("-n", self.names[1], "link", "set", "vb1", "down")
+        top = subprocess.run([WEFT, "top", str(processes[1].pid), "--once", "--interval", "0.1"], capture_output=True, text=True, timeout=60, check=False)
         ended = self.ends(*processes)
         self.assertEqual([status for _, _, status in ended], [DONE, DONE], ended)
-        self.assertRegex(ended[1][0], r"\n +65536 +3000 +[\d.]+ ")
+        self.assertEqual(re.findall(r"^ +([01]) +[\d.]+ +\d+  (\w+)$", top.stdout, re.M), [("0", "up"), ("1", "down")], top)
+        self.assertRegex(ended[1][0], r"\n +65536 +12000 +[\d.]+ ")
+        self.assertIn("port 1 has no link at the end: vb1\n", ended[1][0])
+        self.assertNotIn("port 0 has no link", ended[1][0])
+
+    def test_places_that_are_too_small_are_refused(self):
+        ports = [f"net_af_packet{plane},iface=va{plane},framesz=4096" for plane in range(PLANES)]
+        ended = self.ends(self.start(0, ports), self.start(1, ["vb0", "vb1"]))
+        self.assertEqual(ended[0][2], BAD_INPUT, ended)
+        self.assertIn("has places of 4096 bytes (framesz)", ended[0][1])
+        self.assertEqual(ended[1][2], PEER_LOST, ended)
+
+    def test_two_processes_on_one_interface_are_refused(self):
+        words = ["--set", "fabric.planes=1"]
+        self.ip("-n", self.names[0], "link", "set", "lo", "up")
+        meet = ["ip", "netns", "exec", self.names[0], WEFT, "host", "--to", "198.18.0.1:7000", "--patience", "10"]
+        for port in ("va0", self.mac(self.names[0], "va0"), "net_af_packet0,iface=va0,framesz=8192"):
+            other = subprocess.Popen([*meet, "--port", port, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            ended = self.ends(self.start(0, ["va0"], *words), other)
+            self.assertEqual([status for _, _, status in ended], [PEER_LOST, ENVIRONMENT], ended)
+            self.assertIn("another process of weft has interface va0", ended[1][1])
 
     def test_an_mtu_that_is_too_small_is_refused(self):
         self.ip("-n", self.names[0], "link", "set", "va1", "mtu", "1500")

@@ -7,6 +7,7 @@ neighbour discovery for the addresses of the host, and gets an answer. Needs DPD
 """
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -160,15 +161,19 @@ class Others(unittest.TestCase):
         """A host that stands still for a while: its ring holds 1024 frames, and the kernel drops what comes then."""
         copies = 500
         sender = self.sender(copies, 0)
-        processes = self.pair()
+        processes = self.pair("--telemetry")
         dropped_before = self.figures(0)[1]
         processes[0].send_signal(signal.SIGSTOP)
         _, said = sender.communicate("", timeout=60)
         processes[0].send_signal(signal.SIGCONT)
         self.go_on(processes[1])
         dropped = self.figures(0)[1] - dropped_before
+        top = run(WEFT, "top", str(processes[0].pid), "--once", "--interval", "0.1")
+        shown = re.search(r", dropped by full ports (\d+)$", top.stdout, re.M)
         loop = self.end(processes)
         self.assertEqual(sender.returncode, 0, said)
+        self.assertIsNotNone(shown, top)
+        self.assertTrue(copies * len(KINDS) - 1024 <= dropped + int(shown.group(1)) <= dropped + loop["frames_dropped"], (shown, loop))
         turned_away = sum(loop["others"].values()) + sum(loop["bad_frames"].values()) + loop["neighbours_heard"]
         self.assertGreaterEqual(loop["frames_dropped"] + dropped, copies * len(KINDS) - 1024)
         self.assertGreaterEqual(turned_away + loop["frames_dropped"] + dropped, copies * len(KINDS))

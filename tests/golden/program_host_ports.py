@@ -81,6 +81,13 @@ class Ports(unittest.TestCase):
             run = probe(port, "--eal", words)
             self.assertEqual((run.returncode, run.stderr), (DONE, ""), words)
 
+    def test_zero_copy_of_memif_wants_its_memory_in_one_file(self):
+        words, one_file = ["net_memif0,role=server,zero-copy=yes"], ["--eal", "--single-file-segments"]
+        run = subprocess.run([WEFT, "host", "--probe", *words], capture_output=True, text=True, timeout=60, check=False)
+        self.refused(run, 'zero-copy, which memif has only with its memory in one file: --eal "--single-file-segments"')
+        run = subprocess.run([WEFT, "host", "--probe", *words, *one_file], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(run.returncode, 0, run.stderr)
+
     def test_a_mac_of_nobody(self):
         self.refused(probe("02:00:00:00:39:09"), "no interface of the kernel has this MAC")
 

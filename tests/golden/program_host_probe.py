@@ -13,7 +13,7 @@ import sys
 import unittest
 
 WEFT = os.environ["WEFT"]
-DONE, BAD_INPUT = 0, 2
+DONE, BAD_INPUT, PEER_LOST = 0, 2, 4
 
 
 def probe(*words, inside=()):
@@ -151,9 +151,103 @@ class Drivers(unittest.TestCase):
             self.assertIn(says, run.stderr)
 
 
+@unittest.skipUnless(HAS_DPDK and has_veth(), "needs DPDK, root and veth")
+class Layers(unittest.TestCase):
+    """A peer that is a kernel, from which one thing after the other is taken."""
+
+    def setUp(self):
+        self.ends = [NAMESPACE + "-a", NAMESPACE + "-b"]
+        for name in self.ends:
+            ip("netns", "add", name)
+            self.addCleanup(ip, "netns", "del", name)
+        ip("-n", self.ends[0], "link", "add", "va", "mtu", "9000", "type", "veth", "peer", "name", "vb", "mtu", "9000", "netns", self.ends[1])
+        for name, interface, last in zip(self.ends, ("va", "vb"), "12"):
+            ip("-n", name, "link", "set", interface, "up")
+            ip("-n", name, "addr", "add", f"198.18.0.{last}/24", "dev", interface)
+            ip("-n", name, "addr", "add", f"fd00::{last}/64", "dev", interface, "nodad")
+
+    def reach(self, to, status, *words, port="va"):
+        run = probe(port, "--to", to, *words, inside=("ip", "netns", "exec", self.ends[0]))
+        self.assertEqual(run.returncode, status, run.stdout + run.stderr)
+        layers = re.findall(r"^  (\S.{13}) (fine |LOST ) (.*)$", run.stdout, re.M)
+        return [(name.strip(), what.strip()) for name, what, _ in layers], run
+
+    def lost(self, to, layer, *words):
+        layers, run = self.reach(to, PEER_LOST, *words)
+        self.assertEqual(layers[-1], (layer, "LOST"))
+        self.assertTrue(all(what == "fine" for _, what in layers[:-1]), layers)
+        self.assertEqual(run.stderr, f"weft host: the peer is lost at: {layer}\n")
+        return run.stdout
+
+    def at_peer(self, *words):
+        subprocess.run(["ip", "netns", "exec", self.ends[1], *words], capture_output=True, timeout=60, check=True)
+
+    def test_a_peer_that_is_there(self):
+        for to, asks in (("198.18.0.2", "ARP"), ("fd00::2", "ND")):
+            layers, run = self.reach(to, DONE)
+            self.assertEqual(layers, [(name, "fine") for name in ("link", asks, "ping", "UDP port 4791", "payload size")])
+            bytes_max = re.search(r"frames of pair: at most (\d+) B", run.stdout).group(1)
+            self.assertIn(f"frames of {bytes_max} B come back\n", run.stdout)
+            self.assertIn("kernel at the other end of this veth: in another namespace", run.stdout)  # where it has the index that va has here
+            mac = re.search(r"link/ether (\S+)", ip("-n", self.ends[1], "link", "show", "vb")).group(1)
+            self.assertIn(mac, run.stdout)
+
+    def test_by_the_mac_of_the_port_and_another_address(self):
+        ip("-n", self.ends[0], "addr", "add", "198.18.0.9/24", "dev", "va")
+        mac = re.search(r"link/ether (\S+)", ip("-n", self.ends[0], "link", "show", "va")).group(1)
+        layers, run = self.reach("198.18.0.2", DONE, "--from", "198.18.0.9", port=mac)
+        self.assertEqual(len(layers), 5)
+        self.assertIn("peer 198.18.0.2, from 198.18.0.9:", run.stdout)
+
+    def test_link(self):
+        ip("-n", self.ends[1], "link", "set", "vb", "down")
+        self.lost("198.18.0.2", "link")
+
+    def test_arp_and_nd(self):
+        self.lost("198.18.0.7", "ARP")
+        self.lost("fd00::7", "ND")
+
+    def test_ping(self):
+        self.at_peer("sh", "-c", "echo 1 > /proc/sys/net/ipv4/icmp_echo_ignore_all")
+        self.lost("198.18.0.2", "ping")
+
+    def test_udp(self):
+        # A socket at both ports that are asked takes what comes without a word, as a filter does; at the scenario's alone, as RoCE does.
+        for ports, status in (((4791,), DONE), ((4791, 33434), PEER_LOST)):
+            program = "import socket, sys\nheld = []\nfor port in map(int, sys.argv[1:]):\n held.append(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))\n" \
+                " held[-1].bind(('', port))\nprint(flush=True)\nsys.stdin.read()"
+            words = ["ip", "netns", "exec", self.ends[1], sys.executable, "-c", program, *map(str, ports)]
+            with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as listener:
+                listener.stdout.readline()
+                layers, run = self.reach("198.18.0.2", status)
+                listener.stdin.close()
+            self.assertEqual(layers[3], ("UDP port 4791", "fine" if status == DONE else "LOST"))
+            if status == DONE:
+                self.assertIn("was taken without a word", run.stdout)
+
+    def test_payload_size(self):
+        ip("-n", self.ends[1], "link", "set", "vb", "mtu", "2000")
+        came, lost, mtu = map(int, re.search(r"frames of (\d+) B come back, of (\d+) B they do not: somewhere the MTU is below (\d+)\n",
+                                             self.lost("198.18.0.2", "payload size")).groups())
+        self.assertTrue(came <= 2000 + 14 + 4 < lost and mtu == lost - 14)  # veth lets a VLAN's tag pass
+        ip("-n", self.ends[0], "link", "set", "va", "mtu", "1500")
+        self.assertIn("frames of 1514 B come back, which is all that this port carries", self.lost("198.18.0.2", "payload size"))
+        self.reach("198.18.0.2", DONE, "--set", "transport.payload=1024B")
+
+    def test_words(self):
+        for to, words, says in (("somebody", (), "needs an IP address"), ("198.18.0.2", ("--from", "x"), "--from is an IP address"),
+                                ("198.19.0.2", (), "has no address in the network of this peer"), ("198.18.0.2", ("--from", "fd00::1"), "two versions of IP")):
+            _, run = self.reach(to, BAD_INPUT, *words)
+            self.assertEqual((run.stdout, run.stderr.count("\n")), ("", 1), run.stderr)
+            self.assertIn(says, run.stderr)
+
+
 class Words(unittest.TestCase):
     def test_what_has_no_effect_is_refused(self):
-        for words in (["--json"], ["--listen", "a"], ["--to", "a"], ["-n", "3"], ["--port", "lo"], ["--own-core"], ["--pcap", "x"]):
+        run = probe("lo", "--from", "198.18.0.1")
+        self.assertEqual((run.returncode, run.stdout), (BAD_INPUT, ""))
+        self.assertIn("needs --probe and --to: '--from'", run.stderr)
+        for words in (["--json"], ["--listen", "a"], ["-n", "3"], ["--port", "lo"], ["--own-core"], ["--pcap", "x"]):
             run = probe("lo", *words)
             self.assertEqual((run.returncode, run.stdout), (BAD_INPUT, ""), words)
             self.assertIn("--probe only looks at a port", run.stderr)

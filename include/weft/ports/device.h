@@ -34,12 +34,17 @@ struct device {
 int port_device_open(struct ports *ports, struct arena *arena, const struct device *devices,
 		     uint32_t count, const struct dpdk_options *options, struct refusal *refusal);
 
+// The longest frame of the interface of the kernel that a word names, by its MTU; UINT32_MAX: it
+// names none.
+uint32_t port_device_longest(const char *word);
+
 // All links are there: where a device is memif, DPDK's interrupt thread does nothing from now on.
 // In it net_memif of DPDK 22.11 unmaps the rings of a peer that goes, beneath who polls them. A
 // peer that goes is then a port that takes nothing. -ENODEV when the thread cannot be held.
 int port_device_settle(const struct ports *ports, struct refusal *refusal);
 
-// Whether device `index` has its link: for memif, that its peer is there.
+// Whether device `index` has its link: for memif, that its peer is there; for an interface of the
+// kernel, that it is there, and its carrier.
 bool port_device_is_up(const struct ports *ports, uint32_t index);
 
 // The MAC of device `index`. False: it has none.

@@ -29,10 +29,11 @@ void ledger_hook(struct ledger *ledger, struct ports_options *ports);
 int ledger_attach(struct ledger *ledger, const struct world *world, uint32_t element_bytes,
 		  struct refusal *refusal);
 
-// The same in memory of the caller's: `rank_bytes` for each rank, one behind the other, at least as
-// many as its buffer has. The ledger keeps it as it is, and the caller frees it after the ledger.
+// The same in memory of the caller's, for the ranks from `first` on that this process runs:
+// `rank_bytes` for each rank, one behind the other, at least as many as its buffer has. The ledger
+// keeps it as it is, and the caller frees it after the ledger.
 int ledger_attach_to(struct ledger *ledger, const struct world *world, uint32_t element_bytes,
-		     uint8_t *memory, uint64_t rank_bytes, struct refusal *refusal);
+		     uint32_t first, uint8_t *memory, uint64_t rank_bytes, struct refusal *refusal);
 
 // The buffer of a rank, to be written before the run and read after it.
 uint8_t *ledger_buffer(struct ledger *ledger, uint32_t rank);

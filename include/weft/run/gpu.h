@@ -4,39 +4,8 @@
 #pragma once
 
 #include <weft/engine/engine.h>
-#include <weft/gpu/gpu_lateness.h>
-#include <weft/gpu/gpu_link.h>
-#include <weft/ports/ledger.h>
-#include <weft/result/report.h>
-#include <weft/workload/gradients.h>
 
-#include <weft/run/gpu_spans.h>
-
-struct gpu_rank_seen {
-	uint32_t first_open; // computations before have ended
-	ps_t end_ps;	     // of the last one, sums apart
-	ps_t exposed_ps;     // that it was kept waiting since
-};
-
-struct gpu_call {
-	struct gpu_link link;
-	struct ledger *ledger;
-	struct gradients_config config;
-	struct gradients_part *parts;	  // of a rank
-	struct gpu_rank_seen *ranks;	  // [config.ranks]
-	uint8_t *told;			  // [ranks][parts] what was said of each
-	struct gpu_lateness heard;	  // releases: after they were raised, in virtual time (ps)
-	struct gpu_seen *seen, *modelled; // [ranks][parts]
-	struct gpu_told *times;		  // [ranks][parts]
-	struct report_gpu_span *spans;
-	int64_t beat_ns;
-	ps_t model_end_ps; // of the run with the scenario's own times
-	uint32_t lost_rank;
-	enum gpu_peer lost;	     // GPU_PEER_HERE: nobody
-	const char *lost_why;	     // of GPU_PEER_WRONG
-	char device[GPU_NAME_BYTES]; // of rank 0
-	struct report_gpu report;
-};
+#include <weft/run/gpu_pass.h>
 
 struct call;
 
@@ -52,8 +21,5 @@ void gpu_finish(struct call *call, enum run_end end);
 
 // Whether a generator was lost, in the run or before it told what it measured; says who.
 bool gpu_say_lost(const struct call *call);
-
-// A stretch of the clock here as the fabric's time.
-ps_t gpu_fabric_time(const struct gpu_call *gpu, int64_t ns);
 
 void gpu_close(struct call *call);

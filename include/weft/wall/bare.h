@@ -21,14 +21,17 @@ struct bare_options {
 	uint32_t way_count;
 	uint32_t frame_bytes, payload_bytes; // the payload is the frame's last part
 	bool sends;			     // else it answers
-	int64_t lasts_ns;		     // of who sends; it tells that it is done then
+	int64_t lasts_ns;  // of who sends, behind the ramp; it tells that it is done then
+	uint64_t rate_bps; // of each way, at most; 0: any
+	int64_t ramp_ns;   // until then a tenth of it first, in ten equal steps
 };
 
 struct bare_counts {
-	uint64_t frames; // that arrived, as the answers say; or that came
-	uint64_t wrong;	 // whose bytes were not what was written
-	uint64_t lost;	 // that nobody answered
-	int64_t took_ns; // from the first one to the last answer, or to the last one
+	uint64_t frames;      // that arrived, as the answers say; or that came; behind the ramp
+	uint64_t ramp_frames; // the same in the ramp
+	uint64_t wrong;	      // whose bytes were not what was written
+	uint64_t lost;	      // that nobody answered
+	int64_t took_ns;      // from the first one to the last answer, or to the last one
 	double stage_ns[WALL_STAGE_COUNT]; // all together
 };
 

@@ -63,6 +63,11 @@ struct meeting_clock {
 int meeting_clock(struct meeting *meeting, pace_clock_fn *clock, void *context,
 		  struct meeting_clock *ret, struct refusal *refusal);
 
+// Behind a barrier: host 0 says when all begin, `lead_ns` from now by its clock. `ret_ns` is that
+// moment by this host's clock, which `read` is a reading of. -errno as meeting_share().
+int meeting_moment(struct meeting *meeting, int64_t now_ns, int64_t lead_ns,
+		   const struct meeting_clock *read, int64_t *ret_ns, struct refusal *refusal);
+
 // From now on another thread listens, and writes meeting->news. The other calls are the loop's:
 // this host is done (a fn of struct wall_control); and the end, at which this host may say that it
 // stops. After any news but WALL_ENDED the meeting is over.

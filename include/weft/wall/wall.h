@@ -5,6 +5,7 @@
 //
 //   wall.c  a turn           line.c  frames that wait for a port      wall_run.c  turn after turn
 //   neighbour.c  ARP and ND  other.c  frames of others, by kind       view.c  a look at a run
+//   peer.c  what is seen of each other host
 //   meeting.c, meeting_run.c, meeting_clock.c  how hosts agree before a run, hear of each other in
 //   it, and how their clocks stand
 #pragma once
@@ -142,6 +143,7 @@ struct wall_work wall_work(const struct wall *wall);
 uint64_t wall_qps_failed(const struct wall *wall);
 
 const struct wall_counts *wall_counts(const struct wall *wall);
+const struct world *wall_world(const struct wall *wall);
 
 // Ends captures and gives back what waits for ports. Their totals go to `ret_taps`. -EIO when a
 // capture is not whole.
@@ -164,6 +166,7 @@ enum wall_end {
 	WALL_END_FAILED,  // a QP went to ERROR: the peer does not answer
 	WALL_END_TIME,	  // limits.time
 	WALL_END_LIMIT,	  // limits.packets
+	WALL_END_OUTSIDE, // who computes outside is lost
 };
 
 const char *wall_end_name(enum wall_end end);
@@ -178,8 +181,16 @@ struct wall_control {
 	void (*done)(void *context);	   // told once: this host is done
 	void *done_context;
 	struct viewer *viewer; // who may look at the loop while it runs, or NULL
-	bool owns_core;	       // an empty turn leaves the CPU to nobody else
+	int64_t start_ns;      // by the clock: time 0, unless that is over by then. 0: at once
+	// Asked before each turn, where computations of the program end outside (world_outside.h):
+	// it tells wall_outside_end(). False: who computes is lost. Or NULL
+	bool (*outside)(void *context, struct wall *wall);
+	void *outside_context;
+	bool owns_core; // an empty turn leaves the CPU to nobody else
 };
+
+// Computation `op` ended at `at`, or as soon as the world can have it. Returns how much later.
+ps_t wall_outside_end(struct wall *wall, uint32_t op, ps_t at);
 
 // Runs from time 0, which is now, until all hosts are done, or as far as it gets.
 enum wall_end wall_run(struct wall *wall, const struct wall_control *control);

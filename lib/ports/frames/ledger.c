@@ -16,6 +16,7 @@ struct ledger {
 	uint8_t *memory; // rank after rank
 	size_t memory_bytes;
 	uint64_t rank_bytes;
+	uint32_t first; // rank that the memory begins with
 	uint32_t element_bytes;
 	uint64_t stored_bytes, moved_bytes;
 	bool is_lent; // the memory is the caller's
@@ -35,7 +36,8 @@ void ledger_free(struct ledger *ledger)
 
 uint8_t *ledger_buffer(struct ledger *ledger, uint32_t rank)
 {
-	return ledger->memory + rank * ledger->rank_bytes;
+	check(rank >= ledger->first);
+	return ledger->memory + (rank - ledger->first) * ledger->rank_bytes;
 }
 
 uint64_t ledger_stored_bytes(const struct ledger *ledger)
@@ -63,7 +65,7 @@ static int check_program(const struct world *world, uint32_t element_bytes, stru
 }
 
 int ledger_attach_to(struct ledger *ledger, const struct world *world, uint32_t element_bytes,
-		     uint8_t *memory, uint64_t rank_bytes, struct refusal *refusal)
+		     uint32_t first, uint8_t *memory, uint64_t rank_bytes, struct refusal *refusal)
 {
 	check(ledger->memory == NULL);
 	int rc = check_program(world, element_bytes, refusal);
@@ -74,6 +76,7 @@ int ledger_attach_to(struct ledger *ledger, const struct world *world, uint32_t 
 	ledger->element_bytes = element_bytes;
 	ledger->rank_bytes = rank_bytes;
 	ledger->memory = memory;
+	ledger->first = first;
 	ledger->is_lent = true;
 	return 0;
 }

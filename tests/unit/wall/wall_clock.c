@@ -20,6 +20,7 @@
 #define AHEAD_NS INT64_C(5000000000)
 #define SLOW 1000 // host 1 loses a part in so many
 #define TIMES 8
+#define LEAD_NS INT64_C(20000000)
 
 static int64_t true_ns(void)
 {
@@ -40,6 +41,7 @@ static int64_t clock_ns(void *context)
 struct end {
 	uint32_t index;
 	struct meeting_clock read[TIMES];
+	int64_t moment_ns; // to begin at
 	int rc;
 };
 
@@ -62,6 +64,9 @@ static void *meet(void *context)
 		end->rc = meeting_clock(meeting, clock_ns, &end->index, &end->read[i], &refusal);
 		usleep(20000);
 	}
+	if (end->rc == 0)
+		end->rc = meeting_moment(meeting, clock_ns(&end->index), LEAD_NS,
+					 &end->read[TIMES - 1], &end->moment_ns, &refusal);
 	meeting_close(meeting);
 	return NULL;
 }
@@ -113,6 +118,22 @@ static void a_clock_that_runs_slow_is_seen_to(void **state)
 	assert_true(llabs(moved_ns - truth) <= error_ns + error_ns / SLOW + 4);
 }
 
+// The moment by either clock is one and the same, but for what the reading is off by and what host
+// 1's clock has lost since.
+static void a_moment_is_the_same_for_both(void **state)
+{
+	(void)state;
+	const struct meeting_clock *read = &ends[1].read[TIMES - 1];
+	int64_t by_0_ns = ends[0].moment_ns - AHEAD_NS; // since they began
+	int64_t by_1_ns = ends[1].moment_ns + ends[1].moment_ns / (SLOW - 1);
+	int64_t lost_ns = (ends[1].moment_ns - read->at_ns) / (SLOW - 1);
+	int64_t off_ns = llabs(by_1_ns - by_0_ns - lost_ns);
+	assert_true(lost_ns >= LEAD_NS / SLOW);
+	if (off_ns > read->error_ns + read->error_ns / SLOW + 4)
+		fail_msg("%lld ns off, and %lld told", (long long)off_ns,
+			 (long long)read->error_ns);
+}
+
 static void host_0_has_its_own(void **state)
 {
 	(void)state;
@@ -128,6 +149,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_truth_lies_within_the_error),
 		cmocka_unit_test(a_clock_that_runs_slow_is_seen_to),
+		cmocka_unit_test(a_moment_is_the_same_for_both),
 		cmocka_unit_test(host_0_has_its_own),
 	};
 	return cmocka_run_group_tests(tests, both_meet, NULL);

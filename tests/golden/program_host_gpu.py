@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""weft host --gpu: gradients that generators make leave through the ports of each host, and what comes is right."""
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import time
+import unittest
+
+WEFT = os.environ["WEFT"]
+DONE, BAD_INPUT, PEER_LOST = 0, 2, 4
+BUCKET, BUCKETS, SLICES, STEPS, ELEMENT, RANKS = 32768, 2, 2, 3, 2, 4
+SETS = [word for key, value in (("traffic.buckets", BUCKETS), ("traffic.bytes", f"{BUCKET}B"), ("transport.rto", "300ms"), ("transport.hole_age", "30ms"))
+        for word in ("--set", f"{key}={value}")]
+
+
+def has_dpdk():
+    run = subprocess.run([WEFT, "host", "--probe", "memif:try"], capture_output=True, text=True, timeout=60, check=False)
+    return "without DPDK" not in run.stderr
+
+
+@unittest.skipUnless(has_dpdk(), "built without DPDK")
+class Generators(unittest.TestCase):
+    count = 0
+
+    def setUp(self):
+        self.room = tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
+        self.started = []
+        Generators.count += 1
+        self.name = f"host-gpu-{os.getpid()}-{Generators.count}"
+
+    def tearDown(self):
+        for process in self.started:
+            process.kill()
+            process.communicate()
+        self.room.cleanup()
+
+    def start(self, *words):
+        process = subprocess.Popen([WEFT, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.started.append(process)
+        return process
+
+    def link(self, rank):
+        return pathlib.Path(self.room.name, f"link-{rank}")
+
+    def host(self, rank, ranks, *words, gpu=True):
+        link = ["--gpu", self.link(rank)] if gpu else []
+        return self.start("host", "gradients", "--rank", rank, "--ranks", ranks, "--meet", self.name, "--json", *SETS, *link, *words)
+
+    def gpu(self, rank):
+        return self.start("gpu", "--link", self.link(rank), "--json")
+
+    def end(self, process, status=DONE):
+        out, err = process.communicate(timeout=100)
+        self.assertEqual(process.returncode, status, (out[-300:], err))
+        return out, err
+
+    def run_whole(self, hosts, *words):
+        sets = ["--set", f"traffic.steps={STEPS}", *words]
+        generators = [self.gpu(rank) for rank in range(hosts)]
+        processes = [self.host(rank, hosts, *sets) for rank in range(hosts)]
+        told = [rank for one in generators for rank in json.loads(self.end(one)[0])["ranks"]]
+        result = json.loads([self.end(one)[0] for one in processes][0])
+        elements = BUCKETS * BUCKET // ELEMENT
+        each = STEPS * (elements * (RANKS - 1) // RANKS + elements)
+        self.assertEqual([(rank["elements_wrong"], rank["elements_checked"], rank["releases"]) for rank in told],
+                         [(0, each, STEPS * BUCKETS * SLICES)] * RANKS)
+        total, gpu = result["all"], result["gpu"]
+        self.assertEqual((total["generated_elements"], total["generated_wrong"]), (each * RANKS, 0))
+        self.assertEqual((gpu["ranks"], gpu["releases"]), (RANKS // hosts, RANKS // hosts * STEPS * BUCKETS * SLICES))
+        self.assertEqual(total["work_done"], total["work_total"])
+        self.assertEqual(list(pathlib.Path(self.room.name).iterdir()), [])
+        return result
+
+    def test_sums_are_right(self):
+        result = self.run_whole(RANKS)
+        self.assertEqual(result["all"]["payload_bytes_good"], STEPS * BUCKETS * 2 * BUCKET * (RANKS - 1))
+        self.assertGreaterEqual(result["all"]["end_ps"], STEPS * ((20 + 40) * BUCKETS + 20) * 10**6)  # nothing goes before its time
+
+    def test_two_ranks_of_a_host_share_its_link(self):
+        result = self.run_whole(2, "--set", "fabric.nics_per_host=2", "--set", "scaleup.rate=400Gb/s")
+        self.assertLess(result["all"]["payload_bytes_good"], STEPS * BUCKETS * 2 * BUCKET * (RANKS - 1))  # the rest stays inside hosts
+
+    def test_losses_are_sent_again_from_the_link(self):
+        path = pathlib.Path(self.room.name, "lossy.yaml")
+        path.write_text((pathlib.Path(os.environ["WEFT_SOURCE"]) / "apps/scenarios/gradients.yaml").read_text(encoding="utf-8")
+                        + "faults: [{kind: loss, at: all, probability: 2%}]\n", encoding="utf-8")
+        sets = [*SETS, "--set", f"traffic.steps={STEPS}"]
+        generators = [self.gpu(rank) for rank in range(RANKS)]
+        hosts = [self.start("host", path, "--rank", rank, "--ranks", RANKS, "--meet", self.name, "--json", *sets, "--gpu", self.link(rank))
+                 for rank in range(RANKS)]
+        for one in generators:
+            self.end(one)
+        total = json.loads([self.end(one)[0] for one in hosts][0])["all"]
+        self.assertGreater(total["resent"], 0)
+        self.assertEqual(total["generated_wrong"], 0)
+
+    def test_a_generator_that_is_killed_is_missed(self):
+        hosts = [self.host(rank, RANKS, "--set", "traffic.steps=4000") for rank in range(RANKS)]
+        generators = [self.gpu(rank) for rank in range(RANKS)]
+        for is_there in (True, False):  # its name goes when the generator is there
+            while self.link(2).exists() != is_there:
+                self.assertIsNone(hosts[2].poll(), hosts[2])
+                time.sleep(0.01)
+        generators[2].kill()
+        _, said = self.end(hosts[2], PEER_LOST)
+        self.assertIn("the generator of rank 2 is gone: its process has ended", said)
+        for rank in (0, 1, 3):
+            self.end(hosts[rank], PEER_LOST)
+
+    def test_a_generator_that_does_not_come(self):
+        hosts = [self.host(rank, RANKS, "--patience", "2") for rank in range(RANKS)]
+        for rank in range(1, RANKS):
+            self.gpu(rank)
+        _, said = self.end(hosts[0], PEER_LOST)
+        self.assertIn("1 of 1 ranks have no generator (weft gpu), and --patience, 2 s, is over", said)
+        for rank in range(1, RANKS):
+            self.end(hosts[rank], PEER_LOST)
+
+    def test_all_or_none(self):
+        hosts = [self.host(rank, RANKS, gpu=rank != 3) for rank in range(RANKS)]
+        said = [self.end(one, BAD_INPUT)[1] for one in hosts]
+        self.assertIn("--gpu where others have none", said[0])
+
+    def test_words(self):
+        for words, says in ((["--listen", "x"], "goes with ranks of a scenario: '--gpu'"),
+                            (["two-planes", "--rank", "0", "--ranks", "8", "--meet", "x"], "needs traffic.kind gradients: '--gpu'")):
+            _, said = self.end(self.start("host", *words, "--gpu", self.link(0)), BAD_INPUT)
+            self.assertIn(says, said)
+            self.assertFalse(self.link(0).exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
