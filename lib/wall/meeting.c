@@ -240,8 +240,10 @@ static void judge(const struct meeting *meeting, const struct hello *hello, char
 	else if (hello->count != meeting->options.count)
 		snprintf(ret, bytes, "host 0 waits for %u hosts, the other one is of %u",
 			 meeting->options.count, hello->count);
-	else if (hello->index == 0 || hello->index >= meeting->options.count ||
-		 meeting->sockets[hello->index] >= 0)
+	else if (hello->index >= meeting->options.count)
+		snprintf(ret, bytes, "host %u is not of this run, which has %u hosts", hello->index,
+			 meeting->options.count);
+	else if (hello->index == 0 || meeting->sockets[hello->index] >= 0)
 		snprintf(ret, bytes, "there are two hosts %u", hello->index);
 }
 
