@@ -4,6 +4,7 @@
 #include "path.h"
 
 #include "balance.h"
+#include "doubt.h"
 #include "history.h"
 #include "load.h"
 #include "place.h"
@@ -166,19 +167,6 @@ static bool is_skipped(const struct path_set *set, uint32_t index)
 	return set->shape->skip_ps != 0 && left - 1 < skip_units(set);
 }
 
-// Where no more EVs are left than are kept whatever they lose (min_active), these may be the dead
-// ones. Then what would tell, answers to probes too, is lost over them: of control packets one in
-// four goes by any.
-static bool is_in_doubt(const struct path_set *set, uint32_t plane)
-{
-#ifdef PLANT_SURE_WAY // a planted bug: what is not held bad is held good
-	return false;
-#endif
-	const struct path_shape *shape = set->shape;
-	uint32_t kept = set->min_active / shape->planes, bad = set->planes[plane].bad;
-	return bad > 0 && shape->per_plane - bad <= (kept > 1 ? kept : 1);
-}
-
 // Whether an EV that is kept, though all that it carried since it was heard of was lost, loses this
 // turn. The more it lost, the more turns: of those that are kept, some may be alive. Where planes
 // have shares of the window, those see to it.
@@ -188,7 +176,7 @@ static bool rests_in_doubt(const struct path_set *set, uint32_t index)
 #ifdef PLANT_TIRELESS_DEAD // a planted bug: those that are kept carry as much whatever they lose
 	return false;
 #endif
-	if (row == 0 || set->load != NULL || !is_in_doubt(set, plane))
+	if (row == 0 || set->load != NULL || !path_is_in_doubt(set, plane))
 		return false;
 	return ((set->planes[plane].round + index / planes) & ((1u << row) - 1)) != 0;
 }
@@ -251,52 +239,6 @@ struct path_choice path_pick(struct path_set *set, uint32_t plane_number, uint32
 		index = turn(set, plane_number);
 	}
 	return (struct path_choice){spare, false};
-}
-
-// How bad a plane is for a control packet: 0 as good as any, 1 down at the peer or held dead, 2
-// down here, 3 denied.
-static uint32_t badness(const struct path_set *set, uint32_t plane)
-{
-	if (set->planes[plane].is_denied)
-		return 3;
-	if (set->shape->ports_down >> plane & 1)
-		return 2;
-	return (set->peer_down >> plane & 1) | set->planes[plane].is_closed;
-}
-
-uint32_t path_control_plane(const struct path_set *set, uint32_t plane)
-{
-	uint32_t best = plane, planes = set->shape->planes;
-	for (uint32_t i = 1; i < planes && badness(set, best) > 0; i++) {
-		uint32_t other = (plane + i) % planes;
-		if (badness(set, other) < badness(set, best))
-			best = other;
-	}
-	return best;
-}
-
-uint32_t path_control(struct path_set *set, uint32_t plane)
-{
-	const struct path_shape *shape = set->shape;
-	if (shape->policy == PATH_SINGLE)
-		return set->single;
-	uint64_t dice = rng_next(&set->control_rng);
-	uint32_t in_plane = (uint32_t)dice & (shape->per_plane - 1);
-	bool is_any = is_in_doubt(set, plane) && (dice >> 32 & 3) == 0;
-	uint32_t first = PATH_NO_EV; // better than one that is denied
-	for (uint32_t left = shape->per_plane;; left--) {
-		uint32_t place = in_plane * shape->planes + plane;
-		uint32_t index = set->planes[plane].is_moved ? set->places[place] : place;
-		if (set->planes[plane].bad == 0 || !place_is_blocked(set, index))
-			return index;
-		if (is_any && path_state(set, index) != PATH_DENIED)
-			return index;
-		if (first == PATH_NO_EV && path_state(set, index) != PATH_DENIED)
-			first = index;
-		if (left == 1)
-			return first != PATH_NO_EV ? first : index;
-		in_plane = (in_plane + 1) & (shape->per_plane - 1);
-	}
 }
 
 // The EV that was heard of last, while others of the plane are blocked; else none.

@@ -128,18 +128,13 @@ static inline void path_at(struct path_set *set, ps_t now)
 // always is one: when nothing is usable it is one that is held bad, as a trial.
 struct path_choice path_pick(struct path_set *set, uint32_t plane, uint32_t avoid);
 
-// The port of `plane` is back at the end where it was missing: what was lost there meanwhile says
-// nothing about its EVs.
-void path_renew(struct path_set *set, uint32_t plane);
-
 // The same for one that must come through, as little else will tell what was lost: while EVs of the
 // plane are blocked it is the one that was heard of last.
 struct path_choice path_pick_heard(struct path_set *set, uint32_t plane, uint32_t avoid);
 
-// An EV number for a control packet on `plane`: one not known to be bad, if there is one. With all
-// denied it leaves by another plane: path_control_plane().
-uint32_t path_control(struct path_set *set, uint32_t plane);
-uint32_t path_control_plane(const struct path_set *set, uint32_t plane);
+// The port of `plane` is back at the end where it was missing: what was lost there meanwhile says
+// nothing about its EVs.
+void path_renew(struct path_set *set, uint32_t plane);
 
 // The losses in a row on a plane end; a closed one opens. With an EV: those on it, too.
 void path_plane_alive(struct path_set *set, uint32_t plane);

@@ -2,6 +2,55 @@
 // The way of control packets to a peer. See way.h.
 #include "way.h"
 
+#include "doubt.h"
+#include "place.h"
+
+// How bad a plane is for a control packet: 0 as good as any, 1 down at the peer or held dead, 2
+// down here, 3 denied.
+static uint32_t badness(const struct path_set *set, uint32_t plane)
+{
+	if (set->planes[plane].is_denied)
+		return 3;
+	if (set->shape->ports_down >> plane & 1)
+		return 2;
+	return (set->peer_down >> plane & 1) | set->planes[plane].is_closed;
+}
+
+uint32_t path_control_plane(const struct path_set *set, uint32_t plane)
+{
+	uint32_t best = plane, planes = set->shape->planes;
+	for (uint32_t i = 1; i < planes && badness(set, best) > 0; i++) {
+		uint32_t other = (plane + i) % planes;
+		if (badness(set, other) < badness(set, best))
+			best = other;
+	}
+	return best;
+}
+
+uint32_t path_control(struct path_set *set, uint32_t plane)
+{
+	const struct path_shape *shape = set->shape;
+	if (shape->policy == PATH_SINGLE)
+		return set->single;
+	uint64_t dice = rng_next(&set->control_rng);
+	uint32_t in_plane = (uint32_t)dice & (shape->per_plane - 1);
+	bool is_any = path_is_in_doubt(set, plane) && (dice >> 32 & 3) == 0;
+	uint32_t first = PATH_NO_EV; // better than one that is denied
+	for (uint32_t left = shape->per_plane;; left--) {
+		uint32_t place = in_plane * shape->planes + plane;
+		uint32_t index = set->planes[plane].is_moved ? set->places[place] : place;
+		if (set->planes[plane].bad == 0 || !place_is_blocked(set, index))
+			return index;
+		if (is_any && path_state(set, index) != PATH_DENIED)
+			return index;
+		if (first == PATH_NO_EV && path_state(set, index) != PATH_DENIED)
+			first = index;
+		if (left == 1)
+			return first != PATH_NO_EV ? first : index;
+		in_plane = (in_plane + 1) & (shape->per_plane - 1);
+	}
+}
+
 // What is known of the paths to a peer: by the first of its QPs that has a context; NULL: none.
 static struct path_set *path_of(const struct endpoint *endpoint, const struct peer *peer)
 {

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which way a control packet takes that is for a NIC, not for one of its QPs.
+// Which way a control packet takes: of a QP, and one that is for a NIC.
 #pragma once
 
 #include "endpoint/endpoint.h"
+
+// An EV number for a control packet on `plane`: one not known to be bad, if there is one. With all
+// denied it leaves by another plane: path_control_plane().
+uint32_t path_control(struct path_set *set, uint32_t plane);
+uint32_t path_control_plane(const struct path_set *set, uint32_t plane);
 
 // The plane for a packet to a peer that would take `plane`: the next one that is up at both ends.
 uint32_t way_plane(const struct endpoint *endpoint, const struct peer *peer, uint32_t plane);

@@ -8,6 +8,7 @@
 #include <weft/measure/measure_evs.h>
 
 #include "../../../lib/transport/path/place.h"
+#include "../../../lib/transport/path/way.h"
 
 #define PLANES 4u
 #define PER_PLANE 16u

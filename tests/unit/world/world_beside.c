@@ -92,9 +92,10 @@ static void a_permutation_has_another_one_beside(void **state)
 
 static void what_waits_or_has_no_flows_has_none_beside(void **state)
 {
-	static const char *const kinds[][5] = {
-		{"traffic.kind=butterfly"},
-		{"traffic.kind=collective", "traffic.collective=all_reduce"}};
+	static const char *const kinds[][5] = {{"traffic.kind=butterfly"},
+					       {"traffic.kind=collective",
+						"traffic.collective=all_reduce",
+						"traffic.messages=made"}};
 	(void)state;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		struct refusal refusal = {0};

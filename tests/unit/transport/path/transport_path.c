@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "../../../../lib/transport/path/place.h"
+#include "../../../../lib/transport/path/way.h"
 
 #define RETRY_PS (100 * PS_PER_US)
 

@@ -2,6 +2,7 @@
 // Explicit and generated entropy values, backups and the planes they belong to, what is denied.
 #include <errno.h>
 
+#include "../../../../lib/transport/path/way.h"
 #include "../transport_bench.h"
 
 static struct transport_config with_backups(uint32_t universe)
