@@ -33,6 +33,8 @@ struct words {
 	const char *study; // the file; NULL: the first scenario's name and .tune
 	uint32_t scenario_count;
 	const char *scenarios[TUNE_SCENARIOS_MAX];
+	uint32_t holdout_count;
+	const char *holdouts[TUNE_SCENARIOS_MAX];
 	uint32_t set_count;
 	const char *sets[SETS_MAX];
 	uint32_t off_count;

@@ -18,6 +18,7 @@
 #include <weft/run/outcome.h>
 #include <weft/tune/export.h>
 #include <weft/tune/pareto.h>
+#include <weft/tune/report.h>
 
 #define IMPORT_BYTES_MAX ((size_t)1 << 20)
 
@@ -71,6 +72,8 @@ static int show_best(struct call *call, const struct tune_result *result)
 	if (result->verdict == TUNE_UNFINISHED)
 		return -ENODATA;
 	printf("%s\n", result->recommended != NULL ? result->recommended->name : "default");
+	if (call->plan.holdout_count > 0)
+		tune_show_holdouts(stdout, &call->plan, result);
 	return 0;
 }
 

@@ -74,7 +74,7 @@ static void wait_from(struct ranks *ranks, uint32_t from, void *room, size_t byt
 static uint64_t hash_of(const struct call *call)
 {
 	uint64_t hash = 0;
-	for (uint32_t i = 0; i < call->options.scenario_count; i++)
+	for (uint32_t i = 0; i < call->options.scenario_count + call->options.holdout_count; i++)
 		hash = (hash ^ tune_pool_hash(call->pool, i)) * UINT64_C(0x100000001b3);
 	return hash;
 }

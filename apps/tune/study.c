@@ -37,6 +37,15 @@ static int default_aim(struct call *call, bool has_collectives)
 	return 0;
 }
 
+// The suite, then the hold-outs. Returns how many they are.
+static uint32_t list_members(const struct words *options, const char *ret[TUNE_SCENARIOS_MAX])
+{
+	memcpy(ret, options->scenarios, options->scenario_count * sizeof(*ret));
+	memcpy(ret + options->scenario_count, options->holdouts,
+	       options->holdout_count * sizeof(*ret));
+	return options->scenario_count + options->holdout_count;
+}
+
 static void plan_of(struct call *call)
 {
 	const struct words *options = &call->options;
@@ -44,6 +53,7 @@ static void plan_of(struct call *call)
 		.space = options->space,
 		.aim = options->aim,
 		.scenario_count = options->scenario_count,
+		.holdout_count = options->holdout_count,
 		.seed = options->seed,
 		.budget = options->budget,
 		.engine = options->engine,
@@ -57,7 +67,7 @@ static void plan_of(struct call *call)
 		.fresh_seeds = options->fresh_seeds,
 		.store = call->store,
 	};
-	memcpy(call->plan.scenarios, options->scenarios, sizeof(call->plan.scenarios));
+	list_members(options, call->plan.scenarios);
 }
 
 // ---------------------------------------------------------------- facts
@@ -117,9 +127,11 @@ static int keep_all(struct call *call)
 	int rc = 0;
 	if (!call->options.has_seed)
 		call->plan.seed = tune_pool_seed(call->pool, 0);
-	for (uint32_t i = 0; rc == 0 && i < call->plan.scenario_count; i++) {
+	for (uint32_t i = 0; rc == 0 && i < call->plan.scenario_count + call->plan.holdout_count;
+	     i++) {
 		call->plan.fabrics[i] = *tune_pool_fabric(call->pool, i);
-		has_collectives &= tune_pool_has_collective(call->pool, i);
+		if (i < call->plan.scenario_count)
+			has_collectives &= tune_pool_has_collective(call->pool, i);
 		rc = keep_scenario(call, i);
 	}
 	snprintf(seed, sizeof(seed), "%" PRIu64, call->plan.seed);
@@ -136,7 +148,8 @@ static int read_all(struct call *call)
 {
 	char name[32], *text;
 	int rc = 0;
-	for (uint32_t i = 0; rc == 0 && i < call->plan.scenario_count; i++) {
+	for (uint32_t i = 0; rc == 0 && i < call->plan.scenario_count + call->plan.holdout_count;
+	     i++) {
 		struct tune_fabric *fabric = &call->plan.fabrics[i];
 		snprintf(name, sizeof(name), "fabric.%u", i);
 		rc = tune_store_fact(call->store, name, &text, &call->refusal);
@@ -187,12 +200,30 @@ static int read_command(struct call *call)
 	return rc < 0 ? rc : words_of_study(&call->options, call->words, &call->refusal);
 }
 
+// A hold-out is no scenario of the suite, under whatever name, nor another hold-out.
+static int check_holdouts(struct call *call, const struct tune_suite *suite)
+{
+	for (uint32_t i = call->options.scenario_count; i < suite->count; i++)
+		for (uint32_t j = 0; j < i; j++) {
+			if (!tune_pool_is_same(call->pool, i, j))
+				continue;
+			return outcome_bad_word(
+				&call->refusal,
+				j < call->options.scenario_count
+					? "the search sees this one, so it is no hold-out:"
+					: "this hold-out is given twice:",
+				suite->scenarios[i]);
+		}
+	return 0;
+}
+
 int study_open_pool(struct call *call)
 {
 	const struct words *options = &call->options;
+	const char *members[TUNE_SCENARIOS_MAX];
 	const struct tune_suite suite = {
-		.count = options->scenario_count,
-		.scenarios = options->scenarios,
+		.count = list_members(options, members),
+		.scenarios = members,
 		.sets = options->sets,
 		.set_count = options->set_count,
 		.off = options->off,
@@ -200,6 +231,8 @@ int study_open_pool(struct call *call)
 		.jobs = options->jobs,
 	};
 	int rc = tune_pool_open(&call->pool, &suite, &call->refusal);
+	if (rc == 0)
+		rc = check_holdouts(call, &suite);
 	return rc < 0 ? rc : tune_pool_check(call->pool, &options->space, &call->refusal);
 }
 

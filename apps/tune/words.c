@@ -35,6 +35,7 @@ enum {
 	OPT_RACE_SEEDS,
 	OPT_FRESH_SEEDS,
 	OPT_SET,
+	OPT_HOLDOUT,
 	OPT_OFF,
 	OPT_PARTS,
 	OPT_SCREEN,
@@ -67,6 +68,7 @@ static const struct option longs[] = {
 	{"search-seeds", required_argument, NULL, OPT_SEARCH_SEEDS},
 	{"race-seeds", required_argument, NULL, OPT_RACE_SEEDS},
 	{"fresh-seeds", required_argument, NULL, OPT_FRESH_SEEDS},
+	{"holdout", required_argument, NULL, OPT_HOLDOUT},
 	{"set", required_argument, NULL, OPT_SET},
 	{"off", required_argument, NULL, OPT_OFF},
 	{"screen", required_argument, NULL, OPT_SCREEN},
@@ -169,6 +171,14 @@ static int take_off(struct words *options, const char *word, struct refusal *ref
 	return 0;
 }
 
+static int take_holdout(struct words *options, const char *word, struct refusal *refusal)
+{
+	if (options->holdout_count == TUNE_SCENARIOS_MAX)
+		return outcome_bad_word(refusal, "too many --holdout, at", word);
+	options->holdouts[options->holdout_count++] = word;
+	return 0;
+}
+
 // Words that make the study what it is.
 static int take_of_study(struct words *options, int option, const char *word,
 			 struct refusal *refusal)
@@ -207,6 +217,8 @@ static int take_of_study(struct words *options, int option, const char *word,
 	case OPT_FRESH_SEEDS:
 		return take_count(&options->fresh_seeds, "--fresh-seeds", word, 2, TUNE_BLOCKS_MAX,
 				  refusal);
+	case OPT_HOLDOUT:
+		return take_holdout(options, word, refusal);
 	case OPT_OFF:
 		return take_off(options, word, refusal);
 	case OPT_SCREEN:
@@ -342,6 +354,8 @@ static int check_whole(const struct words *options, struct refusal *refusal)
 {
 	if (options->scenario_count == 0)
 		return outcome_bad_line(refusal, "no scenario given");
+	if (options->scenario_count + options->holdout_count > TUNE_SCENARIOS_MAX)
+		return outcome_bad_line(refusal, "too many scenarios: 16 with the hold-outs");
 	if (options->space.count == 0)
 		return outcome_bad_line(
 			refusal,
@@ -468,7 +482,8 @@ int words_parse(struct words *ret, int argc, char **argv, struct refusal *refusa
 			return outcome_bad_word(
 				refusal, "unknown option or missing value:", argv[optind - 1]);
 		if (option != OPT_KNOB && option != OPT_AIM && option != OPT_LIMIT &&
-		    option != OPT_OFF && option != OPT_SPACE && option != OPT_SET)
+		    option != OPT_HOLDOUT && option != OPT_OFF && option != OPT_SPACE &&
+		    option != OPT_SET)
 			rc = outcome_first(refusal, seen, longs, option);
 		if (rc == 0)
 			rc = take_option(ret, option, optarg, refusal);

@@ -102,3 +102,9 @@ void sheet_measures(json_t *section, const json_t *book, const char *word);
 // What several kinds have: checks of a verdict, and the command.
 void sheet_verdict(json_t *section, const struct html_input *input);
 void sheet_again(struct sheet *sheet);
+
+// "0.9505 (0.9475 to 0.9536)", or as much of it as there is.
+void sheet_ratio_cell(json_t *row, const json_t *standing);
+
+// Of a study of settings, a table for each scenario that its search did not see.
+void sheet_holdouts(json_t *section, const json_t *study);

@@ -23,19 +23,6 @@ static void notes(json_t *section, const json_t *lines)
 	json_array_foreach(lines, i, each) sheet_note(section, "%s", json_string_value(each));
 }
 
-// "0.9505 (0.9475 to 0.9536)", or as much of it as there is.
-static void ratio_cell(json_t *row, const json_t *standing)
-{
-	if (!json_is_number(json_object_get(standing, "ratio")))
-		sheet_cell_state(row, "unavailable: no run came to its end within the constraints",
-				 "unavailable");
-	else if (!json_is_number(json_object_get(standing, "low")))
-		sheet_cell(row, "%.4f", sheet_number(standing, "ratio", NAN));
-	else
-		sheet_cell(row, "%.4f (%.4f to %.4f)", sheet_number(standing, "ratio", NAN),
-			   sheet_number(standing, "low", NAN), sheet_number(standing, "high", NAN));
-}
-
 // ---------------------------------------------------------------- what to set
 
 static void sets(json_t *section, const json_t *study)
@@ -105,10 +92,10 @@ static void finalists(json_t *section, const json_t *study)
 		const json_t *fresh = list_of(each, "fresh");
 		json_t *row = sheet_row(table);
 		sheet_cell(row, "%zu", i + 1);
-		ratio_cell(row, fresh);
+		sheet_ratio_cell(row, fresh);
 		sheet_cell(row, "%.0f", sheet_number(fresh, "seeds", 0));
 		sheet_cell(row, "%s", sheet_text(fresh, "binding"));
-		ratio_cell(row, list_of(each, "search"));
+		sheet_ratio_cell(row, list_of(each, "search"));
 		sheet_cell(row, "%s", sheet_text(each, "setting"));
 		if (!json_is_number(json_object_get(fresh, "low")))
 			continue;
@@ -130,12 +117,14 @@ static void summary(struct sheet *sheet)
 	json_t *section = sheet_section(sheet, "summary", "Summary");
 	if (sheet->state[0] != '\0')
 		sheet_note(section, "NOT AT ITS END: what follows is the search's, without proof.");
+	notes(section, list_of(study, "alerts"));
 	notes(section, list_of(study, "words"));
 	if (json_array_size(list_of(study, "words")) == 0)
 		notes(section, list_of(study, "says"));
 	notes(section, list_of(study, "head"));
 	sets(section, study);
 	finalists(section, study);
+	sheet_holdouts(section, study);
 }
 
 // ---------------------------------------------------------------- knobs
@@ -225,7 +214,7 @@ static void curve_table(json_t *section, const json_t *knob, const char *of)
 	{
 		json_t *row = sheet_row(table);
 		sheet_cell(row, "%s", sheet_text(each, "value"));
-		ratio_cell(row, each);
+		sheet_ratio_cell(row, each);
 		sheet_cell(row, "%.0f", sheet_number(each, "count", 0));
 		sheet_cell(row, "%s", sheet_text(each, "breaks"));
 	}
@@ -336,7 +325,7 @@ static void settings(struct sheet *sheet)
 				      line);
 		json_t *row = sheet_row(table);
 		sheet_cell(row, "%s", sheet_text(each, "setting"));
-		ratio_cell(row, each);
+		sheet_ratio_cell(row, each);
 	}
 }
 

@@ -200,6 +200,12 @@ bool tune_pool_has_collective(const struct tune_pool *pool, uint32_t index)
 	return pool->members[index].has_collective;
 }
 
+bool tune_pool_is_same(const struct tune_pool *pool, uint32_t first, uint32_t second)
+{
+	const struct member *a = &pool->members[first], *b = &pool->members[second];
+	return a->hash == b->hash && a->place == b->place && a->robust == b->robust;
+}
+
 // ---------------------------------------------------------------- one run
 
 struct words {

@@ -131,7 +131,11 @@ static void say_risk(FILE *to, const struct tune_plan *plan, const struct tune_r
 	for (uint32_t i = 0; i < plan->space.count; i++)
 		if (tune_space_end(&plan->space, result->recommended->at, i) != 0)
 			fprintf(to, "; %s is at an end of its range", plan->space.knobs[i].key);
-	fprintf(to, ". Other jobs were not tried.\n");
+	for (uint32_t i = 0; i < result->holdout_count; i++)
+		if (result->holdouts[i].is_worse)
+			fprintf(to, "; worse on %s, which the search did not see",
+				plan->scenarios[plan->scenario_count + i]);
+	fputs(".\n", to);
 }
 
 static void say_flat(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
@@ -160,6 +164,9 @@ void tune_advise(FILE *to, const struct tune_plan *plan, const struct tune_resul
 		say_set(to, plan, result);
 		say_gain(to, plan, result);
 		say_risk(to, plan, result);
+		tune_holdout_lines(to, "  ", plan, result);
 	}
+	if (plan->holdout_count == 0)
+		fprintf(to, "  Nothing but the suite was tried (--holdout).\n");
 	say_flat(to, plan, result);
 }

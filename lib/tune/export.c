@@ -186,6 +186,9 @@ static void evidence(FILE *to, const struct tune_plan *plan, const struct tune_r
 		fprintf(to, ", %s", plan->aim.limits[i].text);
 	fputc('\n', to);
 	tune_round_line(to, "# ", plan, result);
+	tune_holdout_lines(to, "# ", plan, result);
+	if (plan->holdout_count == 0)
+		fputs("# nothing but the suite was tried\n", to);
 }
 
 // One setting; false when there is no key for it, or none that holds it.

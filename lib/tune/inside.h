@@ -7,6 +7,7 @@
 //   show.c, show_json.c            tune.c     all of it in order
 //   screen.c, sobol.c  knobs that do nothing are left out
 //   export.c  in the keys of NICs and switches
+//   holdout.c  the last round on scenarios that the search does not see
 //   advice.c  what to set, what it buys, what it risks, in words
 //   front.c   a search for the Pareto set of several aims
 //   pareto.c, ab.c  what readers make of a study, and of two
@@ -47,6 +48,10 @@ struct tune {
 	struct study_run *defaults[2]; // met, fresh: [scenario * TUNE_BLOCKS_MAX + block]
 	uint32_t default_blocks[2];
 	struct refusal *refusal;
+	// For each hold-out a study of that scenario alone, which has no search; `suite` is what it
+	// belongs to, in whose plan it is `scenario`.
+	struct tune *holdouts[TUNE_SCENARIOS_MAX], *suite;
+	uint32_t scenario;
 };
 
 // The seed of a block.
@@ -128,6 +133,26 @@ void tune_advise(FILE *to, const struct tune_plan *plan, const struct tune_resul
 // race.
 int tune_race(struct tune *tune, uint64_t runs);
 int tune_judge_finalists(struct tune *tune);
+
+// Begins the hold-outs: makes sure that the default runs there, and that the knobs do something.
+// -EINVAL with the hold-out and the reason.
+int tune_holdouts_begin(struct tune *tune);
+
+// Has the default, the finalists and what is rounded meet the hold-outs, on fresh seeds.
+int tune_holdouts_judge(struct tune *tune);
+
+// Runs that a hold-out takes before the search, at most, and in the last round.
+uint64_t tune_holdout_runs_first(void);
+uint64_t tune_holdout_runs_last(const struct tune_plan *plan);
+
+// What the recommended setting comes to on each hold-out, a line each with `before` in front; and
+// the same of those alone on which it is a risk.
+void tune_holdout_lines(FILE *to, const char *before, const struct tune_plan *plan,
+			const struct tune_result *result);
+void tune_show_alerts(FILE *to, const struct tune_plan *plan, const struct tune_result *result);
+
+// "0.9505 (0.9475 to 0.9536)", or as much of it as there is.
+void tune_ratio_text(const struct tune_standing *standing, char *ret, size_t bytes);
 
 // What tune_show() begins with, and what it says is to be set.
 void tune_show_head(FILE *to, const struct tune_plan *plan, const struct tune_result *result);

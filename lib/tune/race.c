@@ -273,5 +273,7 @@ int tune_judge_finalists(struct tune *tune)
 	if (result->verdict != TUNE_NOT_BETTER)
 		result->recommended = result->finalists[0];
 	rc = judge_off(tune);
-	return rc < 0 ? rc : judge_round(tune);
+	if (rc == 0)
+		rc = judge_round(tune);
+	return rc < 0 ? rc : tune_holdouts_judge(tune);
 }

@@ -194,6 +194,7 @@ int tune_report_of(json_t **ret, struct tune *tune, const struct tune_curves *cu
 	for (uint32_t i = 0; i < plan->aim.limit_count; i++)
 		json_array_append_new(limits, json_string(plan->aim.limits[i].text));
 	put(document, "cpu_s", tune_number(tune->result.cpu_s));
+	put_lines(document, "alerts", plan, &tune->result, tune_show_alerts);
 	put_lines(document, "head", plan, &tune->result, tune_show_head);
 	put_lines(document, "says", plan, &tune->result, tune_show_verdict);
 	put_lines(document, "words", plan, &tune->result, tune_advise);

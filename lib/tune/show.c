@@ -62,7 +62,7 @@ void tune_show_head(FILE *to, const struct tune_plan *plan, const struct tune_re
 
 // ---------------------------------------------------------------- settings
 
-static void ratio_text(const struct tune_standing *standing, char *ret, size_t bytes)
+void tune_ratio_text(const struct tune_standing *standing, char *ret, size_t bytes)
 {
 	if (isnan(standing->ratio))
 		snprintf(ret, bytes, "-");
@@ -77,7 +77,7 @@ static void setting_line(FILE *to, const char *what, const struct tune_standing 
 			 const char *name)
 {
 	char ratio[64];
-	ratio_text(standing, ratio, sizeof(ratio));
+	tune_ratio_text(standing, ratio, sizeof(ratio));
 	fprintf(to, "  %-13s %-26s %s\n", what, ratio, name);
 }
 
@@ -167,6 +167,32 @@ static void finalists(FILE *to, const struct tune_plan *plan, const struct tune_
 	}
 }
 
+// The same on scenarios that the search did not see.
+static void holdouts(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
+{
+	for (uint32_t i = 0; i < result->holdout_count; i++) {
+		const struct tune_holdout *holdout = &result->holdouts[i];
+		fprintf(to,
+			"\nOn %s, which the search did not see, on %u fresh seeds (each interval "
+			"holds by itself)\n",
+			plan->scenarios[plan->scenario_count + i], plan->fresh_seeds);
+		for (uint32_t j = 0; j < result->finalist_count; j++) {
+			char place[16];
+			snprintf(place, sizeof(place), "%u", j + 1);
+			setting_line(to, place, &holdout->standings[j], result->finalists[j]->name);
+			if (holdout->standings[j].violation > 0)
+				breach_line(to, plan, &holdout->standings[j]);
+		}
+		if (holdout->round.count > 0)
+			setting_line(to, "1, rounded", &holdout->round, result->finalists[0]->name);
+		if (holdout->round.violation > 0)
+			breach_line(to, plan, &holdout->round);
+		if (holdout->default_breach != TUNE_BREACH_NONE)
+			fprintf(to, "  The default breaks %s there.\n",
+				tune_aim_breach(&plan->aim, holdout->default_breach));
+	}
+}
+
 // ---------------------------------------------------------------- knobs
 
 static int larger_share_first(const void *a, const void *b)
@@ -228,7 +254,7 @@ static void off_line(FILE *to, const struct tune_plan *plan, const struct tune_r
 	if (result->off == NULL)
 		return;
 	setting_line(to, "off", &result->off_standing, result->off->name);
-	ratio_text(&result->off_standing, ratio, sizeof(ratio));
+	tune_ratio_text(&result->off_standing, ratio, sizeof(ratio));
 	if (result->off_standing.violation > 0)
 		breach_line(to, plan, &result->off_standing);
 	else if (result->is_off_best)
@@ -303,6 +329,7 @@ static void so_far(FILE *to, const struct tune_plan *plan, const struct tune_res
 
 void tune_show(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
 {
+	tune_show_alerts(to, plan, result);
 	tune_show_head(to, plan, result);
 	screening(to, plan, result);
 	if (result->verdict == TUNE_UNFINISHED || result->verdict == TUNE_PART) {
@@ -312,6 +339,7 @@ void tune_show(FILE *to, const struct tune_plan *plan, const struct tune_result 
 	if (result->finalist_count > 0) {
 		both(to, plan, result);
 		finalists(to, plan, result);
+		holdouts(to, plan, result);
 		off_line(to, plan, result);
 	}
 	tune_show_verdict(to, plan, result);

@@ -84,6 +84,33 @@ static json_t *rounded_of(const struct tune_plan *plan, const struct tune_result
 			 tried);
 }
 
+// The finalists on each scenario that the search did not see.
+static json_t *holdouts_of(const struct tune_plan *plan, const struct tune_result *result)
+{
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < result->holdout_count; i++) {
+		const struct tune_holdout *holdout = &result->holdouts[i];
+		json_t *finalists = json_array();
+		for (uint32_t j = 0; j < result->finalist_count; j++) {
+			json_t *one = standing_of(plan, &holdout->standings[j]);
+			json_object_set_new(one, "setting",
+					    json_string(result->finalists[j]->name));
+			json_array_append_new(finalists, one);
+		}
+		json_t *one = json_pack("{s:s, s:b, s:o}", "scenario",
+					plan->scenarios[plan->scenario_count + i], "worse",
+					holdout->is_worse, "finalists", finalists);
+		if (holdout->round.count > 0)
+			json_object_set_new(one, "rounded", standing_of(plan, &holdout->round));
+		if (holdout->default_breach != TUNE_BREACH_NONE)
+			json_object_set_new(
+				one, "default_breaks",
+				json_string(tune_aim_breach(&plan->aim, holdout->default_breach)));
+		json_array_append_new(list, one);
+	}
+	return list;
+}
+
 static json_t *goals_of(const struct tune_plan *plan)
 {
 	json_t *list = json_array();
@@ -137,6 +164,8 @@ json_t *tune_document(const struct tune_plan *plan, const struct tune_result *re
 		json_object_set_new(
 			all, "default_breaks",
 			json_string(tune_aim_breach(&plan->aim, result->default_breach)));
+	if (plan->holdout_count > 0)
+		json_object_set_new(all, "holdouts", holdouts_of(plan, result));
 	if (result->round_count > 0)
 		json_object_set_new(all, "rounded", rounded_of(plan, result));
 	return all;

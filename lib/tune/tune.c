@@ -48,6 +48,8 @@ void tune_free(struct tune *tune)
 		free(tune->result.candidates[i]);
 	free(tune->result.candidates);
 	free(tune->result.off);
+	for (uint32_t i = 0; i < tune->plan.holdout_count; i++)
+		tune_free(tune->holdouts[i]);
 	for (uint32_t i = 0; i < TUNE_ROUNDS_MAX; i++)
 		free(tune->result.rounds[i].candidate);
 	free(tune->hashes);
@@ -64,7 +66,8 @@ const struct tune_result *tune_result(const struct tune *tune)
 static uint64_t runs_of_last_round(const struct tune_plan *plan)
 {
 	return (uint64_t)(TUNE_FINALISTS + 1 + TUNE_ROUNDS_MAX + plan->has_off) *
-		plan->fresh_seeds * plan->scenario_count;
+		plan->fresh_seeds * plan->scenario_count +
+		plan->holdout_count * tune_holdout_runs_last(plan);
 }
 
 uint64_t tune_budget_min(const struct tune_plan *plan)
@@ -73,7 +76,8 @@ uint64_t tune_budget_min(const struct tune_plan *plan)
 	uint64_t screen = plan->screen == TUNE_SCREEN_AUTO ? 0
 							   : (uint64_t)plan->screen *
 			(plan->space.count + 1) * plan->search_seeds * plan->scenario_count;
-	return race + runs_of_last_round(plan) + screen + (screen + 2) / (RACE_PART - 1);
+	return race + runs_of_last_round(plan) + plan->holdout_count * tune_holdout_runs_first() +
+		screen + (screen + 2) / (RACE_PART - 1);
 }
 
 // ---------------------------------------------------------------- search
@@ -296,6 +300,8 @@ static int study(struct tune *tune)
 	struct tune_result *result = &tune->result;
 	uint64_t last = runs_of_last_round(plan);
 	int rc = tune_meet_default(tune, false, plan->race_seeds);
+	if (rc == 0)
+		rc = tune_holdouts_begin(tune);
 	if (rc < 0)
 		return rc;
 	result->is_random = is_random(tune);

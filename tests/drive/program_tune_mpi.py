@@ -18,7 +18,7 @@ from program_tune import BAD_INPUT, DONE, KNOBS, WEFT  # noqa: E402
 
 MPI = pathlib.Path(WEFT).parent / "weft-tune-mpi"
 RIGHTS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}  # a container is root
-WORDS = ["small.yaml", *KNOBS, "--limit", "queue_bytes_max<=300kB", "--budget", "300", "--fresh-seeds", "8", "--race-seeds", "4"]
+WORDS = ["small.yaml", *KNOBS, "--limit", "queue_bytes_max<=300kB", "--holdout", "small.yaml+mixed", "--budget", "360", "--fresh-seeds", "8", "--race-seeds", "4"]
 
 
 class Spread(program_tune.Room):

@@ -37,6 +37,9 @@ const char *tune_pool_name(const struct tune_pool *pool, uint32_t index);
 uint64_t tune_pool_hash(const struct tune_pool *pool, uint32_t index);
 bool tune_pool_has_collective(const struct tune_pool *pool, uint32_t index);
 
+// Whether two are the same scenario, whatever they were called.
+bool tune_pool_is_same(const struct tune_pool *pool, uint32_t first, uint32_t second);
+
 // Makes sure that each scenario takes each knob at both ends of its range. -EINVAL with the knob,
 // the scenario and the reason.
 int tune_pool_check(struct tune_pool *pool, const struct tune_space *space,

@@ -28,6 +28,11 @@ struct tune_curves {
 int tune_report_of(json_t **ret, struct tune *tune, const struct tune_curves *curves,
 		   struct refusal *refusal);
 
+// For people; as JSON; on each hold-out, a line each. -errno: the stream does not take it.
+void tune_show(FILE *to, const struct tune_plan *plan, const struct tune_result *result);
+int tune_show_json(FILE *to, const struct tune_plan *plan, const struct tune_result *result);
+void tune_show_holdouts(FILE *to, const struct tune_plan *plan, const struct tune_result *result);
+
 #ifdef __cplusplus
 }
 #endif

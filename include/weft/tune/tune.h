@@ -56,6 +56,7 @@ struct tune_plan {
 	struct tune_space space;
 	struct tune_aim aim;
 	uint32_t scenario_count; // of the suite
+	uint32_t holdout_count;	 // scenarios behind these, which the search does not see
 	const char *scenarios[TUNE_SCENARIOS_MAX];
 	struct tune_fabric fabrics[TUNE_SCENARIOS_MAX];
 	uint64_t seed;	 // of the study: what is drawn, and the first seed of runs
@@ -126,6 +127,14 @@ struct tune_rounding {
 	bool is_taken;
 };
 
+// The last round on a scenario that the search did not see. Each interval holds by itself.
+struct tune_holdout {
+	struct tune_standing standings[TUNE_FINALISTS]; // of the finalists, in their order
+	struct tune_standing round;			// of what is set, if rounded; else count 0
+	uint32_t default_breach;			// as in tune_result
+	bool is_worse; // what is set: than the default beyond noise, or it breaks a constraint
+};
+
 enum tune_verdict {
 	TUNE_BETTER,	 // the recommended setting beats the default, or meets what that breaks
 	TUNE_NOT_BETTER, // none does beyond chance: the default stays
@@ -158,6 +167,8 @@ struct tune_result {
 	uint32_t round_count;
 	struct tune_rounding rounds[TUNE_ROUNDS_MAX];
 	enum tune_digits digits; // that are taken
+	uint32_t holdout_count;	 // that the last round met
+	struct tune_holdout holdouts[TUNE_SCENARIOS_MAX];
 	bool is_off_best;  // it meets the constraints, and no finalist is better beyond chance
 	bool is_random;	   // seeds change the aim
 	bool is_exhausted; // every setting of the space was tried
@@ -183,10 +194,6 @@ uint64_t tune_budget_min(const struct tune_plan *plan);
 // `confidence` is of the interval, `freedom` is count - 1.
 void tune_standing_of(struct tune_standing *ret, const struct tune_series *series,
 		      double confidence);
-
-// For people, and as JSON. -errno when the stream does not take it.
-void tune_show(FILE *to, const struct tune_plan *plan, const struct tune_result *result);
-int tune_show_json(FILE *to, const struct tune_plan *plan, const struct tune_result *result);
 
 #ifdef __cplusplus
 }
