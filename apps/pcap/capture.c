@@ -243,6 +243,9 @@ static void say(const struct live *live)
 		printf("%s; the packet has a comment\n", live->triggered);
 	else if (live->words != NULL)
 		puts("no trigger");
+	if (live->trigger.unwatched > 0)
+		printf("%s packets not watched for another EV: no place for their QP or EV\n",
+		       count_words(w[3], live->trigger.unwatched));
 	if (live->sniff.why[0] != '\0')
 		printf("the device is gone: %s\n", live->sniff.why);
 	if (rotation_kept(&live->ring) == 0)

@@ -85,16 +85,30 @@ static int check_pace(struct replay *replay)
 	return pace_read(&replay->pace, &replay->refusal);
 }
 
+// --speed X or --speed=X, and its like: how many words it took; 0: it is none of these.
+static int take_pace(struct replay *replay, const char *word, const char *next)
+{
+	char name[16];
+	size_t length = strcspn(word, "=");
+	snprintf(name, sizeof(name), "%.*s", length < sizeof(name) ? (int)length : 0, word);
+	const char **pace = pace_word(&replay->pace, name);
+	if (pace == NULL)
+		return 0;
+	bool has_value = word[length] == '=';
+	const char *value = has_value ? word + length + 1 : next != NULL ? next : "";
+	int rc = outcome_once(&replay->refusal, pace, name, value);
+	return rc < 0 ? rc : has_value ? 1 : 2;
+}
+
 static int take_words(struct replay *replay, int argc, char **argv)
 {
 	int rc = 0;
 	replay->words[replay->count++] = argv[0];
 	for (int i = 1; i < argc && rc == 0; i++) {
-		const char **pace = pace_word(&replay->pace, argv[i]);
-		if (pace != NULL) {
-			rc = outcome_once(&replay->refusal, pace, argv[i],
-					  i + 1 < argc ? argv[i + 1] : "");
-			i++;
+		rc = take_pace(replay, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
+		if (rc != 0) {
+			i += rc == 2;
+			rc = rc < 0 ? rc : 0;
 			continue;
 		}
 		if (strncmp(argv[i], "-o", 2) != 0) {

@@ -99,6 +99,7 @@ static bool is_new_ev(struct trigger *trigger, uint64_t name, uint32_t ev)
 			return true;
 		}
 	}
+	trigger->unwatched++;
 	return false;
 }
 
@@ -110,8 +111,10 @@ static bool changes_ev(struct trigger *trigger, const struct wire_record *record
 		return false;
 	uint64_t name = name_of(record);
 	struct trigger_qp *qp = qp_of(trigger, name);
-	if (qp == NULL)
+	if (qp == NULL) {
+		trigger->unwatched++;
 		return false;
+	}
 	bool is_new = is_new_ev(trigger, name, is_mrc ? record->ev : record->source_port);
 	bool changes = is_new && qp->evs > 0 && qp->packets >= QUIET_PACKETS(qp->evs);
 	qp->evs += is_new;

@@ -123,6 +123,11 @@ def check_ev(folder):
     sent = [frame for frame, _, _ in frames(PCAPS / "clean-write.pcapng")]
     status, said, _ = capture(["-o", out, "--trigger", "ev", "--force"], sent, stop=True)
     check(status == 0 and "\nno trigger\n" in said, f"no change in a healthy run: {said}")
+    # More QPs than there is room for: those without a place are told; before, none was.
+    check("not watched" not in said, f"all were watched: {said}")
+    sent = [data[:67] + qpn.to_bytes(3, "big") + data[70:] for qpn in range(1, 8193)]
+    status, said, _ = capture(["-o", out, "--trigger", "ev", "--force"], sent, stop=True)
+    check(status == 0 and "packets not watched for another EV" in said, f"QPs without a place: {said}")
 
 
 def check_rotation(folder):
