@@ -3,7 +3,7 @@
 # planted.sh PROGRAM PATTERN [SEED]: PROGRAM holds a bug planted on purpose and must find it: end with a failure (not by a
 # signal) and say something that matches PATTERN. A swarm, and the laws of paths, begin with world SEED.
 set -uo pipefail
-export WEFT_BYTES_FIRST=${3:-1} WEFT_PATH_LAWS_FIRST=${3:-1} WEFT_COSTS_FIRST=${3:-1}
+export WEFT_BYTES_FIRST=${3:-1} WEFT_PATH_LAWS_FIRST=${3:-1}
 said=$("$1" 2>&1)
 status=$?
 if [ "$status" -eq 0 ]; then

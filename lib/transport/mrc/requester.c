@@ -308,6 +308,14 @@ static __attribute__((noinline)) void make_reminder(struct endpoint *endpoint, s
 	packet->bth = PACKET_RTX;
 }
 
+// Whether little else would tell what was lost: a packet beyond a full window, one that used up a
+// try of the few that it has, and with one plane, where none can stand in, one that was lost twice.
+static bool must_arrive(const struct qp *qp, const struct plan *plan, const struct slot *slot)
+{
+	bool was_lost_twice = qp->path.load == NULL && (slot->flags & SLOT_RTX) != 0;
+	return qp->is_window_due || (plan->is_rtx && (slot_tries(slot) > 0 || was_lost_twice));
+}
+
 static void make_packet(struct endpoint *endpoint, struct qp *qp, const struct plan *plan, ps_t now,
 			struct packet *packet)
 {
@@ -315,9 +323,8 @@ static void make_packet(struct endpoint *endpoint, struct qp *qp, const struct p
 	uint32_t avoid = plan->is_rtx ? slot->ev_index : PATH_NO_EV;
 	balance_at(&qp->path, now);
 	path_at(&qp->path, now);
-	bool has_waited = plan->is_rtx && slot_tries(slot) > 0; // and fails with the last try
 	struct path_choice path = outgoing_pick(&qp->path, packet->plane, avoid,
-						qp->is_window_due || has_waited);
+						must_arrive(qp, plan, slot));
 	const struct send *send = plan->is_rtx ? number_again(endpoint, qp, plan)
 					       : number_new(endpoint, qp, plan, now);
 	slot->sent_at = sent_units(now);

@@ -166,7 +166,7 @@ void responder_route(const struct endpoint *endpoint, struct qp *qp, struct pack
 {
 	struct path_set *path = way_known(endpoint, qp);
 	packet->plane = (uint8_t)path_control_plane(path, packet->plane);
-	packet->ev = path_value(path, path_control(path, packet->plane));
+	packet->ev = path_value(path, path_answer(path, packet->plane));
 }
 
 void responder_address(const struct endpoint *endpoint, uint32_t remote_qpn, struct packet *packet)

@@ -241,24 +241,23 @@ struct path_choice path_pick(struct path_set *set, uint32_t plane_number, uint32
 	return (struct path_choice){spare, false};
 }
 
-// The EV that was heard of last, while others of the plane are blocked; else none.
-static uint32_t heard(const struct path_set *set, uint32_t plane_number)
+uint32_t path_last_heard(const struct path_set *set, uint32_t plane_number)
 {
 	const struct path_plane *plane = &set->planes[plane_number];
 #ifdef PLANT_ANY_REPEAT // a planted bug: a packet that was lost twice takes its turn like any
 	return PATH_NO_EV;
 #endif
-	bool is_known = plane->bad > 0 && plane->heard % set->shape->planes == plane_number &&
+	bool is_known = plane->bad > 0 && plane->heard < set->shape->universe &&
+		plane->heard % set->shape->planes == plane_number &&
 		!place_is_blocked(set, plane->heard);
 	return is_known ? plane->heard : PATH_NO_EV;
 }
 
 struct path_choice path_pick_heard(struct path_set *set, uint32_t plane, uint32_t avoid)
 {
-	uint32_t index = set->balance ? PATH_NO_EV : heard(set, plane);
-	if (index == PATH_NO_EV || index == avoid)
-		return path_pick(set, plane, avoid);
-	return (struct path_choice){index, false};
+	uint32_t index = set->balance ? PATH_NO_EV : path_last_heard(set, plane);
+	return index == PATH_NO_EV ? path_pick(set, plane, avoid)
+				   : (struct path_choice){index, false};
 }
 
 // --- feedback
@@ -365,6 +364,8 @@ enum path_change path_lose(struct path_set *set, uint32_t index, ps_t now)
 	if (set->shape->policy != PATH_MRC || path_is_down(set, index % set->shape->planes))
 		return PATH_SAME; // of a port that is down it says nothing new
 	lose_on(set, place_plane(set, index), now);
+	if (place_plane(set, index)->heard == index)
+		place_plane(set, index)->heard = UINT16_MAX;
 	if (!place_is_blocked(set, index) && place_row(set, index) < PATH_EV_LOSSES)
 		place_lengthen_row(set, index);
 	return path_retire(set, index, now);

@@ -128,8 +128,8 @@ static inline void path_at(struct path_set *set, ps_t now)
 // always is one: when nothing is usable it is one that is held bad, as a trial.
 struct path_choice path_pick(struct path_set *set, uint32_t plane, uint32_t avoid);
 
-// The same for one that must come through, as little else will tell what was lost: while EVs of the
-// plane are blocked it is the one that was heard of last.
+// The EV heard of last, while others of the plane are blocked: what it carries comes through.
+uint32_t path_last_heard(const struct path_set *set, uint32_t plane);
 struct path_choice path_pick_heard(struct path_set *set, uint32_t plane, uint32_t avoid);
 
 // The port of `plane` is back at the end where it was missing: what was lost there meanwhile says

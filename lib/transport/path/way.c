@@ -51,6 +51,14 @@ uint32_t path_control(struct path_set *set, uint32_t plane)
 	}
 }
 
+uint32_t path_answer(struct path_set *set, uint32_t plane)
+{
+	uint32_t index = path_control(set, plane), last = PATH_NO_EV;
+	if (set->load == NULL && (set->control_rng.state & 1) == 0)
+		last = path_last_heard(set, plane);
+	return last != PATH_NO_EV ? last : index;
+}
+
 // What is known of the paths to a peer: by the first of its QPs that has a context; NULL: none.
 static struct path_set *path_of(const struct endpoint *endpoint, const struct peer *peer)
 {
@@ -79,7 +87,7 @@ uint32_t way_ev(const struct endpoint *endpoint, const struct peer *peer, uint32
 {
 	struct path_set *path = path_of(endpoint, peer);
 	if (path)
-		return path_value(path, path_control(path, plane));
+		return path_value(path, path_answer(path, plane));
 	const struct profile *profile = endpoint->shape.profile;
 	return profile ? profile->values[plane] : endpoint->shape.fixed | plane;
 }

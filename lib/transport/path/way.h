@@ -9,6 +9,10 @@
 uint32_t path_control(struct path_set *set, uint32_t plane);
 uint32_t path_control_plane(const struct path_set *set, uint32_t plane);
 
+// The same of an answer: on a fabric of one plane every other one takes the EV that was heard of
+// last while others are blocked, since who waits for it may know no better.
+uint32_t path_answer(struct path_set *set, uint32_t plane);
+
 // The plane for a packet to a peer that would take `plane`: the next one that is up at both ends.
 uint32_t way_plane(const struct endpoint *endpoint, const struct peer *peer, uint32_t plane);
 
