@@ -312,7 +312,7 @@ static __attribute__((noinline)) void make_reminder(struct endpoint *endpoint, s
 // try of the few that it has, and with one plane, where none can stand in, one that was lost twice.
 static bool must_arrive(const struct qp *qp, const struct plan *plan, const struct slot *slot)
 {
-	bool was_lost_twice = qp->path.load == NULL && (slot->flags & SLOT_RTX) != 0;
+	bool was_lost_twice = qp->path.shape->planes == 1 && (slot->flags & SLOT_RTX) != 0;
 	return qp->is_window_due || (plan->is_rtx && (slot_tries(slot) > 0 || was_lost_twice));
 }
 

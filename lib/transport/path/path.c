@@ -168,15 +168,15 @@ static bool is_skipped(const struct path_set *set, uint32_t index)
 }
 
 // Whether an EV that is kept, though all that it carried since it was heard of was lost, loses this
-// turn. The more it lost, the more turns: of those that are kept, some may be alive. Where planes
-// have shares of the window, those see to it.
+// turn. The more it lost, the more turns: of those that are kept, some may be alive. Not
+// where another plane can stand in.
 static bool rests_in_doubt(const struct path_set *set, uint32_t index)
 {
 	uint32_t planes = set->shape->planes, plane = index % planes, row = place_row(set, index);
 #ifdef PLANT_TIRELESS_DEAD // a planted bug: those that are kept carry as much whatever they lose
 	return false;
 #endif
-	if (row == 0 || set->load != NULL || !path_is_in_doubt(set, plane))
+	if (row == 0 || planes > 1 || !path_is_in_doubt(set, plane))
 		return false;
 	return ((set->planes[plane].round + index / planes) & ((1u << row) - 1)) != 0;
 }
@@ -256,8 +256,9 @@ uint32_t path_last_heard(const struct path_set *set, uint32_t plane_number)
 struct path_choice path_pick_heard(struct path_set *set, uint32_t plane, uint32_t avoid)
 {
 	uint32_t index = set->balance ? PATH_NO_EV : path_last_heard(set, plane);
-	return index == PATH_NO_EV ? path_pick(set, plane, avoid)
-				   : (struct path_choice){index, false};
+	bool is_avoided = index == avoid && set->shape->planes > 1;
+	return index == PATH_NO_EV || is_avoided ? path_pick(set, plane, avoid)
+						 : (struct path_choice){index, false};
 }
 
 // --- feedback
@@ -364,7 +365,7 @@ enum path_change path_lose(struct path_set *set, uint32_t index, ps_t now)
 	if (set->shape->policy != PATH_MRC || path_is_down(set, index % set->shape->planes))
 		return PATH_SAME; // of a port that is down it says nothing new
 	lose_on(set, place_plane(set, index), now);
-	if (place_plane(set, index)->heard == index)
+	if (set->shape->planes == 1 && place_plane(set, index)->heard == index)
 		place_plane(set, index)->heard = UINT16_MAX;
 	if (!place_is_blocked(set, index) && place_row(set, index) < PATH_EV_LOSSES)
 		place_lengthen_row(set, index);

@@ -54,7 +54,7 @@ uint32_t path_control(struct path_set *set, uint32_t plane)
 uint32_t path_answer(struct path_set *set, uint32_t plane)
 {
 	uint32_t index = path_control(set, plane), last = PATH_NO_EV;
-	if (set->load == NULL && (set->control_rng.state & 1) == 0)
+	if (set->shape->planes == 1 && (set->control_rng.state & 1) == 0)
 		last = path_last_heard(set, plane);
 	return last != PATH_NO_EV ? last : index;
 }

@@ -53,8 +53,11 @@ static void what_must_come_through_takes_the_ev_that_was_heard_of_last(void **st
 		for (uint32_t i = 0; i < EVS; i++)
 			assert_int_equal(path_pick_heard(&set, 0, PATH_NO_EV).index,
 					 EVS - 2 * planes);
-		assert_int_equal(path_pick_heard(&set, 0, EVS - 2 * planes).index,
-				 EVS - 2 * planes); // an answer may be what was lost
+		uint32_t again = path_pick_heard(&set, 0, EVS - 2 * planes).index;
+		if (planes == 1) // its answer may be what was lost
+			assert_int_equal(again, EVS - 2 * planes);
+		else
+			assert_int_not_equal(again, EVS - 2 * planes);
 		path_lose(&set, EVS - 2 * planes, 0);
 		for (uint32_t i = 0; i < EVS; i++)
 			assert_int_not_equal(path_pick_heard(&set, 0, PATH_NO_EV).index,
