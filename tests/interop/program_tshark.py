@@ -79,7 +79,7 @@ CASES = {
     "headers only, UDP checksums": [*INCAST, "--set", "capture.keep=headers", "--set", "wire.udp_checksum=true"],
     "128 bytes": [*INCAST, "--set", "capture.snap=128B"],
     "another port and place of the EV": [*RACKS, "--set", "wire.port=4971", "--set", "wire.ev=port-low"],
-    "loss": ["loss", "--set", "traffic.bytes=30000B"],
+    "loss": ["loss", "--set", "traffic.bytes=30002B"],
     "faults": ["faults.yaml"],
     "faults, IPv4, UDP checksums": ["faults.yaml", "--set", "wire.ip=4", "--set", "wire.udp_checksum=true"],
     "faults, another seed, 90 bytes": ["faults.yaml", "--seed", "2", "--set", "capture.snap=90B"],
