@@ -53,9 +53,16 @@ class Kept(unittest.TestCase):
     def start(self, *words, **more):
         run = subprocess.Popen([WEFT, "sim", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
         deadline = time.monotonic() + 30
-        while not self.part.exists() and run.poll() is None and time.monotonic() < deadline:
+        while not self.has_part(run) and run.poll() is None and time.monotonic() < deadline:
             time.sleep(0.01)
         return run
+
+    def has_part(self, run):
+        """Whether a run has the folder of its result, and has it open."""
+        try:
+            return any(os.readlink(entry) == str(self.part) for entry in pathlib.Path(f"/proc/{run.pid}/fd").iterdir())
+        except OSError:
+            return False  # one that was closed meanwhile, or a run that has ended
 
     def end_of(self, run):
         printed, said = run.communicate(timeout=600)
