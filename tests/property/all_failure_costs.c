@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "../random_world.h"
+#include "../sanitized.h"
 
 #define PORT_PACKETS 2500u // of a job on each port, and more where they are over in
 #define JOB_LEAST_US 1000. // less than that
@@ -212,8 +213,7 @@ static void a_failure_costs_what_it_takes(void **state)
 {
 	(void)state;
 	static struct cost_world world;
-	const char *sanitizers = getenv("WEFT_SANITIZE"); // with them each takes five times as long
-	uint64_t usual = sanitizers && *sanitizers ? 25 : 100;
+	uint64_t usual = is_sanitized() ? 25 : 100;
 	uint64_t first = number("WEFT_COSTS_FIRST", 1), count = number("WEFT_COSTS_COUNT", usual);
 	bool goes_on = number("WEFT_COSTS_ALL", 0) != 0;
 	uint32_t tried[DEAD_COUNT] = {0}, broken[DEAD_COUNT] = {0}, all_broken = 0;
