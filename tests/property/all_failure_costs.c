@@ -15,12 +15,12 @@
 #define BINS 200u
 #define SEEDS 3u
 #define STEADY_MAX 1.3
-#define STEADY_NOISE 0.03
+#define STEADY_NOISE 0.03 // of all; so, too
 #define SLOWEST_MAX 2.5
 #define SLOWEST_NOISE 0.04
 #define TIMER_US 262.144
 #define SETTLED_US 300.
-#define FULL_TRUNKS 0.88 // what spraying makes of trunks that are all needed: docs/protocol.md
+#define FULL_TRUNKS 0.88 // of trunks that are all needed; set after worlds: docs/protocol.md
 
 enum dead { DEAD_TRUNKS, DEAD_T1, DEAD_PLANE, DEAD_PORT, DEAD_COUNT };
 
