@@ -395,8 +395,12 @@ enum path_change path_probed(struct path_set *set, uint32_t index, bool is_marke
 
 void path_unanswered(struct path_set *set, uint32_t index)
 {
-	if (place_is_blocked(set, index))
-		place_end_row(set, index);
+	if (!place_is_blocked(set, index))
+		return;
+	place_end_row(set, index);
+#ifdef PLANT_HASTY_RETURN // a planted bug: an EV is used again whatever became of its probe
+	place_reinstate(set, index, PATH_GOOD);
+#endif
 }
 
 // Whether a plane is closed, and a probe could open it.
