@@ -192,6 +192,7 @@ static int open_device(struct ports *ports, const struct device *device, uint32_
 	if (rc == 0 && name->kind == DEVICE_INTERFACE) { // open until the process ends
 		own->is_isolated[index] = isolation_begin(name->name) >= 0;
 		own->sockets[index] = packet_socket_find(name->name);
+		own->carriers[index] = device_open(SYSFS, name->name, "carrier");
 	}
 	if (rc == 0 || refusal->text[0] != '\0')
 		return rc;
@@ -316,6 +317,7 @@ int port_device_open(struct ports *ports, struct arena *arena, const struct devi
 	ops = dpdk_frames_ops;
 	ops.name = "DPDK";
 	ops.count = count_all;
+	ops.is_up = port_device_is_up;
 	ops.close = close_none;
 	ports->ops = &ops;
 	return rc;
@@ -364,8 +366,7 @@ bool port_device_is_up(const struct ports *ports, uint32_t index)
 	struct rte_eth_link link = {0};
 	char line[8];
 	if (name->kind == DEVICE_INTERFACE) // of which DPDK says that it is up
-		return device_line(SYSFS, name->name, "carrier", line, sizeof(line)) &&
-			line[0] == '1';
+		return pread(own->carriers[index], line, sizeof(line), 0) > 0 && line[0] == '1';
 	return rte_eth_link_get_nowait(own->ports[index], &link) == 0 &&
 		link.link_status == RTE_ETH_LINK_UP;
 }

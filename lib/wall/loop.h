@@ -10,6 +10,7 @@
 
 #include "fault.h"
 #include "line.h"
+#include "link.h"
 #include "neighbour.h"
 #include "peer.h"
 #include "rest.h"
@@ -36,6 +37,9 @@ struct wall {
 	ps_t until;	       // all before it is done
 	ps_t next;	       // when there is something to do without a new arrival
 	ps_t looked_at;	       // the last turn
+	ps_t links_at;	       // the next look at links
+	bool *cut;	       // [ports of the host] without a link, as the NIC was told
+	struct link *links;    // [ports of the host]
 	bool has_failed;       // a QP was seen in ERROR
 	uint64_t ticked;       // up to which time is accounted to stages
 	struct rest rest;

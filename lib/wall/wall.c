@@ -212,7 +212,6 @@ static void run(struct wall *wall, ps_t until, uint32_t runs, uint32_t arrivals)
 			   .run_count = runs,
 			   .arrival_count = arrivals,
 			   .scratch = {wall->scratch[0], wall->scratch[1]}};
-	wall->out.count = wall->out.place_count = 0;
 	wall->next = wall->machine.run(wall->machine.self, &in, until, &wall->out);
 	wall->until = until;
 	account(wall, WALL_STAGE_MACHINE);
@@ -221,6 +220,7 @@ static void run(struct wall *wall, ps_t until, uint32_t runs, uint32_t arrivals)
 	account(wall, WALL_STAGE_PLACE);
 	depart_all(wall, until);
 	account(wall, WALL_STAGE_BUILD);
+	wall->out.count = wall->out.place_count = 0;
 	flush(wall, until);
 	account(wall, WALL_STAGE_SEND);
 }
@@ -263,6 +263,7 @@ bool wall_turn(struct wall *wall, ps_t now)
 	receive(wall, at);
 	stall(wall, at, took_ps);
 	wall->looked_at = now;
+	link_look(wall, at);
 	bool is_due = wall->arrival_count > 0 || wall->next <= now;
 	if (is_due)
 		catch_up(wall, at);

@@ -5,9 +5,8 @@
 //
 //   wall.c  a turn           line.c  frames that wait for a port      wall_run.c  turn after turn
 //   neighbour.c  ARP and ND  other.c  frames of others, by kind       view.c  a look at a run
-//   peer.c  what is seen of each other host
-//   meeting.c, meeting_run.c, meeting_clock.c  how hosts agree before a run, hear of each other in
-//   it, and how their clocks stand
+//   peer.c  what is seen of each other host   link.c  ports that lose their link
+//   meeting.c, meeting_run.c, meeting_clock.c  how hosts agree, hear of each other
 #pragma once
 
 #include <signal.h>
@@ -97,6 +96,7 @@ struct wall_counts {
 	// ARP and neighbour discovery: questions and words sent; those of NICs of the world, or
 	// for this host, that came; NICs whose MAC is known from there, and how often one changed
 	uint64_t neighbours_said, neighbours_heard, neighbours_learnt, neighbours_moved;
+	uint64_t links_lost, links_back; // ports: their NIC was told (transport.port_status)
 	uint64_t payload_bytes_good, payload_bytes_wrong;
 	uint64_t stalls;	 // turns that took too long
 	ps_t stalled_ps;	 // of them all together
