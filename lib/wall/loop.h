@@ -12,7 +12,6 @@
 #include "line.h"
 #include "link.h"
 #include "neighbour.h"
-#include "peer.h"
 #include "rest.h"
 
 struct world_host;
@@ -31,9 +30,7 @@ struct wall {
 	uint32_t line_count;
 	uint16_t *line_of;     // [ports of the host][hosts of the world] the way out
 	struct next_hop *hops; // [ports of the host][NICs of the world]
-	struct peer *peers;    // [hosts of the world]
-	uint32_t path_places;  // of each of their tables, a power of two
-	uint32_t ev_mask;      // what frames carry of an EV
+	struct seen seen;      // of this host
 	ps_t until;	       // all before it is done
 	ps_t next;	       // when there is something to do without a new arrival
 	ps_t looked_at;	       // the last turn

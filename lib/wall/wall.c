@@ -73,8 +73,8 @@ static void take(struct wall *wall, const struct line *line, const struct frame 
 		give(wall, frame);
 		return;
 	}
-	peer_note_came(wall, packet_at(wall->out.packets, packet),
-		       wall->backing.held[packet].view.hop_limit);
+	seen_came(&wall->seen, wall->options.host, packet_at(wall->out.packets, packet),
+		  wall->backing.held[packet].view.hop_limit);
 	wall->arrivals[wall->arrival_count++] = (struct arrival){at, packet, port};
 }
 
@@ -148,7 +148,7 @@ static void depart(struct wall *wall, const struct departure *departure, struct 
 		backing_end(&wall->backing, departure->packet);
 		return;
 	}
-	peer_note_left(wall, packet);
+	seen_left(&wall->seen, wall->options.host, packet);
 	backing_write(&wall->backing, departure->packet, frame);
 	neighbour_address(wall, packet, line, frame);
 	if (wall->taps != NULL)
@@ -310,6 +310,11 @@ uint64_t wall_qps_failed(const struct wall *wall)
 		if (wall->host->nics[i].endpoint != NULL)
 			failed += endpoint_counters(wall->host->nics[i].endpoint)->qps_failed;
 	return failed;
+}
+
+const struct seen *wall_seen(const struct wall *wall)
+{
+	return &wall->seen;
 }
 
 const struct world *wall_world(const struct wall *wall)

@@ -5,8 +5,7 @@
 //
 //   wall.c  a turn           line.c  frames that wait for a port      wall_run.c  turn after turn
 //   neighbour.c  ARP and ND  other.c  frames of others, by kind       view.c  a look at a run
-//   peer.c  what is seen of each other host   link.c  ports that lose their link
-//   meeting.c, meeting_run.c, meeting_clock.c  how hosts agree, hear of each other
+//   link.c  links of ports   meeting.c, meeting_run.c, meeting_clock.c  how hosts agree and hear
 #pragma once
 
 #include <signal.h>
@@ -143,6 +142,7 @@ struct wall_work wall_work(const struct wall *wall);
 uint64_t wall_qps_failed(const struct wall *wall);
 
 const struct wall_counts *wall_counts(const struct wall *wall);
+const struct seen *wall_seen(const struct wall *wall); // of other hosts
 const struct world *wall_world(const struct wall *wall);
 
 // Ends captures and gives back what waits for ports. Their totals go to `ret_taps`. -EIO when a
