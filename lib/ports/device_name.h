@@ -10,6 +10,7 @@
 
 #define SYSFS "/sys"
 #define ETHERNET_BYTES 14u
+#define PLACE_HEADER 32u     // of a place, what DPDK does not ask of a buffer to hold
 #define AF_PACKET_HEADER 80u // what the kernel writes before a frame in its ring, at most
 
 enum device_kind {

@@ -52,7 +52,6 @@ static void make_memif(struct maker *ret, const struct ports *ports, const char 
 
 // ---------------------------------------------------------------- interfaces of the kernel
 
-#define PLACE_HEADER 32u   // of a place, what DPDK does not ask of a buffer to hold
 #define BLOCK_BYTES 65536u // of the kernel's ring
 
 // A ring of the kernel whose places hold our frames.
@@ -302,9 +301,11 @@ int port_device_open(struct ports *ports, struct arena *arena, const struct devi
 	int rc = read_names(own, devices, count, frame_bytes, options, refusal);
 	if (rc < 0)
 		return rc;
-	for (uint32_t i = 0; i < count; i++)
-		if (own->names[i].kind == DEVICE_INTERFACE)
-			ports->frame_bytes_max = device_place_bytes(frame_bytes) - PLACE_HEADER;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t room = device_room(&own->names[i], frame_bytes);
+		if (room > ports->frame_bytes_max)
+			ports->frame_bytes_max = room;
+	}
 	with_devices.words = own->words;
 	with_devices.word_count = allow_devices(own, devices, count, options);
 	rc = dpdk_start(&with_devices, dpdk_frames_bytes(ports, 1) * 17 / 16, refusal);
