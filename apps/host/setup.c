@@ -91,7 +91,8 @@ static int cap_rate(struct call *call, const char *text, size_t bytes)
 	sets[count] = rate;
 	int rc = scenario_parse(&slower, "--max-rate", text, bytes, sets, count + 1,
 				&call->refusal);
-	call->refusal.file[0] = '\0'; // it is of no --set
+	if (rc < 0)
+		call->refusal = (struct refusal){0}; // what it says of --set, where it stands
 	if (rc < 0)
 		return outcome_bad_word(&call->refusal, "--max-rate is a rate, as in 10Gb/s, not",
 					call->choice.max_rate);

@@ -663,7 +663,7 @@ class Words(unittest.TestCase):
         self.assertEqual(run.stderr.count("\n"), 1)
 
     def test_bounds_that_make_no_sense(self):
-        for words, says in ((["--max-rate", "x"], "--max-rate is a rate"), (["--max-rate", "400Gb/s"], "has no effect"), (["--max-lateness", "50"], "as in 50us"),
+        for words, says in ((["--max-rate", "x"], "weft host: --max-rate is a rate"), (["--max-rate", "400Gb/s"], "has no effect"), (["--max-lateness", "50"], "as in 50us"),
                             (["--ramp", "1s"], "needs --max-rate: '--ramp'"), (["--ramp", "1", "--max-rate", "1Gb/s"], "as in 50us"),
                             (["--max-lateness", "-1us"], "as in 50us"), (["--max-lateness", "0.1ns"], "from 1ns")):
             run = subprocess.run([WEFT, "host", "--to", "nobody", "--patience", "1", *words], capture_output=True, text=True, timeout=60, check=False)
