@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <weft/result/fidelity.h>
 #include <weft/wall/meeting.h>
-#include <weft/wall/peer.h>
 
 struct call;
 struct stage;
@@ -27,7 +27,7 @@ struct clocks {
 
 // What each host saw of each other one: [hosts][hosts], NULL where there was no memory.
 struct pairs {
-	struct wall_peer *of;
+	struct seen_pair *of;
 	bool is_whole; // else this host's own are there
 };
 
@@ -50,5 +50,6 @@ struct json_t *clocks_json(const struct call *call); // null where they are not 
 // Behind a run, all together where it came to its end; to be dropped.
 void pairs_gather(struct call *call, const struct stage *stage);
 void pairs_drop(struct call *call);
+void pairs_fidelity(struct report_fidelity *ret, const struct call *call); // ways alone
 void pairs_print(FILE *to, const struct call *call);
 struct json_t *pairs_json(const struct call *call);

@@ -27,6 +27,7 @@ enum {
 	OPT_PORT,
 	OPT_PROBE,
 	OPT_FROM,
+	OPT_OWN_NETWORK,
 	OPT_GPU,
 	OPT_DEPTH,
 	OPT_BARE,
@@ -55,6 +56,7 @@ static const struct option longs[] = {
 	{"port", required_argument, NULL, OPT_PORT},
 	{"probe", required_argument, NULL, OPT_PROBE},
 	{"from", required_argument, NULL, OPT_FROM},
+	{"i-own-this-network", no_argument, NULL, OPT_OWN_NETWORK},
 	{"gpu", required_argument, NULL, OPT_GPU},
 	{"minbytes", required_argument, NULL, 'b'},
 	{"maxbytes", required_argument, NULL, 'e'},
@@ -208,6 +210,9 @@ static int take(struct choice *choice, int option, struct refusal *refusal)
 		return outcome_once(refusal, &choice->gpu, "--gpu", optarg);
 	case OPT_FROM:
 		return outcome_once(refusal, &choice->from, "--from", optarg);
+	case OPT_OWN_NETWORK:
+		choice->owns_network = true;
+		return 0;
 	case OPT_INCAST:
 		return take_count(&choice->callers, optarg, 2, CALLERS_MAX, refusal);
 	case OPT_SET:
@@ -349,6 +354,8 @@ static int check_together(struct choice *choice, struct refusal *refusal)
 		return outcome_bad_word(refusal, "goes with ranks of a scenario:", "--gpu");
 	if (choice->from != NULL && (choice->probe == NULL || choice->to == NULL))
 		return outcome_bad_word(refusal, "needs --probe and --to:", "--from");
+	if (choice->owns_network && (choice->probe == NULL || choice->to == NULL))
+		return outcome_bad_word(refusal, "needs --probe and --to:", "--i-own-this-network");
 	if (choice->probe != NULL)
 		return check_probe(choice, refusal);
 	if (choice->foreign_count > 0)

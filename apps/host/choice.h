@@ -31,6 +31,7 @@ struct choice {
 	uint32_t foreign_count;
 	const char *pcap;
 	const char *probe; // a port, which is only looked at
+	bool owns_network; // with it and `to`: frames may go to any address
 	const char *from;  // with it and `to`, an IP address: from where, or NULL
 	bool is_json, owns_core;
 	uint32_t patience_s;

@@ -172,6 +172,8 @@ const char *stage_fidelity(const struct call *call, const struct stage *stage); 
 
 // The line of data packets, with why they were sent again.
 void table_data(FILE *to, const struct transport_counters *count);
+// Ports that lost their link, where one did.
+void table_links(FILE *to, uint64_t lost, uint64_t back);
 // Where a frame's time goes, in weft's loop and in the bare one.
 void table_stages(FILE *to, const struct call *call, const struct stage *stage);
 void table_end(FILE *to, const struct call *call, const struct stage *stage);

@@ -156,7 +156,7 @@ json_t *json_loop(const struct stage *stage)
 					    json_integer(whole(count->bad_frames[i])));
 	return json_pack(
 		"{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,"
-		"s:I}",
+		"s:I,s:I,s:I}",
 		"frames_sent", whole(count->frames_sent), "frames_received",
 		whole(count->frames_received), "frames_unsent", whole(count->frames_unsent),
 		"frames_missing", whole(count->frames_missing), "frames_dropped",
@@ -169,8 +169,8 @@ json_t *json_loop(const struct stage *stage)
 		(json_int_t)hist_quantile(count->turn_ns, 999000), "turn_max_ns",
 		(json_int_t)count->turn_ns->max, "neighbours_said", whole(count->neighbours_said),
 		"neighbours_heard", whole(count->neighbours_heard), "neighbours_learnt",
-		whole(count->neighbours_learnt), "neighbours_moved",
-		whole(count->neighbours_moved));
+		whole(count->neighbours_learnt), "neighbours_moved", whole(count->neighbours_moved),
+		"links_lost", whole(count->links_lost), "links_back", whole(count->links_back));
 }
 
 void json_print(FILE *to, const struct call *call, const struct stage *stage)

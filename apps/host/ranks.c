@@ -21,7 +21,7 @@ struct told {
 	ps_t lateness_ps, stalled_ps;
 	uint64_t work_done, work_total, stalls;
 	uint64_t payload_bytes_good, payload_bytes_wrong, frames_lost, frames_dropped;
-	uint64_t frames_strange, frames_faulted;
+	uint64_t frames_strange, frames_faulted, links_lost, links_back;
 	uint64_t generated_elements, generated_wrong; // that generators checked
 	struct transport_counters transport;
 };
@@ -54,6 +54,8 @@ static void tell(const struct call *call, const struct stage *stage, struct told
 			     .frames_dropped = counts->frames_dropped,
 			     .frames_strange = counts->frames_strange,
 			     .frames_faulted = counts->frames_faulted,
+			     .links_lost = counts->links_lost,
+			     .links_back = counts->links_back,
 			     .generated_elements = call->gpu.report.elements,
 			     .generated_wrong = call->gpu.report.wrong,
 			     .transport = stage->world.outcome->transport};
@@ -150,6 +152,8 @@ static void add(struct told *ret, const struct gathered *all)
 		ret->frames_dropped += told->frames_dropped;
 		ret->frames_strange += told->frames_strange;
 		ret->frames_faulted += told->frames_faulted;
+		ret->links_lost += told->links_lost;
+		ret->links_back += told->links_back;
 		ret->generated_elements += told->generated_elements;
 		ret->generated_wrong += told->generated_wrong;
 	}
@@ -256,6 +260,7 @@ static void print_table(FILE *to, const struct call *call, const struct gathered
 		" were dropped by full ports, %" PRIu64 " were for others, %" PRIu64
 		" were taken by faults of the scenario\n",
 		sum.frames_lost, sum.frames_dropped, sum.frames_strange, sum.frames_faulted);
+	table_links(to, sum.links_lost, sum.links_back);
 	clocks_print(to, call);
 	pairs_print(to, call);
 	generator_print(to, call);
@@ -273,7 +278,8 @@ static json_t *json_of(const struct told *told)
 {
 	const struct transport_counters *count = &told->transport;
 	return json_pack(
-		"{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}",
+		"{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,"
+		"s:I,s:I}",
 		"end_ps", (json_int_t)told->end_ps, "lateness_p999_ps",
 		(json_int_t)told->lateness_ps, "stalls", whole(told->stalls), "work_done",
 		whole(told->work_done), "work_total", whole(told->work_total), "messages_sent",
@@ -284,6 +290,7 @@ static json_t *json_of(const struct told *told)
 		whole(told->payload_bytes_wrong), "frames_lost", whole(told->frames_lost),
 		"frames_dropped", whole(told->frames_dropped), "frames_strange",
 		whole(told->frames_strange), "frames_faulted", whole(told->frames_faulted),
+		"links_lost", whole(told->links_lost), "links_back", whole(told->links_back),
 		"generated_elements", whole(told->generated_elements), "generated_wrong",
 		whole(told->generated_wrong));
 }

@@ -83,6 +83,30 @@ static bool own_address(const char *interface, const uint8_t target[16], uint8_t
 	return is_found;
 }
 
+// Addresses for tests: 198.18.0.0/15 (RFC 2544), and those that no provider routes, fc00::/7.
+static bool is_for_tests(const uint8_t address[16])
+{
+	return wire_gid_version(address) == 4
+		? address[V4_IN_GID] == 198 && (address[V4_IN_GID + 1] & 0xfe) == 18
+		: (address[0] & 0xfe) == 0xfc;
+}
+
+static int check_owner(const struct choice *choice, const uint8_t target[16],
+		       struct refusal *refusal)
+{
+	if (is_for_tests(target) && choice->owns_network)
+		return outcome_bad_word(refusal,
+					"--i-own-this-network has no effect for an address in "
+					"198.18.0.0/15 or fc00::/7:",
+					choice->to);
+	if (!is_for_tests(target) && !choice->owns_network)
+		return outcome_bad_word(refusal,
+					"--to is outside of 198.18.0.0/15 and fc00::/7, so frames "
+					"go there only with --i-own-this-network:",
+					choice->to);
+	return 0;
+}
+
 int reach_check(struct call *call, const char *interface, struct reach_ends *ret)
 {
 	const struct choice *choice = &call->choice;
@@ -91,6 +115,8 @@ int reach_check(struct call *call, const char *interface, struct reach_ends *ret
 		return outcome_bad_word(refusal,
 					"--probe with --to needs an IP address, as 198.18.0.2, not",
 					choice->to);
+	if (check_owner(choice, ret->target, refusal) < 0)
+		return -EINVAL;
 	if (choice->from != NULL && read_address(choice->from, ret->source) < 0)
 		return outcome_bad_word(refusal, "--from is an IP address, not", choice->from);
 	if (choice->from == NULL && !own_address(interface, ret->target, ret->source))

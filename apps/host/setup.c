@@ -92,6 +92,8 @@ static int cap_rate(struct call *call, const char *text, size_t bytes)
 	int rc = scenario_parse(&slower, "--max-rate", text, bytes, sets, count + 1,
 				&call->refusal);
 	if (rc < 0)
+		call->refusal = (struct refusal){0}; // what it says of --set, where it stands
+	if (rc < 0)
 		return outcome_bad_word(&call->refusal, "--max-rate is a rate, as in 10Gb/s, not",
 					call->choice.max_rate);
 	if (slower.fabric.link_rate_bps >= line_bps)

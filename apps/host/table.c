@@ -170,6 +170,15 @@ static void print_loop(FILE *to, const struct stage *stage)
 		(double)count->stalled_ps / PS_PER_MS, count->burst_max, count->queued_max);
 }
 
+void table_links(FILE *to, uint64_t lost, uint64_t back)
+{
+	if (lost > 0)
+		fprintf(to,
+			"links of ports: lost %" PRIu64 " times, back %" PRIu64
+			" times; NICs knew, and told their peers\n",
+			lost, back);
+}
+
 // Time of a stage of weft's loop, in ns.
 static double stage_ns(const struct wall_counts *count, enum wall_stage stage)
 {
@@ -257,6 +266,7 @@ void table_end(FILE *to, const struct call *call, const struct stage *stage)
 		if ((stage->ports_down >> i & 1) != 0)
 			fprintf(to, "port %u has no link at the end: %s\n", i,
 				call->choice.devices[i].word);
+	table_links(to, wall_counts(stage->wall)->links_lost, wall_counts(stage->wall)->links_back);
 	print_loop(to, stage);
 	table_stages(to, call, stage);
 	clocks_print(to, call);

@@ -9,6 +9,8 @@
 #include <weft/core/bitmap.h>
 #include <weft/world/world_landing.h>
 
+#include "sim.h"
+
 #define LATE (UINT32_C(1) << 31) // rides with a cable's number: the frame is out of order
 
 // Packets are in machines only, frames on cables: both at once may fill their pools, which the
@@ -127,9 +129,13 @@ static uint32_t take_one(struct lane *lane, uint32_t index, const struct frame *
 {
 	const struct cable *cable = &lane->cables.cables[index];
 	check(room > 0 && frame->at >= lane->window_start);
-	uint32_t packet = read_frame(lane, frame, lane->world->machines[cable->to_machine].is_host);
+	bool is_host = lane->world->machines[cable->to_machine].is_host;
+	uint32_t packet = read_frame(lane, frame, is_host);
 	if (packet == PACKET_NONE)
 		return 0;
+	if (is_host)
+		seen_came(&lane->sim->seen, cable->to_machine, packet_at(lane->out.packets, packet),
+			  lane->backing.held[packet].view.hop_limit);
 	*to = (struct arrival){frame->at, packet, cable->to_port};
 	return 1;
 }
@@ -319,6 +325,8 @@ static void depart(struct lane *lane, uint32_t m, const struct departure *depart
 		backing_end(&lane->backing, departure->packet);
 		return;
 	}
+	if (lane->world->machines[m].is_host)
+		seen_left(&lane->sim->seen, m, packet_at(lane->out.packets, departure->packet));
 	if (lane->taps != NULL)
 		tap(lane, cable, departure, &frame);
 	frame.at = lane_depart(lane, &lane->cables.cables[cable], departure);

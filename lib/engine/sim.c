@@ -205,6 +205,7 @@ static void finish(struct sim *sim, double cpu_s)
 	if (ranks == NULL || ranks->index == 0)
 		sum_up(sim);
 	count_ports(sim, &run->ports);
+	run->seen = sim->ports != NULL ? &sim->seen : NULL;
 	if (sim->options.pace.is_on) {
 		run->lateness_ns = &sim->pace.lateness_ns;
 		run->gap_ns = &sim->pace.gap_ns;

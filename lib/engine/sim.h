@@ -14,6 +14,7 @@ struct sim {
 	uint32_t lane_count;
 	struct ports *ports; // or NULL
 	struct codec codec;
+	struct seen seen;     // with frames
 	struct tap_set *taps; // or NULL
 	struct pace pace;
 	struct run run;

@@ -113,6 +113,8 @@ static int open_ports(struct sim *sim, const struct cable_set *cables, struct re
 	if (rc == 0)
 		rc = is_ring ? port_dpdk_open(ports, world->arena, &dpdk, refusal)
 			     : port_memory_open(ports, world->arena, refusal);
+	if (rc == 0 && codec_seen(&sim->codec, world, 0, world->topology.hosts, &sim->seen) < 0)
+		rc = refuse_memory(world, refusal);
 	if (rc == 0)
 		sim->ports = ports;
 	return rc;

@@ -289,14 +289,28 @@ static void on_timer(struct world_host *host, uint32_t index, ps_t now, struct o
 		drain(host, nic, now, out);
 }
 
+// A port is down for the light that faults leave, or for what the driver sees.
+void host_link(struct world_host *host, uint32_t port, ps_t now, struct outbox *out)
+{
+	uint32_t index = host->nic_of_port[port];
+	struct nic *nic = &host->nics[index];
+	bool is_down = (host->watches != NULL && host->watches[port].is_dark) ||
+		(host->cut != NULL && host->cut[port]);
+	if (nic->endpoint == NULL)
+		return;
+	if (host->dark != NULL)
+		host->dark[port] |= is_down;
+	nic_advance(nic, now, out);
+	endpoint_port(nic->endpoint, port - nic->first_port, !is_down, now, out);
+	touch(host, index);
+}
+
 // The light of a port changed a while ago. What did not last so long is never known.
 static void on_light(struct world_host *host, struct heap_item item, struct outbox *out)
 {
 	uint32_t port = (uint32_t)item.key;
 	ps_t now = item.at;
 	struct port_watch *watch = &host->watches[port];
-	uint32_t index = host->nic_of_port[port];
-	struct nic *nic = &host->nics[index];
 	ps_t then = now - host->detect_ps, next = light_next(watch, then);
 	bool is_dark = !light_is_on(watch, then);
 	if (next != PS_NEVER)
@@ -304,11 +318,7 @@ static void on_light(struct world_host *host, struct heap_item item, struct outb
 	if (is_dark == watch->is_dark || !light_is_steady(watch, then, now))
 		return;
 	watch->is_dark = is_dark;
-	if (host->dark != NULL)
-		host->dark[port] |= is_dark;
-	nic_advance(nic, now, out);
-	endpoint_port(nic->endpoint, port - nic->first_port, !is_dark, now, out);
-	touch(host, index);
+	host_link(host, port, now, out);
 }
 
 static void on_event(struct world_host *host, struct heap_item event, struct outbox *out)
@@ -453,13 +463,6 @@ void host_resume(struct world_host *host, ps_t now)
 		if (nic->endpoint != NULL)
 			arm(host, i);
 	}
-}
-
-void host_hold_line(struct world_host *host, uint32_t port, ps_t until)
-{
-	struct nic *nic = &host->nics[host->nic_of_port[port]];
-	ps_t *free_at = &nic->free_at[port - nic->first_port];
-	*free_at = ps_max(*free_at, until);
 }
 
 // run_span() of a host that stalls: from each stall's begin to its end nothing is done. What comes

@@ -54,3 +54,10 @@ ps_t stall_work_until(const struct host_faults *faults, ps_t from, ps_t work_ps)
 	unsigned __int128 takes = (left + rate_ppb - 1) / rate_ppb;
 	return takes < (unsigned __int128)(PS_NEVER - at) ? at + (ps_t)takes : PS_NEVER;
 }
+
+void host_hold_line(struct world_host *host, uint32_t port, ps_t until)
+{
+	struct nic *nic = &host->nics[host->nic_of_port[port]];
+	ps_t *free_at = &nic->free_at[port - nic->first_port];
+	*free_at = ps_max(*free_at, until);
+}

@@ -12,6 +12,9 @@
 #include <unistd.h>
 
 #define AF_PACKET_PLACE 2048u // of DPDK's, where no argument says it
+#define AF_XDP_PLACE 2048u    // the least, of which DPDK keeps so much, and the kernel so much
+#define AF_XDP_KEPT 320u
+#define AF_XDP_HEADROOM 256u
 
 // The value of an argument; NULL: it is not there.
 static const char *value_of(const struct device_name *name, const char *key)
@@ -63,12 +66,23 @@ int device_check_arguments(const struct device_name *name, uint32_t frame_bytes,
 	return 0;
 }
 
+uint32_t device_room(const struct device_name *name, uint32_t frame_bytes)
+{
+	if (name->kind == DEVICE_INTERFACE)
+		return device_place_bytes(frame_bytes) - PLACE_HEADER;
+	if (!is_kind(name, "net_af_xdp")) // whose places are buffers of the pool
+		return frame_bytes;
+	uint32_t room = frame_bytes + AF_XDP_HEADROOM, least = AF_XDP_PLACE - AF_XDP_KEPT;
+	return room > least ? room : least;
+}
+
 // An address that is not in the file system, and another one in each namespace, as interfaces are.
 int device_hold_interface(const struct device_name *name, struct refusal *refusal)
 {
 	const char *named = name->kind == DEVICE_INTERFACE ? name->name
-		: is_kind(name, "net_af_packet")	   ? value_of(name, "iface")
-							   : NULL;
+		: is_kind(name, "net_af_packet") || is_kind(name, "net_af_xdp")
+		? value_of(name, "iface")
+		: NULL;
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	if (named == NULL)
 		return 0;

@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,13 @@ bool device_line(const char *sysfs, const char *interface, const char *what, cha
 	char path[PATH_BYTES];
 	snprintf(path, sizeof(path), "%s/class/net/%.64s/%s", sysfs, interface, what);
 	return read_line(path, ret, bytes);
+}
+
+int device_open(const char *sysfs, const char *interface, const char *what)
+{
+	char path[PATH_BYTES];
+	snprintf(path, sizeof(path), "%s/class/net/%.64s/%s", sysfs, interface, what);
+	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
 // ---------------------------------------------------------------- PCI

@@ -10,6 +10,7 @@
 
 #define SYSFS "/sys"
 #define ETHERNET_BYTES 14u
+#define PLACE_HEADER 32u     // of a place, what DPDK does not ask of a buffer to hold
 #define AF_PACKET_HEADER 80u // what the kernel writes before a frame in its ring, at most
 
 enum device_kind {
@@ -37,6 +38,10 @@ void link_end(const char *path, char *ret, size_t bytes);
 
 // A line of a file of an interface, without its end. False: there is none.
 bool device_line(const char *sysfs, const char *interface, const char *what, char *ret, int bytes);
+
+// Opens such a file, which then stays that of the interface, whoever has its name. -1: there is
+// none.
+int device_open(const char *sysfs, const char *interface, const char *what);
 
 // A place in the kernel's ring, of which DPDK wants a block to hold a whole number.
 static inline uint32_t device_place_bytes(uint32_t frame_bytes)

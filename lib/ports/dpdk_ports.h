@@ -31,9 +31,10 @@ struct dpdk_ports {
 	struct device_name names[DEVICES_MAX];
 	const char *words[ALLOW_WORDS_MAX]; // of DPDK's start
 	int sockets[DEVICES_MAX];	    // of af_packet, behind devices; -1: none
-	uint64_t dropped;		    // by them, so far
-	uint32_t serial;		    // in names
-	int ride_at;			    // offset of what rides with an mbuf
+	int carriers[DEVICES_MAX]; // files of the kernel: of that interface, not of its name
+	uint64_t dropped;	   // by them, so far
+	uint32_t serial;	   // in names
+	int ride_at;		   // offset of what rides with an mbuf
 };
 
 // All but names and close().

@@ -52,7 +52,6 @@ static void make_memif(struct maker *ret, const struct ports *ports, const char 
 
 // ---------------------------------------------------------------- interfaces of the kernel
 
-#define PLACE_HEADER 32u   // of a place, what DPDK does not ask of a buffer to hold
 #define BLOCK_BYTES 65536u // of the kernel's ring
 
 // A ring of the kernel whose places hold our frames.
@@ -192,6 +191,7 @@ static int open_device(struct ports *ports, const struct device *device, uint32_
 	if (rc == 0 && name->kind == DEVICE_INTERFACE) { // open until the process ends
 		own->is_isolated[index] = isolation_begin(name->name) >= 0;
 		own->sockets[index] = packet_socket_find(name->name);
+		own->carriers[index] = device_open(SYSFS, name->name, "carrier");
 	}
 	if (rc == 0 || refusal->text[0] != '\0')
 		return rc;
@@ -301,9 +301,11 @@ int port_device_open(struct ports *ports, struct arena *arena, const struct devi
 	int rc = read_names(own, devices, count, frame_bytes, options, refusal);
 	if (rc < 0)
 		return rc;
-	for (uint32_t i = 0; i < count; i++)
-		if (own->names[i].kind == DEVICE_INTERFACE)
-			ports->frame_bytes_max = device_place_bytes(frame_bytes) - PLACE_HEADER;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t room = device_room(&own->names[i], frame_bytes);
+		if (room > ports->frame_bytes_max)
+			ports->frame_bytes_max = room;
+	}
 	with_devices.words = own->words;
 	with_devices.word_count = allow_devices(own, devices, count, options);
 	rc = dpdk_start(&with_devices, dpdk_frames_bytes(ports, 1) * 17 / 16, refusal);
@@ -316,6 +318,7 @@ int port_device_open(struct ports *ports, struct arena *arena, const struct devi
 	ops = dpdk_frames_ops;
 	ops.name = "DPDK";
 	ops.count = count_all;
+	ops.is_up = port_device_is_up;
 	ops.close = close_none;
 	ports->ops = &ops;
 	return rc;
@@ -364,8 +367,7 @@ bool port_device_is_up(const struct ports *ports, uint32_t index)
 	struct rte_eth_link link = {0};
 	char line[8];
 	if (name->kind == DEVICE_INTERFACE) // of which DPDK says that it is up
-		return device_line(SYSFS, name->name, "carrier", line, sizeof(line)) &&
-			line[0] == '1';
+		return pread(own->carriers[index], line, sizeof(line), 0) > 0 && line[0] == '1';
 	return rte_eth_link_get_nowait(own->ports[index], &link) == 0 &&
 		link.link_status == RTE_ETH_LINK_UP;
 }

@@ -460,6 +460,7 @@ static void put_emulation(json_t *root, const struct report_input *input)
 		put_ports(root, &input->ports);
 	if (emulation_has_taps(input))
 		put_capture(root, &input->taps);
+	fidelity_json(root, input);
 }
 
 int report_json(FILE *to, const struct report_input *input)

@@ -483,6 +483,7 @@ void report_table(FILE *to, const struct report_input *input)
 	pauses_table(to, input);
 	balance(to, input);
 	emulation_table(to, input);
+	fidelity_table(to, input);
 	gpu_table(to, input);
 	watch_table(to, input);
 	expect_table(to, input);

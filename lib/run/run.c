@@ -252,6 +252,7 @@ struct report_input call_report(const struct call *call, const struct run *run)
 	};
 	memcpy(input.cable_dropped, run->dropped, sizeof(input.cable_dropped));
 	report_frames(run, &input.ports);
+	paced_fidelity(&input.fidelity, run, call->dilation_milli);
 	return input;
 }
 

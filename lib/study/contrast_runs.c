@@ -18,7 +18,7 @@ struct walk {
 // What is of the machine or of the call, and not of the network.
 static bool is_left_out(const char *name)
 {
-	static const char *const names[] = {"speed",   "pace", "capture",
+	static const char *const names[] = {"speed",   "pace", "capture", "fidelity",
 					    "command", "weft", "schema"};
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(name, names[i]) == 0)

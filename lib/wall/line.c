@@ -48,6 +48,16 @@ static uint32_t send_row(struct line *line, struct ports *ports)
 	return sent;
 }
 
+// Gives back what came last, but for `left` frames.
+static void cut(struct line *line, uint32_t left, struct ports *ports, struct wall_counts *counts)
+{
+	for (; line_count(line) > left; counts->frames_unsent++) {
+		const struct frame *last = at(line, --line->tail);
+		line->bytes -= last->length;
+		ports->ops->give(ports, &at(line, line->tail)->owner, 1);
+	}
+}
+
 void line_flush(struct line *line, struct ports *ports, ps_t now, ps_t dead_ps,
 		struct wall_counts *counts)
 {
@@ -68,14 +78,11 @@ void line_flush(struct line *line, struct ports *ports, ps_t now, ps_t dead_ps,
 	counts->frames_refused++;
 	if (!line->is_down && now - line->moved_at > dead_ps) {
 		line->is_down = true;
-		line_clear(line, ports, counts);
+		cut(line, LINE_PROBES, ports, counts);
 	}
 }
 
 void line_clear(struct line *line, struct ports *ports, struct wall_counts *counts)
 {
-	counts->frames_unsent += line_count(line);
-	for (; line_count(line) > 0; line->head++)
-		ports->ops->give(ports, &at(line, line->head)->owner, 1);
-	line->bytes = 0;
+	cut(line, 0, ports, counts);
 }

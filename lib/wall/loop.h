@@ -10,8 +10,8 @@
 
 #include "fault.h"
 #include "line.h"
+#include "link.h"
 #include "neighbour.h"
-#include "peer.h"
 #include "rest.h"
 
 struct world_host;
@@ -30,12 +30,13 @@ struct wall {
 	uint32_t line_count;
 	uint16_t *line_of;     // [ports of the host][hosts of the world] the way out
 	struct next_hop *hops; // [ports of the host][NICs of the world]
-	struct peer *peers;    // [hosts of the world]
-	uint32_t path_places;  // of each of their tables, a power of two
-	uint32_t ev_mask;      // what frames carry of an EV
+	struct seen seen;      // of this host
 	ps_t until;	       // all before it is done
 	ps_t next;	       // when there is something to do without a new arrival
 	ps_t looked_at;	       // the last turn
+	ps_t links_at;	       // the next look at links
+	bool *cut;	       // [ports of the host] without a link, as the NIC was told
+	struct link *links;    // [ports of the host]
 	bool has_failed;       // a QP was seen in ERROR
 	uint64_t ticked;       // up to which time is accounted to stages
 	struct rest rest;

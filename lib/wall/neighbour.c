@@ -99,11 +99,13 @@ static void ask(struct wall *wall, uint32_t line, uint32_t nic)
 	say(wall, line, &what);
 }
 
-void wall_announce(struct wall *wall)
+void neighbour_announce(struct wall *wall, uint32_t port)
 {
 	uint32_t each = wall->world->topology.nics_per_host, nics = wall->world->topology.nics;
 	for (uint32_t line = 0; line < wall->line_count; line++) {
 		const struct wall_way *way = &wall->lines[line].way;
+		if (way->port != port)
+			continue;
 		tell(wall, line, NULL, NULL);
 		bool is_alone = way->peer != WALL_ANY_HOST;
 		uint32_t first = is_alone ? way->peer * each : 0;
@@ -112,6 +114,12 @@ void wall_announce(struct wall *wall)
 			if (nic / each != wall->options.host)
 				ask(wall, line, nic);
 	}
+}
+
+void wall_announce(struct wall *wall)
+{
+	for (uint32_t port = 0; port < wall->machine.port_count; port++)
+		neighbour_announce(wall, port);
 }
 
 // ---------------------------------------------------------------- heard

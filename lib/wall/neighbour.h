@@ -20,6 +20,9 @@ struct next_hop {
 // Draws the table. -ENOMEM.
 int neighbour_init(struct wall *wall);
 
+// Tells the link of a port where this host's addresses are, and asks for those of the others.
+void neighbour_announce(struct wall *wall, uint32_t port);
+
 // Whether a frame is ARP or neighbour discovery of, or for, a NIC of the world: then it was heard.
 // Its bytes stay the caller's.
 bool neighbour_take(struct wall *wall, uint32_t line, const struct frame *frame);

@@ -74,7 +74,7 @@ static void fill_lines(const struct wall *wall, struct view *ret)
 	ret->total = ret->count = ports < VIEW_LINES ? ports : VIEW_LINES;
 	for (uint32_t port = 0; port < ret->count; port++) {
 		const struct nic *nic = &wall->host->nics[port / planes];
-		ret->lines[port] = (struct view_line){0};
+		ret->lines[port] = (struct view_line){.is_down = wall->cut[port]};
 		if (nic->endpoint != NULL)
 			ret->lines[port].bytes =
 				endpoint_counters(nic->endpoint)->plane_bytes[port % planes];

@@ -73,8 +73,8 @@ static void take(struct wall *wall, const struct line *line, const struct frame 
 		give(wall, frame);
 		return;
 	}
-	peer_note_came(wall, packet_at(wall->out.packets, packet),
-		       wall->backing.held[packet].view.hop_limit);
+	seen_came(&wall->seen, wall->options.host, packet_at(wall->out.packets, packet),
+		  wall->backing.held[packet].view.hop_limit);
 	wall->arrivals[wall->arrival_count++] = (struct arrival){at, packet, port};
 }
 
@@ -148,7 +148,7 @@ static void depart(struct wall *wall, const struct departure *departure, struct 
 		backing_end(&wall->backing, departure->packet);
 		return;
 	}
-	peer_note_left(wall, packet);
+	seen_left(&wall->seen, wall->options.host, packet);
 	backing_write(&wall->backing, departure->packet, frame);
 	neighbour_address(wall, packet, line, frame);
 	if (wall->taps != NULL)
@@ -212,7 +212,6 @@ static void run(struct wall *wall, ps_t until, uint32_t runs, uint32_t arrivals)
 			   .run_count = runs,
 			   .arrival_count = arrivals,
 			   .scratch = {wall->scratch[0], wall->scratch[1]}};
-	wall->out.count = wall->out.place_count = 0;
 	wall->next = wall->machine.run(wall->machine.self, &in, until, &wall->out);
 	wall->until = until;
 	account(wall, WALL_STAGE_MACHINE);
@@ -221,6 +220,7 @@ static void run(struct wall *wall, ps_t until, uint32_t runs, uint32_t arrivals)
 	account(wall, WALL_STAGE_PLACE);
 	depart_all(wall, until);
 	account(wall, WALL_STAGE_BUILD);
+	wall->out.count = wall->out.place_count = 0;
 	flush(wall, until);
 	account(wall, WALL_STAGE_SEND);
 }
@@ -263,6 +263,7 @@ bool wall_turn(struct wall *wall, ps_t now)
 	receive(wall, at);
 	stall(wall, at, took_ps);
 	wall->looked_at = now;
+	link_look(wall, at);
 	bool is_due = wall->arrival_count > 0 || wall->next <= now;
 	if (is_due)
 		catch_up(wall, at);
@@ -309,6 +310,11 @@ uint64_t wall_qps_failed(const struct wall *wall)
 		if (wall->host->nics[i].endpoint != NULL)
 			failed += endpoint_counters(wall->host->nics[i].endpoint)->qps_failed;
 	return failed;
+}
+
+const struct seen *wall_seen(const struct wall *wall)
+{
+	return &wall->seen;
 }
 
 const struct world *wall_world(const struct wall *wall)

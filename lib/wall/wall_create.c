@@ -152,7 +152,9 @@ static int draw_inbox(struct wall *wall)
 static int draw_all(struct wall *wall)
 {
 	if (draw_inbox(wall) < 0 || draw_outbox(wall) < 0 || draw_lines(wall) < 0 ||
-	    draw_cables(wall) < 0 || neighbour_init(wall) < 0 || peer_init(wall) < 0)
+	    draw_cables(wall) < 0 || neighbour_init(wall) < 0 ||
+	    codec_seen(&wall->codec, wall->world, wall->options.host, 1, &wall->seen) < 0 ||
+	    link_init(wall) < 0)
 		return -ENOMEM;
 	wall->backing = (struct backing){.codec = &wall->codec,
 					 .ports = wall->options.ports,

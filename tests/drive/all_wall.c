@@ -84,9 +84,9 @@ static void a_port_that_takes_nothing_is_down(void **)
 	look(pair, LOOK_PS, 200 * PS_PER_US);
 	harm.is_full[1] = true;
 	look(pair, LOOK_PS, 4 * PS_PER_MS);
-	assert_true(counts->frames_unsent > 0);
 	assert_false(is_done(pair));
-	harm.is_full[1] = false; // and it works again
+	assert_int_equal(counters(pair, 0)->port_downs, 1); // and its NIC knows
+	harm.is_full[1] = false;			    // and it works again
 	look(pair, LOOK_PS, pair->now + 500 * PS_PER_US);
 	uint64_t unsent = counts->frames_unsent, plane = counters(pair, 0)->plane_bytes[1];
 	harm.room_each = 1;
@@ -95,6 +95,53 @@ static void a_port_that_takes_nothing_is_down(void **)
 	assert_int_equal(counts->frames_unsent, unsent);
 	assert_true(counters(pair, 0)->plane_bytes[1] > plane);
 	pair_close(pair);
+}
+
+// When a run is done of which cables are out from 1.3 ms to 31.3 ms.
+static ps_t done_without_cables(uint32_t cables, const char *transport, uint32_t told)
+{
+	struct pair *pair = pair_open("{from: 0, to: 1, bytes: 1GiB}", transport);
+	look(pair, LOOK_PS, PS_PER_MS + 300 * PS_PER_US);
+	for (uint32_t plane = PLANES - cables; plane < PLANES; plane++)
+		harm.has_no_link[plane] = true;
+	look(pair, LOOK_PS, pair->now + PS_PER_MS); // both have looked
+	uint64_t before = counters(pair, 0)->plane_bytes[1];
+	look(pair, LOOK_PS, pair->now + 29 * PS_PER_MS);
+	if (told > 0)
+		assert_int_equal(counters(pair, 0)->plane_bytes[1], before);
+	assert_false(is_done(pair));
+	memset(harm.has_no_link, 0, sizeof(harm.has_no_link));
+	look(pair, LOOK_PS, PS_PER_S);
+	all_is_right(pair, 1 << 30);
+	for (uint32_t host = 0; host < HOSTS; host++) {
+		assert_int_equal(wall_counts(pair->wall[host])->links_lost, told);
+		assert_int_equal(wall_counts(pair->wall[host])->links_back, told);
+		assert_int_equal(counters(pair, host)->port_downs, told);
+	}
+	ps_t ret = pair->now;
+	print_message("%u cables out%s: done after %u us, %u sent again\n", cables, transport,
+		      (unsigned)(ret / PS_PER_US), (unsigned)resent(pair));
+	pair_close(pair);
+	return ret;
+}
+
+static void a_port_without_a_link_is_told_to_the_transport(void **)
+{
+	const char *times = pair_times;
+	pair_times = "hole_age: 40us, rto: 20ms";
+	ps_t untold = done_without_cables(1, ", port_status: false", 0);
+	assert_true(done_without_cables(1, "", 1) + PS_PER_MS < untold);
+	untold = done_without_cables(2, ", port_status: false", 0);
+	ps_t told = done_without_cables(2, "", 2);
+	pair_times = times;
+	assert_true(told + 5 * PS_PER_MS < untold); // which waits for a timer
+}
+
+// What is shorter than transport.port_detect is never known.
+static void a_link_is_known_after_its_time(void **)
+{
+	done_without_cables(1, ", port_detect: 35ms", 0);
+	done_without_cables(1, ", port_detect: 300us", 1);
 }
 
 // A host that does not look for 5 ms: it goes on where it is, and makes up for nothing.
@@ -192,6 +239,8 @@ int main(void)
 		cmocka_unit_test(a_narrow_port_keeps_frames_in_order),
 		cmocka_unit_test(a_frame_of_another_plane_is_not_taken),
 		cmocka_unit_test(a_port_that_takes_nothing_is_down),
+		cmocka_unit_test(a_port_without_a_link_is_told_to_the_transport),
+		cmocka_unit_test(a_link_is_known_after_its_time),
 		cmocka_unit_test(a_stall_is_no_burst),
 		cmocka_unit_test(coarse_looks_lose_no_time_of_the_machine),
 		cmocka_unit_test(a_clock_goes_past_4294967296_us),

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a host in wall time saw of its peer, against what the test saw of the frames on their way.
 
-#include <weft/wall/peer.h>
-
 #include "wall_pair.h"
 
 #define HOPS_AT 21  // of an IPv6 header behind Ethernet's
@@ -57,9 +55,9 @@ static void frames_hops_and_paths_are_those_on_the_way(void **)
 {
 	struct pair *pair = run("", 0);
 	for (uint32_t host = 0; host < HOSTS; host++) {
-		struct wall_peer here, there;
-		wall_peer(pair->wall[host], 1 - host, &here);
-		wall_peer(pair->wall[1 - host], host, &there);
+		struct seen_pair here, there;
+		seen_pair(wall_seen(pair->wall[host]), host, 1 - host, &here);
+		seen_pair(wall_seen(pair->wall[1 - host]), 1 - host, host, &there);
 		assert_int_equal(here.frames_left, ways[host].frames);
 		assert_int_equal(here.paths_left, ways[host].paths);
 		assert_in_range(there.frames_came, ways[host].frames - 8, ways[host].frames);
@@ -68,7 +66,8 @@ static void frames_hops_and_paths_are_those_on_the_way(void **)
 		assert_int_equal(there.hops_least, 3);
 		assert_int_equal(there.hops_most, 5);
 		assert_false(here.is_more || there.is_more);
-		wall_peer(pair->wall[host], host, &here); // of itself there is nothing
+		seen_pair(wall_seen(pair->wall[host]), host, host,
+			  &here); // of itself there is nothing
 		assert_int_equal(here.frames_left + here.frames_came, 0);
 	}
 	pair_close(pair);
@@ -79,9 +78,9 @@ static void what_is_lost_did_not_come(void **)
 	struct pair *pair = run("", 50);
 	uint64_t missing = 0, all = 0;
 	for (uint32_t host = 0; host < HOSTS; host++) {
-		struct wall_peer here, there;
-		wall_peer(pair->wall[host], 1 - host, &here);
-		wall_peer(pair->wall[1 - host], host, &there);
+		struct seen_pair here, there;
+		seen_pair(wall_seen(pair->wall[host]), host, 1 - host, &here);
+		seen_pair(wall_seen(pair->wall[1 - host]), 1 - host, host, &there);
 		missing += here.frames_left - there.frames_came;
 		all += here.frames_left;
 	}

@@ -27,6 +27,7 @@
 struct harm {
 	uint32_t lose_each, double_each; // every so many-th; 0: none
 	bool is_full[PLANES];		 // ports of host 0 that take nothing
+	bool has_no_link[PLANES];	 // cables that are pulled: what is sent is lost, and seen
 	uint32_t room_each;		 // frames that a queue takes between looks; 0: all
 	uint32_t room[HOSTS * PLANES];
 	uint32_t cross_each; // every so many-th leaves by the other plane
@@ -84,7 +85,7 @@ static inline uint32_t harmful_send(struct ports *ports, uint32_t queue, const s
 		harm.sent++;
 		if (harm.seen != NULL)
 			harm.seen(queue / PLANES, &frames[at]);
-		if (comes(harm.lose_each)) {
+		if (comes(harm.lose_each) || harm.has_no_link[queue % PLANES]) {
 			inner->give(ports, &owner, 1);
 			continue;
 		}
@@ -95,6 +96,12 @@ static inline uint32_t harmful_send(struct ports *ports, uint32_t queue, const s
 			return at;
 	}
 	return at;
+}
+
+static inline bool link_is_up(const struct ports *ports, uint32_t queue)
+{
+	(void)ports;
+	return !harm.has_no_link[queue % PLANES];
 }
 
 static inline void open_ports(struct pair *pair)
@@ -114,6 +121,7 @@ static inline void open_ports(struct pair *pair)
 	inner = pair->ports.ops;
 	pair->ops = *inner;
 	pair->ops.send = harmful_send;
+	pair->ops.is_up = link_is_up;
 	pair->ports.ops = &pair->ops;
 }
 

@@ -255,6 +255,23 @@ def is_paced_as_stopped(result):
         and frames["frames_missed"] == 0
 
 
+def seen(emu, ports):
+    """What hosts saw of each other adds up to what the cables of NICs took and brought, with losses on the way."""
+    losses = ["--fault", "{kind: loss, at: all, probability: 1%}"]
+    run = weft("emu", *SMALL, *NOWAIT, "--ports", ports, *losses, "--json")
+    emu.hold(f"{ports}: a run with losses", run.returncode == DONE, run)
+    result = json.loads(run.stdout)
+    ways, sums = result["fidelity"]["ways"], result["conservation"]
+    left, came = (sum(way[which] for way in ways) for which in ("frames_left", "frames_came"))
+    emu.hold(f"{ports}: {left} left, {came} came, {sums}", (left, came) == (sums["sent"], sums["delivered"]) and 0 < came < left)
+    hops = {way[which] for way in ways for which in ("hops_least", "hops_most")}
+    emu.hold(f"{ports}: over T0, T1 and T0 from rack to rack: {hops}", hops == {3})
+    emu.hold(f"{ports}: by paths: {ways}", all(0 < way["paths_came"] <= way["paths_left"] <= 4 * 256 and not way["more_paths"] for way in ways))
+    emu.hold(f"{ports}: a sentence", "as in weft sim" in result["fidelity"]["conclude"])
+    run = weft("sim", *SMALL, *losses, "--json")
+    emu.hold("without a clock nothing of it is there", "fidelity" not in json.loads(run.stdout), run)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         emu = Emu(pathlib.Path(folder))
@@ -266,6 +283,7 @@ def main():
         for ports in ("memory", "ring") if emu.has_dpdk else ("memory",):
             runs(emu, ports)
             watched(emu, ports)
+            seen(emu, ports)
             emu.clear()
             paced(emu, ports)
             for what in (signal.SIGINT, signal.SIGTERM):

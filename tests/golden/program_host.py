@@ -516,6 +516,36 @@ class Interfaces(unittest.TestCase):
             for process in processes:
                 process.kill()
 
+    def test_af_xdp_carries_what_fits_a_page(self):
+        """Writes of 1 and 2 KiB go by the driver; 4 KiB are refused before a frame is sent."""
+        for name, interface in zip(self.names, ("va1", "vb1")):
+            self.ip("-n", name, "link", "set", interface, "mtu", "3400", "addrgenmode", "none")
+        port = "net_af_xdp0,iface=v{}1"
+        run = subprocess.run(["ip", "netns", "exec", self.names[0], WEFT, "host", "--probe", port.format("a")], capture_output=True, text=True, timeout=60,
+                             check=False)
+        if run.returncode == ENVIRONMENT:
+            self.skipTest(f"no af_xdp here: {run.stderr.splitlines()[-1:]}")
+        self.assertEqual(run.returncode, DONE, run.stderr)
+        for payload in (1024, 2048, 4096):
+            with self.subTest(payload=payload):
+                words = ["--set", "fabric.planes=1", "--set", f"transport.payload={payload}B", "--json"]
+                before = self.sent("va1")
+                caller = self.start(1, [port.format("b")], "-b", "4K", "-e", "64K", "-f", "16", "-n", "50", *words)
+                ended = self.ends(self.start(0, [port.format("a")], *words), caller)
+                if payload == 4096:
+                    self.assertEqual(ended[0][2], BAD_INPUT, ended)
+                    self.assertRegex(ended[0][1], r"\(net_af_xdp\) carries frames of at most \d+ bytes, and frames here take 4202: lower transport.payload")
+                    self.assertEqual(self.sent("va1"), before)
+                    continue
+                self.assertEqual([status for _, _, status in ended], [DONE, DONE], ended)
+                loop = json.loads(ended[0][0])["loop"]
+                self.assertEqual(loop["payload_bytes_wrong"], 0)
+                self.assertGreaterEqual(loop["payload_bytes_good"], 50 * (4096 + 65536))
+
+    def sent(self, interface):
+        run = subprocess.run(["ip", "-n", self.names[0], "-s", "-j", "link", "show", interface], capture_output=True, text=True, check=True)
+        return json.loads(run.stdout)[0]["stats64"]["tx"]["packets"]
+
     def test_by_name_and_by_mac(self):
         macs = [self.mac(self.names[1], f"vb{plane}") for plane in range(PLANES)]
         caller = self.start(1, macs, "-b", "4K", "-e", "64K", "-f", "16", "-n", "50", "--json")
@@ -633,7 +663,7 @@ class Words(unittest.TestCase):
         self.assertEqual(run.stderr.count("\n"), 1)
 
     def test_bounds_that_make_no_sense(self):
-        for words, says in ((["--max-rate", "x"], "--max-rate is a rate"), (["--max-rate", "400Gb/s"], "has no effect"), (["--max-lateness", "50"], "as in 50us"),
+        for words, says in ((["--max-rate", "x"], "weft host: --max-rate is a rate"), (["--max-rate", "400Gb/s"], "has no effect"), (["--max-lateness", "50"], "as in 50us"),
                             (["--ramp", "1s"], "needs --max-rate: '--ramp'"), (["--ramp", "1", "--max-rate", "1Gb/s"], "as in 50us"),
                             (["--max-lateness", "-1us"], "as in 50us"), (["--max-lateness", "0.1ns"], "from 1ns")):
             run = subprocess.run([WEFT, "host", "--to", "nobody", "--patience", "1", *words], capture_output=True, text=True, timeout=60, check=False)

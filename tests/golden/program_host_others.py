@@ -178,6 +178,19 @@ class Others(unittest.TestCase):
         self.assertGreaterEqual(loop["frames_dropped"] + dropped, copies * len(KINDS) - 1024)
         self.assertGreaterEqual(turned_away + loop["frames_dropped"] + dropped, copies * len(KINDS))
 
+    def test_a_link_that_goes_and_comes_back(self):
+        """The kernel takes the second plane's interface down for a while: the NICs at both ends know, and use the other plane."""
+        processes = self.pair("--telemetry")
+        self.ip("-n", self.names[1], "link", "set", "vb1", "down")
+        self.go_on(processes[1])
+        top = run(WEFT, "top", str(processes[0].pid), "--once", "--interval", "0.1")
+        self.ip("-n", self.names[1], "link", "set", "vb1", "up")
+        self.go_on(processes[1])
+        loop = self.end(processes)
+        self.assertRegex(top.stdout, r"(?m)^\s*1 .* down$")
+        self.assertEqual((loop["links_lost"], loop["links_back"], loop["payload_bytes_wrong"]), (1, 1, 0))
+        self.assertGreaterEqual(loop["payload_bytes_good"], 12000 << 16)
+
     def test_a_kernel_that_asks_is_told(self):
         """Linux on the link of the second plane asks for host 0 of either IP version, and enters what it is told."""
         for version, asked, own in ((6, "fd77:6566:7400:1::1", "fd77:6566:7400:1::99/64"), (4, "198.18.64.1", "198.18.65.7/18")):

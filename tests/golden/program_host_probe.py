@@ -199,6 +199,12 @@ class Layers(unittest.TestCase):
         self.assertEqual(len(layers), 5)
         self.assertIn("peer 198.18.0.2, from 198.18.0.9:", run.stdout)
 
+    def test_a_network_of_ones_own(self):
+        for name, interface, last in zip(self.ends, ("va", "vb"), "12"):
+            ip("-n", name, "addr", "add", f"10.9.0.{last}/24", "dev", interface)
+        layers, _ = self.reach("10.9.0.2", DONE, "--i-own-this-network")
+        self.assertEqual([what for _, what in layers], ["fine"] * 5)
+
     def test_link(self):
         ip("-n", self.ends[1], "link", "set", "vb", "down")
         self.lost("198.18.0.2", "link")
@@ -236,7 +242,9 @@ class Layers(unittest.TestCase):
 
     def test_words(self):
         for to, words, says in (("somebody", (), "needs an IP address"), ("198.18.0.2", ("--from", "x"), "--from is an IP address"),
-                                ("198.19.0.2", (), "has no address in the network of this peer"), ("198.18.0.2", ("--from", "fd00::1"), "two versions of IP")):
+                                ("198.19.0.2", (), "has no address in the network of this peer"), ("198.18.0.2", ("--from", "fd00::1"), "two versions of IP"),
+                                ("10.9.0.2", (), "only with --i-own-this-network: '10.9.0.2'"), ("2001:db8::2", (), "only with --i-own-this-network"),
+                                ("198.20.0.2", (), "only with --i-own-this-network"), ("198.19.0.2", ("--i-own-this-network",), "has no effect")):
             _, run = self.reach(to, BAD_INPUT, *words)
             self.assertEqual((run.stdout, run.stderr.count("\n")), ("", 1), run.stderr)
             self.assertIn(says, run.stderr)
@@ -247,6 +255,9 @@ class Words(unittest.TestCase):
         run = probe("lo", "--from", "198.18.0.1")
         self.assertEqual((run.returncode, run.stdout), (BAD_INPUT, ""))
         self.assertIn("needs --probe and --to: '--from'", run.stderr)
+        run = probe("lo", "--i-own-this-network")
+        self.assertEqual((run.returncode, run.stdout), (BAD_INPUT, ""))
+        self.assertIn("needs --probe and --to: '--i-own-this-network'", run.stderr)
         for words in (["--json"], ["--listen", "a"], ["-n", "3"], ["--port", "lo"], ["--own-core"], ["--pcap", "x"]):
             run = probe("lo", *words)
             self.assertEqual((run.returncode, run.stdout), (BAD_INPUT, ""), words)

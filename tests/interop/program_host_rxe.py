@@ -3,7 +3,8 @@
 """weft host against Linux's own RoCEv2 (rdma_rxe), in a guest of QEMU, over the guest's tap: RDMA writes with immediate in both directions,
 every byte checked on both sides, with the first PSN below the wrap, without faults and with those that netem makes in the guest.
 
-WEFT_RXE_WRITES says how many writes of 64 KiB each way (100). Needs DPDK, root, QEMU and the guest's tools; else it is skipped.
+WEFT_RXE_WRITES says how many writes of 64 KiB each way (25; 1,000 in soak). A guest boots for seven seconds, so cases that want the same
+netem share one. Needs DPDK, root, QEMU and the guest's tools; else it is skipped.
 """
 import json
 import os
@@ -18,7 +19,7 @@ import unittest
 
 WEFT = os.environ["WEFT"]
 TOOLS = pathlib.Path(os.environ.get("WEFT_SHARED", "nowhere"), "tools", "rxe")
-WRITES = int(os.environ.get("WEFT_RXE_WRITES", "100"))
+WRITES = int(os.environ.get("WEFT_RXE_WRITES", "25"))
 SIZE = 65536
 PSN = 0xFFFFF0  # the 17th packet is past the wrap
 QPN_FIRST = 2  # of weft's
@@ -36,41 +37,49 @@ def skip(why):
 class Rxe(unittest.TestCase):
     folder = ""
 
-    def run_pair(self, payload, writes, netem="", sets=(), kills=False):
-        """Connection 0 of the guest receives, connection 1 sends; weft's QPs are in the same order. Returns what weft counted, and the guest."""
+    def boot(self, netem=""):
         from guests import Guests
-        with Guests(self.folder, [(f"{THEM}/16", netem)], space=f"weftrxe{os.getpid()}") as guests:
-            guest = guests[0]
-            ends = [guest.say(f"open {i} {writes * SIZE} {payload} {PSN}").split() for i in (0, 1)]
-            self.assertEqual([guest.say(f"fill 1 {SEED}"), guest.say(f"receive 0 {writes}")], ["ok", "ok"])
-            foreign = [f"--foreign={qpn},{rkey},{address}" for _, _, qpn, _, rkey, address, _ in ends]
-            words = ["--port", "tap0", *foreign, "-b", SIZE, "-n", writes, "--depth", 4, "--set", f"transport.payload={payload}B",
-                     "--set", f"transport.first_psn={PSN}", *sets]
-            weft = subprocess.Popen(["ip", "netns", "exec", guests.space, WEFT, "host", *map(str, words)], stdout=subprocess.PIPE,
-                                    stderr=subprocess.PIPE, text=True)
+        return Guests(self.folder, [(f"{THEM}/16", netem)], space=f"weftrxe{os.getpid()}")
+
+    def connect(self, guests, first, memory, payload, receives, words):
+        """Connection `first` of the guest receives, the next one sends; weft's QPs are in the same order. Starts weft, and joins them."""
+        guest = guests[0]
+        ends = [guest.say(f"open {first + i} {memory} {payload} {PSN}").split() for i in (0, 1)]
+        if receives:
+            self.assertEqual([guest.say(f"fill {first + 1} {SEED}"), guest.say(f"receive {first} {receives}")], ["ok", "ok"])
+        foreign = [f"--foreign={qpn},{rkey},{address}" for _, _, qpn, _, rkey, address, _ in ends]
+        words = ["--port", "tap0", *foreign, "--set", f"transport.payload={payload}B", "--set", f"transport.first_psn={PSN}", *words]
+        weft = subprocess.Popen(["ip", "netns", "exec", guests.space, WEFT, "host", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True)
+        time.sleep(1)
+        # the guest asks for the MAC of its peer before it connects: weft answers
+        connected = [guest.say(f"connect {first + i} {US} {QPN_FIRST + i} {PSN} 1 0 16 7") for i in (0, 1)]
+        if connected != ["ok", "ok"]:
+            weft.kill()
+            self.fail(f"{connected}: {weft.communicate()}")
+        return weft
+
+    def counters(self, guest):
+        return {name: int(value) for name, value in (pair.split("=") for pair in guest.say("counters").split())}
+
+    def run_pair(self, guests, payload, writes, first=0):
+        """What weft counted, and the guest."""
+        guest = guests[0]
+        before = self.counters(guest)
+        weft = self.connect(guests, first, writes * SIZE, payload, writes, ["-b", SIZE, "-n", writes, "--depth", 4])
+        try:
+            guest.tell(f"write {first + 1} {writes} {SIZE} imm")
             try:
-                time.sleep(1)
-                # the guest asks for the MAC of its peer before it connects: weft answers
-                connected = [guest.say(f"connect {i} {US} {QPN_FIRST + i} {PSN} 1 0 16 7") for i in (0, 1)]
-                self.assertEqual(connected, ["ok", "ok"])
-                guest.tell(f"write 1 {writes} {SIZE} imm")
-                if kills:
-                    time.sleep(0.3)
-                    guest.process.send_signal(signal.SIGKILL)
-                    out, err = weft.communicate(timeout=100)
-                    return json.loads(out), err, weft.returncode
-                try:
-                    wrote = guest.read(120)
-                except TimeoutError:
-                    weft.send_signal(signal.SIGINT)
-                    self.fail(f"the guest is not done: {weft.communicate(timeout=60)}")
-                waited = guest.say(f"wait 0 {writes} 60000", 90)
-                out, err = weft.communicate(timeout=100)
-                checked = guest.say(f"check 0 0 {writes * SIZE} {SEED}", 90)
-                counters = {name: int(value) for name, value in (pair.split("=") for pair in guest.say("counters").split())}
-            finally:
-                weft.kill()
-                guest.socket.close()
+                wrote = guest.read(120)
+            except TimeoutError:
+                weft.send_signal(signal.SIGINT)
+                self.fail(f"the guest is not done: {weft.communicate(timeout=60)}")
+            waited = guest.say(f"wait {first} {writes} 60000", 90)
+            out, err = weft.communicate(timeout=100)
+            checked = guest.say(f"check {first} 0 {writes * SIZE} {SEED}", 90)
+            counters = {name: value - before[name] for name, value in self.counters(guest).items()}
+        finally:
+            weft.kill()
         self.assertRegex(wrote, rf"^done {writes} {SIZE} ")
         self.assertRegex(waited, rf"^got {writes} ")
         self.assertEqual(checked, "ok")
@@ -80,7 +89,7 @@ class Rxe(unittest.TestCase):
         self.assertEqual((counts["payload_bytes_placed"], counts["payload_bytes_wrong"]), (writes * SIZE, 0))
         self.assertEqual((counts["qps_failed"], counts["neighbours_learnt"], counters["rdma_recvs"]), (0, 1, writes))
         self.assertEqual(counts["data_packets"] - sum(counts["sent_again"].values()), writes * SIZE // payload)
-        print(f"payload {payload}, '{netem}': sent again {counts['sent_again']}, {counts['answers']}, "
+        print(f"payload {payload}: sent again {counts['sent_again']}, {counts['answers']}, "
               f"guest {({k: v for k, v in counters.items() if v})}", flush=True)
         self.assert_weft_explained(counts, counters)
         self.assertEqual(counts["data_received"], writes * SIZE // payload + counts["duplicates"] + counts["answers"]["out_of_order"])
@@ -104,96 +113,91 @@ class Rxe(unittest.TestCase):
         self.assertLessEqual(counters["rcvd_seq_err"], answers["naks_sent"])
 
     def test_without_faults(self):
-        for payload in (1024, 4096):
-            with self.subTest(payload=payload):
-                counts, counters = self.run_pair(payload, WRITES)
-                # all that the guest sent came: its data, what went again of it, and its answers
-                answers = counts["answers"]
-                self.assertEqual(counters["sent_pkts"], counts["data_received"] + answers["acks_received"] + answers["naks_received"])
-                # where others have the cores for long, either end's timer may ring: what goes again is then told by both
-                self.assertEqual((counts["data_received"] - counts["duplicates"], counts["bad_frames"]), (WRITES * SIZE // payload, {}))
-                self.assertEqual(counts["duplicates"] > 0, counters["completer_retry_err"] > 0)
-                self.assertEqual(answers["naks_received"], counters["out_of_seq_request"])
-                for name in ("rcvd_seq_err", "retry_exceeded_err"):
-                    self.assertEqual(counters[name], 0, (name, counters))
+        with self.boot() as guests:
+            for first, payload in ((0, 1024), (2, 4096)):
+                with self.subTest(payload=payload):
+                    self.without_faults(*self.run_pair(guests, payload, WRITES, first), payload)
+            self.messages_that_fit_no_receive_are_counted(guests, 4)
+            for first, how in ((6, "read"), (8, "send")):
+                with self.subTest(how=how):
+                    self.what_weft_has_not_is_answered_by_the_nak_for_it(guests, first, how)
+            self.a_guest_that_is_killed_is_a_qp_error(guests, 10)
+
+    def without_faults(self, counts, counters, payload):
+        # all that the guest sent came: its data, what went again of it, and its answers
+        answers = counts["answers"]
+        self.assertEqual(counters["sent_pkts"], counts["data_received"] + answers["acks_received"] + answers["naks_received"])
+        # where others have the cores for long, either end's timer may ring: what goes again is then told by both
+        self.assertEqual((counts["data_received"] - counts["duplicates"], counts["bad_frames"]), (WRITES * SIZE // payload, {}))
+        self.assertEqual(counts["duplicates"] > 0, counters["completer_retry_err"] > 0)
+        self.assertEqual(answers["naks_received"], counters["out_of_seq_request"])
+        for name in ("rcvd_seq_err", "retry_exceeded_err"):
+            self.assertEqual(counters[name], 0, (name, counters))
 
     def test_what_the_guest_loses_it_sends_again(self):
-        counts, counters = self.run_pair(1024, WRITES, "loss 1%")
+        writes = max(WRITES, 50)  # 3,200 packets: some are lost
+        with self.boot("loss 1%") as guests:
+            counts, counters = self.run_pair(guests, 1024, writes)
         self.assertGreater(counters["rcvd_seq_err"] + counters["completer_retry_err"], 0)  # NAKs of weft's, and timers
         answers = counts["answers"]
         lost = counters["sent_pkts"] - counts["data_received"] - answers["acks_received"] - answers["naks_received"]
         self.assertLessEqual(answers["naks_sent"], lost)  # a gap has a packet that was lost
         self.assertGreaterEqual(counters["completer_retry_err"], counters["rcvd_seq_err"])  # it went back at each, and where its timer rang
         # each of them goes back to the packet that is missing: all from there on came again
-        self.assertGreater(counts["data_received"], WRITES * SIZE // 1024)
+        self.assertGreater(counts["data_received"], writes * SIZE // 1024)
 
     def test_what_comes_twice_and_in_disorder_is_placed_once(self):
         for netem in ("duplicate 2%", "delay 2ms reorder 95%"):
-            with self.subTest(netem=netem):
-                counts, _ = self.run_pair(4096, WRITES // 2, netem)
-                self.assertGreaterEqual(counts["data_received"], WRITES // 2 * SIZE // 4096)
+            with self.subTest(netem=netem), self.boot(netem) as guests:
+                writes = max(WRITES // 2, 25)
+                counts, _ = self.run_pair(guests, 4096, writes)
+                self.assertGreaterEqual(counts["data_received"], writes * SIZE // 4096)
                 if "duplicate" in netem:
                     self.assertGreater(counts["duplicates"], 0)
 
-    def test_messages_that_fit_no_receive_are_counted(self):
+    def messages_that_fit_no_receive_are_counted(self, guests, first):
         """The guest sends eight messages of half the length that is waited for: none is taken, none ends the program."""
-        from guests import Guests
-        with Guests(self.folder, [(f"{THEM}/16", "")], space=f"weftrxe{os.getpid()}") as guests:
-            guest = guests[0]
-            ends = [guest.say(f"open {i} {8 * SIZE} 4096 {PSN}").split() for i in (0, 1)]
-            self.assertEqual([guest.say(f"fill 1 {SEED}"), guest.say("receive 0 4")], ["ok", "ok"])
-            foreign = [f"--foreign={qpn},{rkey},{address}" for _, _, qpn, _, rkey, address, _ in ends]
-            words = ["--port", "tap0", *foreign, "-b", 2 * SIZE, "-n", 4, "--set", "transport.payload=4096B", "--set",
-                     f"transport.first_psn={PSN}"]
-            weft = subprocess.Popen(["ip", "netns", "exec", guests.space, WEFT, "host", *map(str, words)], stdout=subprocess.PIPE,
-                                    stderr=subprocess.PIPE, text=True)
-            try:
-                time.sleep(1)
-                self.assertEqual([guest.say(f"connect {i} {US} {QPN_FIRST + i} {PSN} 1 0 16 7") for i in (0, 1)], ["ok", "ok"])
-                guest.tell(f"write 1 8 {SIZE} imm")
-                self.assertRegex(guest.read(120), f"^done 8 {SIZE} ")
-                weft.send_signal(signal.SIGINT)
-                out, err = weft.communicate(timeout=30)
-            finally:
-                weft.kill()
-                guest.socket.close()
+        guest = guests[0]
+        weft = self.connect(guests, first, 8 * SIZE, 4096, 4, ["-b", 2 * SIZE, "-n", 4])
+        try:
+            guest.tell(f"write {first + 1} 8 {SIZE} imm")
+            self.assertRegex(guest.read(120), f"^done 8 {SIZE} ")
+            weft.send_signal(signal.SIGINT)
+            out, err = weft.communicate(timeout=30)
+        finally:
+            weft.kill()
         self.assertNotEqual(weft.returncode, DONE)
         self.assertGreater(weft.returncode, 0, err)
         self.assertEqual((json.loads(out)["messages_unexpected"], json.loads(out)["payload_bytes_wrong"]), (8, 0))
         self.assertIn("weft host: 8 messages fit no receive", err)
 
-    def test_what_weft_has_not_is_answered_by_the_nak_for_it(self):
+    def what_weft_has_not_is_answered_by_the_nak_for_it(self, guests, first, how):
         """A READ and a SEND of the guest end its work request with "remote invalid request", and weft names them."""
-        from guests import Guests
-        for how in ("read", "send"):
-            with self.subTest(how=how), Guests(self.folder, [(f"{THEM}/16", "")], space=f"weftrxe{os.getpid()}") as guests:
-                guest = guests[0]
-                ends = [guest.say(f"open {i} {SIZE} 4096 {PSN}").split() for i in (0, 1)]
-                foreign = [f"--foreign={qpn},{rkey},{address}" for _, _, qpn, _, rkey, address, _ in ends]
-                words = ["--port", "tap0", *foreign, "-b", SIZE, "-n", 1, "--set", "transport.payload=4096B", "--set",
-                         f"transport.first_psn={PSN}"]
-                weft = subprocess.Popen(["ip", "netns", "exec", guests.space, WEFT, "host", *map(str, words)], stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True)
-                try:
-                    time.sleep(1)
-                    self.assertEqual([guest.say(f"connect {i} {US} {QPN_FIRST + i} {PSN} 1 0 16 7") for i in (0, 1)], ["ok", "ok"])
-                    self.assertEqual(guest.say(f"write 1 1 4096 {how}", 60), "failed remote invalid request error after 0")
-                    out, err = weft.communicate(timeout=60)
-                finally:
-                    weft.kill()
-                    guest.socket.close()
-                self.assertEqual(weft.returncode, PEER_LOST, err)
-                self.assertEqual((json.loads(out)["requests_refused"], json.loads(out)["bad_frames"]), ({how.upper(): 1}, {}))
-                self.assertIn(f"for {how.upper()}, which weft has not", err)
-                self.assertIn("a QP went to ERROR: by that NAK", err)
+        weft = self.connect(guests, first, SIZE, 4096, 0, ["-b", SIZE, "-n", 1])
+        try:
+            self.assertEqual(guests[0].say(f"write {first + 1} 1 4096 {how}", 60), "failed remote invalid request error after 0")
+            out, err = weft.communicate(timeout=60)
+        finally:
+            weft.kill()
+        self.assertEqual(weft.returncode, PEER_LOST, err)
+        self.assertEqual((json.loads(out)["requests_refused"], json.loads(out)["bad_frames"]), ({how.upper(): 1}, {}))
+        self.assertIn(f"for {how.upper()}, which weft has not", err)
+        self.assertIn("a QP went to ERROR: by that NAK", err)
 
-    def test_a_guest_that_is_killed_is_a_qp_error(self):
-        sets = ["--set", "transport.rto_linear=4", "--set", "transport.rto_doublings=2"]
-        counts, err, status = self.run_pair(1024, 1500, sets=sets, kills=True)
-        self.assertEqual(status, PEER_LOST, err)
+    def a_guest_that_is_killed_is_a_qp_error(self, guests, first):
+        words = ["-b", SIZE, "-n", 500, "--depth", 4, "--set", "transport.rto_linear=4", "--set", "transport.rto_doublings=2"]
+        weft = self.connect(guests, first, 500 * SIZE, 1024, 500, words)
+        try:
+            guests[0].tell(f"write {first + 1} 500 {SIZE} imm")
+            time.sleep(0.3)
+            guests[0].process.send_signal(signal.SIGKILL)
+            out, err = weft.communicate(timeout=100)
+        finally:
+            weft.kill()
+        self.assertEqual(weft.returncode, PEER_LOST, err)
         self.assertIn("a QP went to ERROR", err)
-        self.assertGreater(counts["qps_failed"], 0)
-        self.assertEqual(counts["payload_bytes_wrong"], 0)
+        self.assertGreater(json.loads(out)["qps_failed"], 0)
+        self.assertEqual(json.loads(out)["payload_bytes_wrong"], 0)
 
 
 def main():

@@ -59,6 +59,7 @@ struct run {
 	uint64_t payload_bytes_good;		// placed, and what was sent
 	uint64_t payload_bytes_wrong;		// placed, and not what was sent
 	struct ports_figures ports;
+	const struct seen *seen; // frames of hosts for each other; NULL: there were no frames
 	struct tap_counts taps;
 	// Paced runs.
 	uint32_t lanes;

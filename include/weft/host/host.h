@@ -92,6 +92,7 @@ struct world_host {
 	uint64_t *placed;	  // [nic_count][bins of the series], or NULL
 	struct work_count *work;  // what it computes, or NULL
 	bool *dark;		  // [ports] that have been without light, or NULL
+	const bool *cut;	  // [ports] without a link, as the driver sees it, or NULL
 	struct delays *delays;	  // of its shard, or NULL: packets are not timed
 	struct tail *tail;	  // of its shard, or NULL
 	uint64_t late_ps;	  // a packet that took so long is counted there, too
@@ -115,6 +116,10 @@ void host_resume(struct world_host *host, ps_t now);
 // The line of a port is taken until `until`: nothing leaves by it before. For a driver whose port
 // holds more than it should.
 void host_hold_line(struct world_host *host, uint32_t port, ps_t until);
+
+// The driver changed host->cut of a port: from `now`, before which all is done, its NIC knows
+// whether the port is down. With transport.port_status only.
+void host_link(struct world_host *host, uint32_t port, ps_t now, struct outbox *out);
 
 // Posts `work` on a QP of NIC `nic` at `now`. False when the QP's queue is full, or it must wait
 // for a context: rank_on_ready() follows. A QP in ERROR takes it and loses it: the run will end as

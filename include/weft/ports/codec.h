@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <weft/measure/measure_seen.h>
 #include <weft/ports/ports.h>
 #include <weft/wire/wire.h>
 #include <weft/world/world.h>
@@ -20,6 +21,10 @@ struct codec {
 // The codec of a world. -EINVAL when its packets cannot be told apart as frames (too many NICs or
 // planes for the addresses).
 int codec_init(struct codec *ret, const struct world *world, struct refusal *refusal);
+
+// Draws what hosts `first` to `first` + `count` - 1 see of others as frames. -ENOMEM.
+int codec_seen(const struct codec *codec, const struct world *world, uint32_t first, uint32_t count,
+	       struct seen *ret);
 
 // Writes the frame of a packet that a NIC sends, payload included, into `frame_bytes_max` bytes.
 // Returns its length.

@@ -60,6 +60,8 @@ struct ports_ops {
 	void (*count)(const struct ports *ports, struct port_counts *ret);
 	// Frames that are out: taken and not given back.
 	uint32_t (*taken)(const struct ports *ports);
+	// Whether there is a link behind a queue; NULL: always.
+	bool (*is_up)(const struct ports *ports, uint32_t queue);
 	void (*close)(struct ports *ports);
 };
 

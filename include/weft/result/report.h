@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <weft/result/fidelity.h>
 #include <weft/result/report_gpu.h>
 #include <weft/world/world.h>
 
@@ -72,6 +73,7 @@ struct report_input {
 	struct report_pace pace;
 	struct report_ports ports;
 	struct report_taps taps;
+	struct report_fidelity fidelity;
 	const struct report_gpu *gpu; // or NULL: no generators took part
 	const ps_t *alone_ps; // of several jobs: what each took alone, 0: it did not end; or NULL
 	uint64_t memory_peak_bytes;

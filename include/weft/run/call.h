@@ -94,6 +94,9 @@ int call_run(struct call *call, struct run *ret);
 // What there is to report of a run.
 struct report_input call_report(const struct call *call, const struct run *run);
 
+// What may be concluded from a run at the pace of a clock; empty without one.
+void paced_fidelity(struct report_fidelity *ret, const struct run *run, uint64_t dilation_milli);
+
 // Says on stderr what is odd about the world that was built.
 void call_say_warnings(const struct call *call);
 

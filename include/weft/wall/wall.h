@@ -5,9 +5,7 @@
 //
 //   wall.c  a turn           line.c  frames that wait for a port      wall_run.c  turn after turn
 //   neighbour.c  ARP and ND  other.c  frames of others, by kind       view.c  a look at a run
-//   peer.c  what is seen of each other host
-//   meeting.c, meeting_run.c, meeting_clock.c  how hosts agree before a run, hear of each other in
-//   it, and how their clocks stand
+//   link.c  links of ports   meeting.c, meeting_run.c, meeting_clock.c  how hosts agree and hear
 #pragma once
 
 #include <signal.h>
@@ -97,6 +95,7 @@ struct wall_counts {
 	// ARP and neighbour discovery: questions and words sent; those of NICs of the world, or
 	// for this host, that came; NICs whose MAC is known from there, and how often one changed
 	uint64_t neighbours_said, neighbours_heard, neighbours_learnt, neighbours_moved;
+	uint64_t links_lost, links_back; // ports: their NIC was told (transport.port_status)
 	uint64_t payload_bytes_good, payload_bytes_wrong;
 	uint64_t stalls;	 // turns that took too long
 	ps_t stalled_ps;	 // of them all together
@@ -143,6 +142,7 @@ struct wall_work wall_work(const struct wall *wall);
 uint64_t wall_qps_failed(const struct wall *wall);
 
 const struct wall_counts *wall_counts(const struct wall *wall);
+const struct seen *wall_seen(const struct wall *wall); // of other hosts
 const struct world *wall_world(const struct wall *wall);
 
 // Ends captures and gives back what waits for ports. Their totals go to `ret_taps`. -EIO when a

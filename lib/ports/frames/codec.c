@@ -110,3 +110,19 @@ uint32_t codec_write(const struct codec *codec, const struct packet *packet, voi
 	wire_seal(frame, &view);
 	return bytes;
 }
+
+int codec_seen(const struct codec *codec, const struct world *world, uint32_t first, uint32_t count,
+	       struct seen *ret)
+{
+	const struct wire_config *nic = &codec->nic;
+	bool is_short = nic->entropy == WIRE_ENTROPY_PORT ||
+		(nic->entropy == WIRE_ENTROPY_STEV && nic->ip_version == 4);
+	*ret = (struct seen){.hosts = world->topology.hosts,
+			     .host_first = first,
+			     .host_count = count,
+			     .nics_per_host = world->topology.nics_per_host,
+			     .ev_mask = is_short ? UINT16_MAX : UINT32_MAX,
+			     .hop_limit = nic->hop_limit};
+	return seen_init(ret, world->arena,
+			 2ull * world->transport.ev_count * world->fabric.planes);
+}

@@ -59,7 +59,7 @@ static void files_are_in_order_of_time_and_cable(void **state)
 	assert_int_equal(reader.frames, 9);
 	assert_int_equal(reader.received, 9);
 	for (uint32_t i = 0; i < 8; i++) {
-		const struct seen *seen = &reader.seen[i];
+		const struct read_back *seen = &reader.seen[i];
 		assert_int_equal(seen->interface, takes[order[i]].cable);
 		assert_int_equal(seen->ns, TAP_BASE_NS + (uint64_t)takes[order[i]].at / 1000);
 		assert_int_equal(seen->bytes[14 + 40 + 8 + 11], order[i]); // PSN

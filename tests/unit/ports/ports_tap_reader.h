@@ -6,7 +6,7 @@
 
 #define FRAMES_MAX 4096
 
-struct seen {
+struct read_back {
 	uint32_t interface, captured, original;
 	uint64_t ns;
 	const uint8_t *bytes;
@@ -16,7 +16,7 @@ struct reader {
 	uint32_t interfaces, statistics, frames;
 	uint64_t received, lost;
 	char names[64][WORLD_CABLE_NAME_BYTES];
-	struct seen seen[FRAMES_MAX];
+	struct read_back seen[FRAMES_MAX];
 };
 
 static struct reader reader;
@@ -41,7 +41,7 @@ __attribute__((unused)) static void read_block(const uint8_t *at)
 		break;
 	case 6:
 		assert_true(reader.frames < FRAMES_MAX);
-		reader.seen[reader.frames++] = (struct seen){
+		reader.seen[reader.frames++] = (struct read_back){
 			.interface = u32_at(at + 8),
 			.ns = (uint64_t)u32_at(at + 12) << 32 | u32_at(at + 16),
 			.captured = u32_at(at + 20),

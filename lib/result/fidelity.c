@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// See fidelity.h.
+
+#include <weft/result/fidelity.h>
+
+#include <inttypes.h>
+#include <string.h>
+
+#include <weft/result/put.h>
+#include <weft/result/report.h>
+
+#define COLUMNS 98 // of the table
+
+// One way from a host to another, by both ends; NULL: what that end saw is not known.
+struct way {
+	struct seen_pair ends[2];
+	const struct seen_pair *left, *came;
+};
+
+// Whether frames went there.
+static bool way_of(struct way *ret, const struct report_fidelity *of, uint32_t from, uint32_t to)
+{
+	bool is_whole = of->own == FIDELITY_EVERY;
+	*ret = (struct way){0};
+	if (from == to)
+		return false;
+	if (is_whole || from == of->own) {
+		of->pair(of->context, from, to, &ret->ends[0]);
+		ret->left = &ret->ends[0];
+	}
+	if (is_whole || to == of->own) {
+		of->pair(of->context, to, from, &ret->ends[1]);
+		ret->came = &ret->ends[1];
+	}
+	return ret->ends[0].frames_left > 0 || ret->ends[1].frames_came > 0;
+}
+
+// ---------------------------------------------------------------- a line for all
+
+struct range {
+	uint32_t low, high;
+	bool is_set;
+};
+
+static void widen(struct range *range, uint32_t low, uint32_t high)
+{
+	range->low = !range->is_set || low < range->low ? low : range->low;
+	range->high = !range->is_set || high > range->high ? high : range->high;
+	range->is_set = true;
+}
+
+static void print_range(FILE *to, const char *before, const struct range *range, const char *what)
+{
+	if (!range->is_set)
+		return;
+	if (range->low == range->high)
+		fprintf(to, "%s%u%s", before, range->low, what);
+	else
+		fprintf(to, "%s%u to %u%s", before, range->low, range->high, what);
+}
+
+struct sum {
+	uint32_t ways;
+	uint64_t left, came;
+	struct range paths_left, paths_came, hops;
+};
+
+static void add_way(struct sum *sum, const struct way *way)
+{
+	sum->ways++;
+	if (way->left != NULL) {
+		sum->left += way->left->frames_left;
+		widen(&sum->paths_left, way->left->paths_left, way->left->paths_left);
+	}
+	if (way->came != NULL) {
+		sum->came += way->came->frames_came;
+		widen(&sum->paths_came, way->came->paths_came, way->came->paths_came);
+	}
+	if (way->came != NULL && way->came->frames_came > 0)
+		widen(&sum->hops, way->came->hops_least, way->came->hops_most);
+}
+
+void fidelity_ways_line(FILE *to, const char *before, const struct report_fidelity *fidelity)
+{
+	struct sum sum = {0};
+	struct way way;
+	for (uint32_t i = 0; i < fidelity->hosts; i++)
+		for (uint32_t k = 0; k < fidelity->hosts; k++)
+			if (way_of(&way, fidelity, i, k))
+				add_way(&sum, &way);
+	if (sum.ways == 0)
+		return;
+	fprintf(to, "%sways: %u from host to host%s; %" PRIu64 " frames left, %" PRIu64 " came",
+		before, sum.ways,
+		fidelity->own == FIDELITY_EVERY ? "" : ", as this host saw its own", sum.left,
+		sum.came);
+	fprintf(to, "\n%s  ", before);
+	print_range(to, "by ", &sum.paths_left, " paths each (planes and EVs)");
+	print_range(to, sum.paths_left.is_set ? ", came by " : "came by ", &sum.paths_came, "");
+	print_range(to, ", over ", &sum.hops, " hops that count");
+	fprintf(to, "\n");
+}
+
+// ---------------------------------------------------------------- one by one
+
+static void put_known(json_t *to, const char *key, bool is_known, uint64_t value)
+{
+	if (is_known)
+		put_count(to, key, value);
+	else
+		put(to, key, json_null());
+}
+
+static void put_way(json_t *array, uint32_t from, uint32_t to, const struct way *way)
+{
+	const struct seen_pair *left = &way->ends[0], *came = &way->ends[1];
+	bool is_left = way->left != NULL, is_there = way->came != NULL;
+	json_t *row = row_in(array);
+	put_count(row, "from", from);
+	put_count(row, "to", to);
+	put_known(row, "frames_left", is_left, left->frames_left);
+	put_known(row, "frames_came", is_there, came->frames_came);
+	put_known(row, "paths_left", is_left, left->paths_left);
+	put_known(row, "paths_came", is_there, came->paths_came);
+	put_known(row, "hops_least", came->frames_came > 0, came->hops_least);
+	put_known(row, "hops_most", came->frames_came > 0, came->hops_most);
+	put(row, "more_paths", json_boolean(left->is_more || came->is_more));
+}
+
+json_t *fidelity_ways(const struct report_fidelity *fidelity)
+{
+	struct way way;
+	json_t *array = json_array();
+	for (uint32_t i = 0; i < fidelity->hosts; i++)
+		for (uint32_t k = 0; k < fidelity->hosts; k++)
+			if (way_of(&way, fidelity, i, k))
+				put_way(array, i, k, &way);
+	return array;
+}
+
+void fidelity_json(json_t *root, const struct report_input *input)
+{
+	const struct report_fidelity *fidelity = &input->fidelity;
+	if (fidelity->conclude[0] == '\0')
+		return;
+	json_t *to = object_in(root, "fidelity");
+	put_text(to, "conclude", fidelity->conclude);
+	put(to, "ways", fidelity_ways(fidelity));
+}
+
+// In lines that are no longer than others.
+static void print_sentence(FILE *to, const char *text)
+{
+	fprintf(to, "  conclude:");
+	for (size_t at = strlen("  conclude:"), length; *text != '\0'; text += length) {
+		text += strspn(text, " ");
+		length = strcspn(text, " ");
+		bool is_over = at + 1 + length > COLUMNS;
+		fprintf(to, "%s%.*s", is_over ? "\n    " : " ", (int)length, text);
+		at = is_over ? 4 + length : at + 1 + length;
+	}
+	fprintf(to, "\n");
+}
+
+void fidelity_table(FILE *to, const struct report_input *input)
+{
+	const struct report_fidelity *fidelity = &input->fidelity;
+	if (fidelity->conclude[0] == '\0')
+		return;
+	fprintf(to, "\nFidelity\n");
+	fidelity_ways_line(to, "  ", fidelity);
+	print_sentence(to, fidelity->conclude);
+}
