@@ -18,6 +18,8 @@ enum { // flow_psn.flags
 	PSN_FAIR = 512,	     // MRC: its loss was counted, no repeat since
 	PSN_LATE = 2048,     // filled a hole by itself: it was overtaken
 	PSN_WAS_LATE = 4096, // a copy before the last one was; no answer to that has come since
+	PSN_SENDS = 8192,    // a SEND
+	PSN_READS = 16384,   // a request that is answered by a response: READ, atomic
 	PSN_FILLED = 1024,   // a hole that a repeat filled: counted as lost
 };
 
@@ -27,7 +29,7 @@ struct flow_psn {
 	uint64_t first_number;
 	uint32_t psn;
 	uint32_t bytes;
-	uint16_t id_first, id_last;
+	uint16_t id_first, id_last; // IPv4 identifications; of MRC the first is the MSN
 	uint16_t flags;
 	uint16_t copies;
 };
@@ -55,9 +57,16 @@ struct sequence {
 	uint32_t read_psn, read_bytes; // of the READ that ends there
 	uint32_t read_next;	       // where the last READ request ends, made again or not
 	uint32_t mtu_bytes;	       // of payload, as a full packet told; 0: none passed
-	uint32_t strays;	       // damaged packets whose PSN is not to be believed
-	int64_t last_ns;	       // of the last packet
-	int64_t answer_ns;	       // an ACK came no sooner behind its packet; 0: none came
+	uint32_t full_bytes; // payload of a packet that does not end a message; 0: none yet
+	uint32_t first_psn, first_bytes; // of the newest RETH
+	bool has_first;
+	bool is_nak_ignored; // that was told
+	int32_t open_most;   // PSNs that were ever sent and not acknowledged
+	uint32_t strays;     // damaged packets whose PSN is not to be believed
+	int64_t last_ns;     // of the last packet
+	int64_t nak_ns;	     // of the NAK that is not answered yet
+	uint16_t nak_id;
+	int64_t answer_ns; // an ACK came no sooner behind its packet; 0: none came
 	// Identifications.
 	uint16_t id_newest;
 	bool has_id;
@@ -105,11 +114,42 @@ struct sequence {
 	int64_t last_ce_ns;
 };
 
+// A bin that is being filled.
+struct open_bin {
+	int64_t begin_ns, first_ns;	     // of the bin, of its first packet
+	uint64_t bytes, first, last;	     // packet numbers
+	uint64_t senders[FLOW_SENDERS / 64]; // bits
+};
+
+struct target_state {
+	struct open_bin open[FLOW_BINS];
+	int64_t last_ns;
+	uint8_t last_target[16];
+	uint64_t senders[FLOW_SENDERS]; // hashes of their addresses
+};
+
+// What breaks a rule if the tap sees all of a stream's planes.
+enum flow_waiting { FLOW_WAITING_ACK, FLOW_WAITING_SACK, FLOW_WAITING_EV, FLOW_WAITING_COUNT };
+
 struct stream_state {
 	struct sequence requests, responses;
 	uint32_t hash_next, pair_next; // index + 1
 	uint32_t older, newer;	       // index + 1: by last packet
 	uint32_t answers_for;	       // index + 1: the stream that its ACKs are about
+	uint32_t target;	       // index + 1 of its destination; 0: no room
+	uint8_t sender;		       // its bit there
+	// By kind: the DSCP, and the last packet that had it.
+	uint8_t dscp[FLOW_KIND_COUNT];
+	uint64_t kind_number[FLOW_KIND_COUNT];
+	// Of the ACKs in it: the one with the latest PSN, identifications.
+	bool has_ack;
+	uint16_t ack_id;
+	uint32_t ack_psn, ack_msn; // running numbers
+	uint32_t ack_steps, ack_jumps;
+	struct {
+		uint64_t count, first;
+	} waiting[FLOW_WAITING_COUNT];
+	uint64_t evs_known; // that SACKs reflected
 };
 
 struct flow {
@@ -120,9 +160,12 @@ struct flow {
 	uint32_t *pairs;	     // by both addresses: index + 1
 	uint32_t oldest, newest;     // index + 1
 	uint32_t free_stream;
+	struct target_state *targets;	     // beside report.targets
+	uint32_t *target_slots, target_mask; // by hash: index + 1
 	struct flow_psn *psns;
 	uint32_t psns_used;
 	struct flow_psn *free_rings[32]; // by log2 of their size
+	uint64_t evs[(1u << 19) / 64];	 // of MRC that some packet had, as bits of their hash
 	int64_t last_ns;
 	bool has_last;
 };

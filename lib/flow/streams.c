@@ -7,10 +7,12 @@
 
 #include <weft/wire/wire_ends.h>
 
-#include "sequence.h"
+#include "bursts.h"
+#include "rules.h"
 
 #define FNV_START UINT64_C(0xcbf29ce484222325)
 #define FNV_PRIME UINT64_C(0x100000001b3)
+#define PARTIAL_SHARE 5	   // more than a fifth of what was acknowledged never passed here
 #define ANSWER_REACH 65536 // PSNs: farther from what was seen an answer is of another stream
 
 static uint64_t mix(uint64_t hash, uint64_t value)
@@ -88,10 +90,18 @@ static void link_newest(struct flow *flow, uint32_t index)
 
 // ---------------------------------------------------------------- making and evicting
 
+bool stream_is_partial(const struct flow_stream *stream)
+{
+	return stream->found == WIRE_FOUND_MRC &&
+		stream->acked_unseen * PARTIAL_SHARE > stream->acked_psns;
+}
+
 // Holes between packets of MRC are normal, and decide nothing.
 void stream_end(struct flow *flow, struct flow_stream *stream)
 {
 	struct stream_state *state = stream_state(flow, stream);
+	if (!stream_is_partial(stream))
+		rules_end(flow, stream);
 	if (stream->found == WIRE_FOUND_MRC) {
 		message_settle(flow, stream, &state->requests);
 		return;
@@ -168,6 +178,7 @@ static struct flow_stream *make(struct flow *flow, const struct key *key,
 	state->pair_next = *pair;
 	*pair = index;
 	link_newest(flow, index);
+	bursts_meet(flow, stream);
 	return stream;
 }
 
@@ -206,6 +217,27 @@ static bool is_back(const struct flow_stream *stream, const struct flow_stream *
 	return stream->place == by->place && stream->found == by->found && stream->is_used &&
 		memcmp(stream->source, by->target, 16) == 0 &&
 		memcmp(stream->target, by->source, 16) == 0;
+}
+
+struct flow_stream *stream_before(struct flow *flow, const struct flow_stream *by)
+{
+	uint32_t index = stream_state(flow, by)->answers_for;
+	struct flow_stream *stream = index == 0 ? NULL : &flow->report.streams[index - 1];
+	bool is_good = stream != NULL && is_back(stream, by) &&
+		stream_state(flow, stream)->requests.has_begun;
+	return is_good ? stream : NULL;
+}
+
+bool stream_is_sole(struct flow *flow, const struct flow_stream *stream,
+		    const struct flow_stream *by)
+{
+	for (uint32_t at = flow->pairs[pair_slot(flow, by->target, by->source, by->place)]; at != 0;
+	     at = flow->states[at - 1].pair_next) {
+		const struct flow_stream *other = &flow->report.streams[at - 1];
+		if (other != stream && is_back(other, by) && other->data > 0)
+			return false;
+	}
+	return true;
 }
 
 // How little the PSN looks like an answer to the stream: not to what it waits for, to another QP
