@@ -200,7 +200,7 @@ def check_programs():
         sums = [sum(stream[key] for stream in told["streams"]) for key in ("again", "data")]
         words = [0 if word == "none" else int(word.replace(",", "")) for word in again.groups()] if again else sums
         check(sums == words, f"{name}: {sums} of JSON are {words}")
-        for rows, words in (("streams", ()), *((one, ("--rows", one)) for one in ("connections", "dscp", "priorities", "repairs"))):
+        for rows, words in (("streams", ()), *((one, ("--rows", one)) for one in ("connections", "dscp", "priorities", "repairs", "bursts", "dscp_changes", "rules"))):
             listed = rows_of(analyze(path, "--csv", *words)[1], told[rows])
             check(listed == told[rows], f"{name}: CSV has the {len(listed)} {rows} of JSON")
         check_connections(name, told)

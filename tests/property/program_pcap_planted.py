@@ -148,6 +148,19 @@ def inside(kind, capture, log, result, flows):
         check(0 <= messages[key] - said["messages"][key] <= short, f"{kind}: {key} {said['messages'][key]}, in the run {messages[key]}, at most {short:.0f} less")
 
 
+def clean(kind, seed, capture, text, is_burst=False):
+    """No rule of the protocol is broken by what a network does, and no class changes; senders meet where there are several, and not finer than stamps tell."""
+    done = subprocess.run([WEFT, "pcap", "analyze", "--json", capture], capture_output=True, text=True, timeout=120, check=False)
+    said = json.loads(done.stdout)
+    broken = {row["rule"]: (row["packets"], row["first_packet"]) for row in said["rules"] if row["packets"]}
+    check(not broken and not said["dscp_changes"], f"{kind} {seed}: {broken} {said['dscp_changes'][:2]}\n{text}")
+    meet = max((row["senders_max"] or 0 for row in said["bursts"] if row["bin_ns"] == 10000), default=0)
+    wanted = text.count("from: ") if kind == "mrc trimmed" else 1
+    check(meet in (wanted, 0), f"{kind} {seed}: {meet} senders meet, not {wanted}\n{text}")
+    fine = [row for row in said["bursts"] if row["bin_ns"] == 1000 and row["withheld"] is None and row["packets"] > 100]
+    check(not (is_burst and fine and said["trust"]["same_stamp"] * 2 > said["totals"]["frames"]), f"{kind} {seed}, in bursts: {fine[:1]}\n{text}")
+
+
 def changed(data, change):
     """A capture of weft with each packet block as `change` has it."""
     at, ret = 0, b""
@@ -189,12 +202,16 @@ def one(kind, seed, folder):
         check(named, f"{kind} {seed}, snap {snap}: {first}\n{text}")
         certain = not is_v4(seed) or wanted == NONE or "; certain" in first
         check(certain or kind != "rc doubled", f"{kind} {seed}, snap {snap}, identifications make it certain: {first}\n{text}")
+        if first.startswith("nothing"):
+            continue
+        clean(kind, seed, capture, text)
         if snap is not None:
             continue
         if named and wanted != NONE:
             counts(kind, seed, said, result, flows)
         inside(kind, capture, log, result, flows)
         other.write_bytes(changed(capture.read_bytes(), in_bursts))
+        clean(kind, seed, other, text, True)
         check(analyze(other).startswith(first.split(";")[0]), f"{kind} {seed}, in bursts: {analyze(other)}\n{text}")
         other.write_bytes(changed(capture.read_bytes(), lambda block: 2 * block))
         check(analyze(other).startswith("the CAPTURE has nearly every frame twice"), f"{kind} {seed}, doubled: {analyze(other)}\n{text}")

@@ -2,6 +2,7 @@
 // Figures of a capture: shares of what passed, and how even its paths were used.
 
 #include "analyze/figures.h"
+#include "analyze/lists.h"
 
 #include <math.h>
 
@@ -68,6 +69,8 @@ static void put_counts(json_t *to, const struct call *call, const struct story *
 	put_count(to, "needless_timeouts", causes[FLOW_TIMEOUT]);
 	put_count(to, "dropped_by_capture", story->dropped);
 	put_count(to, "acknowledged_unseen", story->acked_unseen);
+	put_count(to, "dscp_changes", call->report->class_changes);
+	put_count(to, "rules_broken", rules_broken_sum(call));
 }
 
 json_t *figures_make(const struct call *call, const struct story *story)
