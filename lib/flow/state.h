@@ -168,6 +168,7 @@ struct flow {
 	uint64_t evs[(1u << 19) / 64];	 // of MRC that some packet had, as bits of their hash
 	int64_t last_ns;
 	bool has_last;
+	int32_t plane; // of the packet that is taken (MRC); -1: its addresses do not tell
 };
 
 // A step back to `psn`, by packet `number`.

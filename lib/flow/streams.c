@@ -41,14 +41,14 @@ struct key {
 	uint8_t found;
 };
 
-static struct key key_of(const struct flow *flow, const struct flow_packet *packet)
+static struct key key_of(struct flow *flow, const struct flow_packet *packet)
 {
 	const struct wire_record *record = packet->record;
 	struct key key = {.qpn = record->qpn, .place = packet->place, .found = record->found};
 	memcpy(key.source, record->source, sizeof(key.source));
 	memcpy(key.target, record->target, sizeof(key.target));
 	if (record->found == WIRE_FOUND_MRC) {
-		wire_leave_out_plane(&flow->config.wire, key.source);
+		flow->plane = wire_leave_out_plane(&flow->config.wire, key.source);
 		wire_leave_out_plane(&flow->config.wire, key.target);
 	}
 	return key;

@@ -109,32 +109,33 @@ def counts(kind, seed, said, result, flows):
         check(number(r"([\d,]+) trimmed packets? passed here", said) == transport["trims_received"], f"{kind}: {transport['trims_received']} trims: {said}")
 
 
-def balance(log):
-    """Of the EVs of new data that passed the tap, from the run's own log of descriptors."""
-    evs, known = {}, set()
+def balances(log, is_short):
+    """Of the EVs, UDP source ports and planes of new data that passed the tap, from the run's own log of descriptors."""
+    counts, known = {"ev": {}, "port": {}, "plane": {}}, set()
     with open(log, encoding="utf-8") as lines:
         for row in csv.DictReader(lines):
             packet = (row["source"], row["target"], row["qpn"], row["psn"])
             if row["name"].startswith("WRITE") and "rtx" not in row["bth"] and packet not in known:
                 known.add(packet)
-                evs[row["ev"]] = evs.get(row["ev"], 0) + 1
-    packets = sum(evs.values())
-    mean = packets / len(evs)
-    chi_square = sum((n - mean) ** 2 / mean for n in evs.values())
-    return len(evs), max(evs.values()) / mean, packets**2 / (len(evs) * sum(n * n for n in evs.values())), chi_square
+                port = int(row["ev"], 16) if is_short else int(row["ev"], 16) >> 16
+                for what, value in (("ev", row["ev"]), ("port", port), ("plane", row["plane"])):
+                    counts[what][value] = counts[what].get(value, 0) + 1
+    for what, of in counts.items():
+        packets, mean = sum(of.values()), sum(of.values()) / len(of)
+        yield what, len(of), max(of.values()) / mean, packets**2 / (len(of) * sum(n * n for n in of.values())), sum((n - mean) ** 2 / mean for n in of.values())
 
 
-def inside(kind, capture, log, result, flows):
+def inside(kind, capture, log, result, flows, is_short):
     """EVs are those of the run, and messages take as long: a tap at the sender's NIC misses the last cable to it and what a first packet waited
     for the others', one at the receiver's the way there and back, with what the queues of the three switches on it, or what holds packets back (5 us at most), add."""
     done = subprocess.run([WEFT, "pcap", "analyze", "--json", capture], capture_output=True, text=True, timeout=120, check=False)
     said = json.loads(done.stdout)
     if kind.startswith("mrc"):
-        values, worst, jain, chi_square = balance(log)
-        seen = said["figures"]["ev_balance"]
-        check(seen["values"] == values and abs(seen["max_over_mean"] - worst) < 1e-9 and abs(seen["jain"] - jain) < 1e-9 and
-              abs(seen["chi_square"] - chi_square) < 1e-6 * (1 + chi_square),
-              f"{kind}: EVs {seen}, and {values}, {worst}, {jain}, {chi_square}")
+        for what, values, worst, jain, chi_square in balances(log, is_short):
+            seen = said["figures"][f"{what}_balance"]
+            check(seen["values"] == values and abs(seen["max_over_mean"] - worst) < 1e-9 and abs(seen["jain"] - jain) < 1e-9 and
+                  abs(seen["chi_square"] - chi_square) < 1e-6 * (1 + chi_square),
+                  f"{kind}: {what} {seen}, and {values}, {worst}, {jain}, {chi_square}")
     rows = [row for row in result["messages"] if row["count"] > 0]
     messages = {"count": sum(row["count"] for row in rows), "min_ns": min(row["min_ns"] for row in rows), "max_ns": max(row["max_ns"] for row in rows)}
     rate, network = result["network"]["link_rate_bps"], result["network"]
@@ -209,7 +210,7 @@ def one(kind, seed, folder):
             continue
         if named and wanted != NONE:
             counts(kind, seed, said, result, flows)
-        inside(kind, capture, log, result, flows)
+        inside(kind, capture, log, result, flows, is_v4(seed))
         other.write_bytes(changed(capture.read_bytes(), in_bursts))
         clean(kind, seed, other, text, True)
         check(analyze(other).startswith(first.split(";")[0]), f"{kind} {seed}, in bursts: {analyze(other)}\n{text}")

@@ -17,6 +17,7 @@ struct flow_class {
 // Data packets that were not seen before, by their EV (MRC), else by their UDP source port. In no
 // order; no packets: free.
 #define FLOW_EVS 65536 // power of 2
+#define FLOW_PLANES 64
 struct flow_ev {
 	uint32_t ev, packets;
 };
@@ -44,4 +45,7 @@ struct flow_totals {
 	uint32_t udp_source_ports;
 	struct flow_ev evs[FLOW_EVS];
 	uint64_t evs_left_out; // packets for whose EV there was no room
+	// The same packets by UDP source port; and, of MRC, by plane, where addresses tell it.
+	uint32_t source_ports[65536], planes[FLOW_PLANES];
+	uint64_t planes_left_out;
 };

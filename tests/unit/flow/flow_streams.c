@@ -54,6 +54,8 @@ static void packets_are_counted_by_their_ev(void **)
 	assert_int_equal(counts[1], 1);
 	assert_int_equal(counts[2], 1);
 	assert_int_equal(totals->evs_left_out, 0);
+	assert_int_equal(totals->source_ports[50000], 3);
+	assert_int_equal(totals->planes_left_out, 3); // addresses are not by the rule
 }
 
 // A READ ends with the last of its responses, whether another was asked for since or not.
