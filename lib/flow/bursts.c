@@ -169,7 +169,8 @@ static void take_stamp(struct flow_target *target, struct target_state *state,
 void bursts_take(struct flow *flow, const struct flow_stream *stream,
 		 const struct flow_packet *packet, bool is_data)
 {
-	uint32_t index = stream_state(flow, stream)->target;
+	const struct stream_state *way = stream_state(flow, stream);
+	uint32_t index = way->target, sender = way->sender;
 	if (index == 0) {
 		flow->report.targets_left_out++;
 		return;
@@ -190,7 +191,6 @@ void bursts_take(struct flow *flow, const struct flow_stream *stream,
 	bin->first = bin->bytes == 0 ? packet->number : bin->first;
 	bin->last = packet->number;
 	bin->bytes += packet->record->original;
-	uint32_t sender = stream_state(flow, stream)->sender;
 	bin->senders[sender / 64] |= (uint64_t)is_data << sender % 64;
 }
 

@@ -17,26 +17,23 @@ const char *flow_kind_name(enum flow_kind kind)
 	return names[kind];
 }
 
-static enum flow_kind kind_of(const struct wire_record *record)
-{
-	uint8_t operation = record->opcode & 31, transport = record->opcode >> 5;
-	if (record->found == WIRE_FOUND_MRC) {
-		bool is_write = record->opcode >= PACKET_WRITE_FIRST &&
-			record->opcode <= PACKET_WRITE_ONLY_IMM;
-		return is_write ? record->is_rtx ? FLOW_KIND_AGAIN : FLOW_KIND_DATA
-			: record->opcode == PACKET_SACK ? FLOW_KIND_SACK
-			: record->opcode == PACKET_NACK ? FLOW_KIND_NACK
-			: record->opcode == PACKET_ACK	? FLOW_KIND_ACK
-							: FLOW_KIND_NONE;
-	}
-	if (record->opcode == RC_CNP)
-		return FLOW_KIND_CNP;
-	if (transport != 0 && transport != 1 && transport != 5)
-		return FLOW_KIND_NONE;
-	if (operation == 0x11 || operation == 0x12)
-		return FLOW_KIND_ACK;
-	return operation >= 0x0d && operation <= 0x10 ? FLOW_KIND_RESPONSE : FLOW_KIND_DATA;
-}
+// Of RC, UC, XRC, MRC; the others are none.
+static const uint8_t kinds[256] = {
+	[0x00 ... 0x0c] = FLOW_KIND_DATA,
+	[0x0d ... 0x10] = FLOW_KIND_RESPONSE,
+	[0x11 ... 0x12] = FLOW_KIND_ACK,
+	[0x13 ... 0x17] = FLOW_KIND_DATA,
+	[0x20 ... 0x2b] = FLOW_KIND_DATA,
+	[0xa0 ... 0xac] = FLOW_KIND_DATA,
+	[0xad ... 0xb0] = FLOW_KIND_RESPONSE,
+	[0xb1 ... 0xb2] = FLOW_KIND_ACK,
+	[0xb3 ... 0xb7] = FLOW_KIND_DATA,
+	[RC_CNP] = FLOW_KIND_CNP,
+	[PACKET_WRITE_FIRST... PACKET_WRITE_ONLY_IMM] = FLOW_KIND_DATA,
+	[PACKET_ACK] = FLOW_KIND_ACK,
+	[PACKET_SACK] = FLOW_KIND_SACK,
+	[PACKET_NACK] = FLOW_KIND_NACK,
+};
 
 static void add(struct flow *flow, struct flow_stream *stream, const struct flow_packet *packet,
 		enum flow_kind kind)
@@ -63,7 +60,9 @@ void classes_take(struct flow *flow, struct flow_stream *stream, const struct fl
 {
 	const struct wire_record *record = packet->record;
 	struct stream_state *state = stream_state(flow, stream);
-	enum flow_kind kind = kind_of(record);
+	enum flow_kind kind = (enum flow_kind)kinds[record->opcode];
+	if (kind == FLOW_KIND_DATA && record->is_rtx)
+		kind = FLOW_KIND_AGAIN;
 	bool has_class = record->layers & (WIRE_LAYER_IPV4 | WIRE_LAYER_IPV6);
 	if (kind == FLOW_KIND_NONE || record->is_trimmed || record->icrc == WIRE_ICRC_BAD ||
 	    !has_class)

@@ -181,8 +181,7 @@ static void take_bth(struct flow *flow, const struct flow_packet *packet)
 	struct flow_stream *stream = stream_of(flow, packet);
 	uint32_t psn = psn_extend(stream->first_psn + PSN_MASK + 1, record->psn);
 	bool is_data = record->payload_bytes > 0 || record->is_trimmed;
-	if (record->icrc != WIRE_ICRC_BAD)
-		rules_take(flow, stream, packet);
+	rules_take(flow, stream, packet);
 	classes_take(flow, stream, packet);
 	bursts_take(flow, stream, packet, is_data);
 	if (record->opcode != RC_CNP || stream->packets == 0)

@@ -87,11 +87,3 @@ struct flow_psn *psn_slot(struct flow *flow, struct sequence *sequence, uint32_t
 	}
 	return slot;
 }
-
-struct flow_psn *psn_find(const struct sequence *sequence, uint32_t psn)
-{
-	if (sequence->ring_size == 0)
-		return NULL;
-	struct flow_psn *slot = &sequence->ring[psn & (sequence->ring_size - 1)];
-	return slot->psn == psn && slot->flags != 0 ? slot : NULL;
-}

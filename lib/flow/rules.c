@@ -115,8 +115,8 @@ void rules_broken(struct flow *flow, const struct flow_stream *stream, enum flow
 
 // ---------------------------------------------------------------- any packet
 
-void rules_take(struct flow *flow, const struct flow_stream *stream,
-		const struct flow_packet *packet)
+void rules_take_odd(struct flow *flow, const struct flow_stream *stream,
+		    const struct flow_packet *packet)
 {
 	const struct wire_record *record = packet->record;
 	bool is_mrc = record->found == WIRE_FOUND_MRC;

@@ -11,9 +11,20 @@ void classes_take(struct flow *flow, struct flow_stream *stream, const struct fl
 void rules_broken(struct flow *flow, const struct flow_stream *stream, enum flow_rule rule,
 		  uint64_t number);
 
-// What any packet with a BTH has to keep; before the stream counts it.
-void rules_take(struct flow *flow, const struct flow_stream *stream,
-		const struct flow_packet *packet);
+// What any packet with a BTH has to keep, of one that may not; before the stream counts it.
+void rules_take_odd(struct flow *flow, const struct flow_stream *stream,
+		    const struct flow_packet *packet);
+
+static inline void rules_take(struct flow *flow, const struct flow_stream *stream,
+			      const struct flow_packet *packet)
+{
+	const struct wire_record *record = packet->record;
+	bool is_odd = record->opcode >> 5 != stream->transport ||
+		(record->qpn < 2 && record->opcode < 0xc0) ||
+		(record->payload_bytes + record->pad_bytes) % 4 != 0 || record->stopped != 0;
+	if (is_odd && record->icrc != WIRE_ICRC_BAD)
+		rules_take_odd(flow, stream, packet);
+}
 
 // A request that was not seen before, with its slot; before it is kept there.
 void rules_take_data(struct flow *flow, const struct flow_stream *stream, struct sequence *sequence,

@@ -58,7 +58,13 @@ static inline uint16_t psn_kind(uint8_t operation)
 struct flow_psn *psn_slot(struct flow *flow, struct sequence *sequence, uint32_t psn);
 
 // The slot if it is remembered, or NULL.
-struct flow_psn *psn_find(const struct sequence *sequence, uint32_t psn);
+static inline struct flow_psn *psn_find(const struct sequence *sequence, uint32_t psn)
+{
+	if (sequence->ring_size == 0)
+		return NULL;
+	struct flow_psn *slot = &sequence->ring[psn & (sequence->ring_size - 1)];
+	return slot->psn == psn && slot->flags != 0 ? slot : NULL;
+}
 
 // Gives the ring back.
 void psn_release(struct flow *flow, struct sequence *sequence);
