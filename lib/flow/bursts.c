@@ -14,7 +14,11 @@
 #define BURST_MEANS 2	 // a bin with so many times the mean is of a burst
 #define MEAN_BINS_MIN 10 // a shorter time has no mean
 
-const int64_t flow_bin_ns[FLOW_BINS] = {1000, 10000, 100000};
+#define BIN_NS_0 1000
+#define BIN_NS_1 10000
+#define BIN_NS_2 100000
+
+const int64_t flow_bin_ns[FLOW_BINS] = {BIN_NS_0, BIN_NS_1, BIN_NS_2};
 
 // ---------------------------------------------------------------- who
 
@@ -127,6 +131,15 @@ static bool is_in(const struct open_bin *bin, int index, int64_t at_ns)
 	return (uint64_t)at_ns - (uint64_t)bin->begin_ns < (uint64_t)flow_bin_ns[index];
 }
 
+// When the bin of a time begins; a division by a constant is cheap.
+static int64_t begin_of(int64_t at_ns, int index)
+{
+	int64_t behind_ns = index == 0 ? at_ns % BIN_NS_0
+		: index == 1	       ? at_ns % BIN_NS_1
+				       : at_ns % BIN_NS_2;
+	return at_ns - behind_ns - (behind_ns < 0 ? flow_bin_ns[index] : 0);
+}
+
 // Another bin of 1 us. What comes too late for its own counts with those of now, but for a clock
 // that was set back.
 static void move_on(struct flow_target *target, struct target_state *state, int64_t at_ns)
@@ -141,8 +154,7 @@ static void move_on(struct flow_target *target, struct target_state *state, int6
 		if (target->packets > 1 && is_in(&state->open[i], i, at_ns))
 			break;
 		close_bin(target, state, i);
-		int64_t behind_ns = at_ns % flow_bin_ns[i];
-		state->open[i].begin_ns = at_ns - behind_ns - (behind_ns < 0 ? flow_bin_ns[i] : 0);
+		state->open[i].begin_ns = begin_of(at_ns, i);
 	}
 }
 

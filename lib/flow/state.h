@@ -152,6 +152,17 @@ struct stream_state {
 	uint64_t evs_known; // that SACKs reflected
 };
 
+// The stream of packets with these addresses, as they were on the wire.
+struct recent_stream {
+	uint8_t source[16], target[16];
+	uint32_t qpn, place;
+	uint32_t index;	     // + 1; 0: none
+	uint32_t generation; // good while it is that of the table
+	int32_t plane;
+	uint8_t found;
+};
+#define RECENT_STREAMS 256 // power of 2
+
 struct flow {
 	struct flow_report report;
 	struct flow_config config;
@@ -159,8 +170,9 @@ struct flow {
 	uint32_t *hash, hash_mask;   // by stream: index + 1
 	uint32_t *pairs;	     // by both addresses: index + 1
 	uint32_t oldest, newest;     // index + 1
-	uint32_t free_stream;
-	struct target_state *targets;	     // beside report.targets
+	struct recent_stream recent[RECENT_STREAMS];
+	uint32_t generation;	      // of the table of streams: an index was given to another one
+	struct target_state *targets; // beside report.targets
 	uint32_t *target_slots, target_mask; // by hash: index + 1
 	struct flow_psn *psns;
 	uint32_t psns_used;

@@ -146,6 +146,7 @@ static uint32_t evict(struct flow *flow)
 	psn_release(flow, &state->requests);
 	psn_release(flow, &state->responses);
 	flow->report.evicted++;
+	flow->generation++;
 	memset(state, 0, sizeof(*state));
 	memset(stream, 0, sizeof(*stream));
 	return index;
@@ -182,20 +183,62 @@ static struct flow_stream *make(struct flow *flow, const struct key *key,
 	return stream;
 }
 
-struct flow_stream *stream_of(struct flow *flow, const struct flow_packet *packet)
+static struct recent_stream *recent_of(struct flow *flow, const struct flow_packet *packet)
+{
+	const struct wire_record *record = packet->record;
+	uint64_t source, target;
+	memcpy(&source, record->source + 8, sizeof(source));
+	memcpy(&target, record->target + 8, sizeof(target));
+	uint64_t plane = (uint64_t)record->source[7] << 40; // by weft's rule
+	uint64_t hash = (source ^ target * FNV_PRIME ^ record->qpn ^ plane) * FNV_PRIME;
+	uint32_t mixed = (uint32_t)(hash >> 32 ^ hash);
+	mixed ^= mixed >> 16;
+	return &flow->recent[(mixed ^ mixed >> 8) & (RECENT_STREAMS - 1)];
+}
+
+static bool is_recent(const struct flow *flow, const struct recent_stream *recent,
+		      const struct flow_packet *packet)
+{
+	const struct wire_record *record = packet->record;
+	return recent->index != 0 && recent->generation == flow->generation &&
+		recent->qpn == record->qpn && recent->place == packet->place &&
+		recent->found == record->found && memcmp(recent->source, record->source, 16) == 0 &&
+		memcmp(recent->target, record->target, 16) == 0;
+}
+
+static struct flow_stream *find_or_make(struct flow *flow, const struct flow_packet *packet)
 {
 	struct key key = key_of(flow, packet);
 	for (uint32_t at = flow->hash[hash_slot(flow, &key)]; at != 0;
-	     at = flow->states[at - 1].hash_next) {
-		if (!is_same(&flow->report.streams[at - 1], &key))
-			continue;
-		if (flow->newest != at) {
-			unlink_age(flow, at);
-			link_newest(flow, at);
-		}
-		return &flow->report.streams[at - 1];
-	}
+	     at = flow->states[at - 1].hash_next)
+		if (is_same(&flow->report.streams[at - 1], &key))
+			return &flow->report.streams[at - 1];
 	return make(flow, &key, packet);
+}
+
+struct flow_stream *stream_of(struct flow *flow, const struct flow_packet *packet)
+{
+	const struct wire_record *record = packet->record;
+	struct recent_stream *recent = recent_of(flow, packet);
+	if (is_recent(flow, recent, packet)) {
+		flow->plane = recent->plane;
+	} else {
+		const struct flow_stream *stream = find_or_make(flow, packet);
+		*recent = (struct recent_stream){
+			.qpn = record->qpn,
+			.place = packet->place,
+			.index = (uint32_t)(stream - flow->report.streams) + 1,
+			.generation = flow->generation,
+			.plane = flow->plane,
+			.found = record->found};
+		memcpy(recent->source, record->source, sizeof(recent->source));
+		memcpy(recent->target, record->target, sizeof(recent->target));
+	}
+	if (flow->newest != recent->index) {
+		unlink_age(flow, recent->index);
+		link_newest(flow, recent->index);
+	}
+	return &flow->report.streams[recent->index - 1];
 }
 
 // ---------------------------------------------------------------- answers

@@ -15,7 +15,7 @@ static void take_stamp(struct flow *flow, const struct flow_packet *packet)
 	}
 	if (totals->granularity_ns == 0)
 		totals->granularity_ns = 1000000000;
-	while (packet->at_ns % totals->granularity_ns != 0)
+	while (totals->granularity_ns > 1 && packet->at_ns % totals->granularity_ns != 0)
 		totals->granularity_ns /= 10;
 	if (!flow->has_last) {
 		flow->has_last = true;
