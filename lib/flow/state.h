@@ -114,20 +114,6 @@ struct sequence {
 	int64_t last_ce_ns;
 };
 
-// A bin that is being filled.
-struct open_bin {
-	int64_t begin_ns, first_ns;	     // of the bin, of its first packet
-	uint64_t bytes, first, last;	     // packet numbers
-	uint64_t senders[FLOW_SENDERS / 64]; // bits
-};
-
-struct target_state {
-	struct open_bin open[FLOW_BINS];
-	int64_t last_ns;
-	uint8_t last_target[16];
-	uint64_t senders[FLOW_SENDERS]; // hashes of their addresses
-};
-
 // What breaks a rule if the tap sees all of a stream's planes.
 enum flow_waiting { FLOW_WAITING_ACK, FLOW_WAITING_SACK, FLOW_WAITING_EV, FLOW_WAITING_COUNT };
 
