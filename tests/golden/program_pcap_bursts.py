@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """weft pcap analyze of traffic by time: eight senders to one NIC meet at its tap, as the scenario says, with RoCE and MRC; senders that do not meet are no
 incast; one stamp for each burst, or coarse ones, withhold what is finer, and why. And of classes: one that is rewritten along the way, in the bytes of a
-capture, is told with its packets, and between two captures."""
+capture, is told with its packets, and between two captures. And of rules of the protocols: each byte that is changed in a capture of headers breaks
+one, which is told with its packet."""
 import csv
 import json
 import os
@@ -31,13 +32,13 @@ def weft(*words):
     return done.stdout
 
 
-def captured(folder, name, flows, kind, tap=0, wire="wire: {ip: 4, identification: sent}\n"):
+def captured(folder, name, flows, kind, tap=0, wire="wire: {ip: 4, identification: sent}\n", more=""):
     """A capture at one NIC of these flows, and the log of what passed."""
     text, path, log = folder / f"{name}.yaml", folder / f"{name}.pcapng", folder / f"{name}.csv"
     rows = ", ".join(f"{{from: {a}, to: {b}, bytes: {size}B, start: {start}us}}" for a, b, size, start in flows)
     control = "cc: {algorithm: dcqcn}\n" if kind == "rc" else ""
     text.write_text(f"name: {name}\nseed: 3\n{FABRIC}transport: {{kind: {kind}}}\n{control}{wire}"
-                    f"traffic: {{kind: flows, flows: [{rows}]}}\ntaps: [{{at: {{nic: {tap}}}}}]\n", encoding="utf-8")
+                    f"traffic: {{kind: flows, flows: [{rows}]}}\ntaps: [{{at: {{nic: {tap}}}}}]\n{more}", encoding="utf-8")
     weft("sim", text, "--quiet", "--pcap", path, "--log", log, "--force")
     return path, log
 
@@ -198,11 +199,66 @@ def check_two_ends(folder, first, kind, dscp):
     check("another DSCP" not in weft("pcap", "diff", first, second), f"{kind}: and none where none is")
 
 
+# ---------------------------------------------------------------- rules
+
+BTH, RETH = 42, 54  # of a frame of IPv4; MRC has its METH between
+PLANTS = [  # of which transport, which data packet or (negative) answer, what of it is changed, the rule
+    ("rc", -2, lambda f: put(f, BTH + 9, 3, 0x10000), "ack_of_unsent"),
+    ("rc", -3, lambda f: put(f, RETH + 1, 3, 9), "msn_going_back"),
+    ("rc", 5, lambda f: put(f, BTH, 1, 0x0A), "first_without_last"),
+    ("rc", 5, lambda f: put(f, BTH, 1, 0x01), "opcode_order"),
+    ("rc", 0, lambda f: put(f, RETH + 12, 4, 1000), "length_of_message"),
+    ("rc", 0, lambda f: put(f, RETH + 12, 4, 0x90000000), "length_above_2gib"),
+    ("rc", 5, lambda f: put(f, BTH + 1, 1, 0x20), "padding"),
+    ("rc", 5, lambda f: put(f, BTH, 1, 0x64), "transport_of_qp"),
+    ("rc", 5, lambda f: put(f, BTH, 1, 0x1E), "opcode_reserved"),
+    ("rc", 5, lambda f: put(f, BTH + 1, 1, 0x05), "version_of_bth"),
+    ("rc", -2, lambda f: put(f, RETH, 1, 0x7F), "syndrome_reserved"),
+    ("mrc", 5, lambda f: put(f, BTH, 1, 0xC8), "middle_without_first"),
+    ("mrc", 5, lambda f: put(f, BTH + 14, 2, 77), "msn_of_packets"),
+    ("mrc", -2, lambda f: put(f, BTH + 12 + 4, 4, 0x12345), "ev_unknown"),
+    ("mrc", -2, lambda f: put(f, BTH + 12 + 13, 3, 0x8000), "ack_of_unsent"),
+]
+
+
+def put(frame, at, count, value):
+    return frame[:at] + value.to_bytes(count, "big") + frame[at + count:]
+
+
+def planted_in(block, change):
+    """The frame as `change` has it, less the last byte of its ICRC."""
+    captured = int.from_bytes(block[20:24], "little")
+    return block[:20] + (captured - 1).to_bytes(4, "little") + block[24:28] + change(block[28:])
+
+
+def check_rules(folder):
+    """Without an ICRC, so that what is changed counts as sent; what a changed opcode breaks beside is of the same packet or the next one."""
+    for kind in ("rc", "mrc"):
+        path, _ = captured(folder, f"rules-{kind}", [(0, 4, 40960, 1), (0, 4, 40960, 60), (0, 4, 40960, 120)], kind, more="capture: {snap: 128B}\n")
+        check(all(row["packets"] == 0 for row in told(path)["rules"]), f"{kind}: no rule is broken")
+        numbers = {True: [], False: []}
+        for number, block in enumerate((block for block in blocks(path.read_bytes()) if int.from_bytes(block[:4], "little") == PACKET), 1):
+            opcode = block[28 + BTH] & 0x1F
+            if opcode in range(0x06, 0x0C) or opcode in (0x11, 0x1C):
+                numbers[opcode < 0x0C].append((number, block[28 + BTH]))
+        for transport, which, change, rule in PLANTS:
+            if transport != kind:
+                continue
+            listed = [number for number, opcode in numbers[which >= 0] if opcode in (0x06, 0x07, 0x08, 0xC6, 0xC7, 0xC8, 0x11, 0xDC)]
+            chosen = listed[which]
+            planted = rewritten(path, folder / "rule.pcapng", lambda number, block: planted_in(block, change) if number == chosen else block)
+            broken = {row["rule"]: row["first_packet"] for row in told(planted)["rules"] if row["packets"]}
+            check(rule in broken and chosen <= broken[rule] <= chosen + 40, f"{kind}: {rule} at packet {chosen}: {broken}")
+            said = [line for line in weft("pcap", "analyze", planted).splitlines() if line.startswith("rules of the protocol broken: ")]
+            check(len(said) == 1 and f"{rule} " in said[0], f"{kind}: {rule} is said")
+
+
 def main():
     with tempfile.TemporaryDirectory() as room:
         folder = pathlib.Path(room)
         check_withheld(folder, check_incast(folder))
         check_classes(folder)
+        check_rules(folder)
     return failed > 0
 
 
