@@ -175,6 +175,17 @@ static void take_operation(struct flow *flow, struct flow_stream *stream,
 		sequence_take(flow, stream, &stream_state(flow, stream)->requests, packet);
 }
 
+// That of the last packet, but for CNPs and damaged ones where there are others.
+static void take_transport(struct flow *flow, struct flow_stream *stream,
+			   const struct wire_record *record)
+{
+	struct stream_state *state = stream_state(flow, stream);
+	bool tells = record->opcode != RC_CNP && record->icrc != WIRE_ICRC_BAD;
+	if (tells || !state->has_transport)
+		stream->transport = record->opcode >> 5;
+	state->has_transport |= tells;
+}
+
 static void take_bth(struct flow *flow, const struct flow_packet *packet)
 {
 	const struct wire_record *record = packet->record;
@@ -184,8 +195,7 @@ static void take_bth(struct flow *flow, const struct flow_packet *packet)
 	rules_take(flow, stream, packet);
 	classes_take(flow, stream, packet);
 	bursts_take(flow, stream, packet, is_data);
-	if (record->opcode != RC_CNP || stream->packets == 0)
-		stream->transport = record->opcode >> 5;
+	take_transport(flow, stream, record);
 	stream->packets++;
 	stream->bytes += record->original;
 	stream->last_number = packet->number;

@@ -126,8 +126,7 @@ void rules_take_odd(struct flow *flow, const struct flow_stream *stream,
 		rules_broken(flow, stream, FLOW_RULE_OPCODE, packet->number);
 	if (record->stopped == WIRE_BAD_VERSION)
 		rules_broken(flow, stream, FLOW_RULE_VERSION, packet->number);
-	bool is_other = stream->packets > 0 && transport != stream->transport &&
-		stream->transport != RC_CNP >> 5;
+	bool is_other = stream_state(flow, stream)->has_transport && transport != stream->transport;
 	bool is_management = record->qpn < 2 && transport != 3;
 	if (!is_mrc && record->opcode != RC_CNP && (is_other || is_management))
 		rules_broken(flow, stream, FLOW_RULE_TRANSPORT, packet->number);

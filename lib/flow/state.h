@@ -123,6 +123,7 @@ struct stream_state {
 	uint32_t older, newer;	       // index + 1: by last packet
 	uint32_t answers_for;	       // index + 1: the stream that its ACKs are about
 	uint32_t target;	       // index + 1 of its destination; 0: no room
+	bool has_transport;	       // a whole packet, no CNP, told it
 	uint8_t sender;		       // its bit there
 	// By kind: the DSCP, and the last packet that had it.
 	uint8_t dscp[FLOW_KIND_COUNT];

@@ -165,6 +165,14 @@ def check_needless():
     check(len(told) == 8, f"time-outs without need: {len(told)}")
 
 
+def check_kept():
+    """No capture of Linux's own RoCE, whatever the network did to it, breaks a rule of the protocol or changes a class."""
+    for path in sorted(ROCE.iterdir()):
+        told = json.loads(analyze(path, "--json")[1])
+        broken = [row["rule"] for row in told["rules"] if row["packets"]]
+        check(not broken and not told["dscp_changes"], f"{path.name}: no rule broken, no class changed {broken}")
+
+
 # Each damaged or strange file: a status of 0 or 2, and a reason where nothing was read.
 def check_hostile():
     bad = []
@@ -328,6 +336,7 @@ check_refusals()
 if ROCE.is_dir():
     check_causes()
     check_needless()
+    check_kept()
     check_reference()
     check_hostile()
 else:

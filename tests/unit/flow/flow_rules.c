@@ -113,6 +113,8 @@ static void lengths_that_do_not_fit(void **)
 static void transports_versions_and_reserved_values(void **)
 {
 	assert_broken("O0 S1?100 O2", FLOW_RULE_TRANSPORT, 2, 2); // UD, and RC again
+	assert_kept("O0 S1?100! O1 O2");			  // its opcode was damaged
+	assert_kept("S0?100! O0 O1");
 	assert_broken("O0@1", FLOW_RULE_TRANSPORT, 1, 1);
 	assert_kept("C0 O0 C1 O1");
 	assert_broken("O0 A0/101", FLOW_RULE_SYNDROME, 1, 2);
