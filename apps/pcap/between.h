@@ -17,7 +17,9 @@ struct between_way {
 	uint64_t overtaken;	   // by a later packet of its QP
 	uint64_t overtaken_most;   // by how many
 	uint64_t marked;	   // CE set between
-	uint64_t remarked;	   // another DSCP
+	uint64_t remarked;	   // another DSCP, but for what was trimmed
+	uint64_t first_remarked;   // packet number where it enters; 0: none
+	uint8_t dscp_in, dscp_out; // of that one
 	uint64_t trimmed, damaged; // between
 	uint32_t hops_min, hops_max; // by hop limits
 	int64_t shortest_ns;	     // by the two clocks; with the offset taken off

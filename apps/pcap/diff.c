@@ -180,7 +180,7 @@ static void say_clock(const struct between *between)
 	putchar('\n');
 }
 
-static void say_changes(const struct between_way *way)
+static void say_changes(const struct between_way *way, int in)
 {
 	static const struct {
 		const char *says;
@@ -200,6 +200,9 @@ static void say_changes(const struct between_way *way)
 		if (count > 0)
 			printf("    %s %s\n", count_words(words, count), rows[i].says);
 	}
+	if (way->remarked > 0)
+		printf("    the first of these is packet %" PRIu64 " of %s: DSCP %u to %u\n",
+		       way->first_remarked, in == 0 ? "A" : "B", way->dscp_in, way->dscp_out);
 }
 
 static void say_way(const struct between *between, int in)
@@ -227,7 +230,7 @@ static void say_way(const struct between *between, int in)
 	printf("    %s overtaken within their QP, by %s at most; %u to %u hops\n",
 	       count_words(w[0], way->overtaken), count_words(w[1], way->overtaken_most),
 	       way->hops_min, way->hops_max);
-	say_changes(way);
+	say_changes(way, in);
 }
 
 static void say_between(const struct between *between)

@@ -15,7 +15,11 @@ static void note_changes(struct between_way *way, const struct sighting *in,
 	bool is_trimmed = out->is_trimmed && !in->is_trimmed;
 	way->trimmed += is_trimmed;
 	way->marked += out->ecn == 3 && in->ecn != 3;
-	way->remarked += out->dscp != in->dscp && !is_trimmed;
+	if (out->dscp != in->dscp && !out->is_trimmed && !out->is_damaged && way->remarked++ == 0) {
+		way->first_remarked = in->number;
+		way->dscp_in = in->dscp;
+		way->dscp_out = out->dscp;
+	}
 	way->damaged += out->is_damaged && !in->is_damaged;
 }
 

@@ -4,7 +4,7 @@
 // that, too, the loss was before the tap, for both miss it; if it wants an earlier one, that one
 // passed here in its turn and was lost behind.
 
-#include "sequence.h"
+#include "rules.h"
 
 // ---------------------------------------------------------------- what is acknowledged
 
@@ -154,6 +154,19 @@ static enum flow_cause place_loss(struct flow *flow, struct flow_stream *stream,
 	return FLOW_LOSS_BEHIND;
 }
 
+// A NAK once more. A copy of the network has the identification of the first one; without any
+// nobody knows.
+static void take_twice(struct flow *flow, const struct flow_stream *stream,
+		       const struct flow_packet *packet)
+{
+	const struct sequence *sequence = &stream_state(flow, stream)->requests;
+	const struct flow_psn *slot = psn_find(sequence, sequence->nak_psn);
+	bool has_come = slot != NULL && slot->flags & PSN_SEEN && slot->last_ns >= sequence->nak_ns;
+	uint16_t id = packet->record->identification;
+	if (!has_come && id != 0 && sequence->nak_id != 0 && id != sequence->nak_id)
+		rules_broken(flow, stream, FLOW_RULE_NAK_TWICE, packet->number);
+}
+
 void answer_nak(struct flow *flow, struct flow_stream *stream, const struct flow_packet *packet,
 		bool is_rnr)
 {
@@ -162,6 +175,8 @@ void answer_nak(struct flow *flow, struct flow_stream *stream, const struct flow
 	sequence_settle_by_answer(flow, stream, sequence);
 	bool is_same = sequence->has_nak && sequence->nak_psn == psn;
 	answer_advance(flow, stream, psn, packet->at_ns);
+	if (is_same && !is_rnr && !sequence->is_rnr)
+		take_twice(flow, stream, packet);
 	if (is_same)
 		return; // it says so once more
 	enum flow_cause cause = FLOW_NOT_READY;
@@ -193,4 +208,7 @@ void answer_nak(struct flow *flow, struct flow_stream *stream, const struct flow
 	sequence->nak_repair = index;
 	sequence->nak_psn = psn;
 	sequence->is_rnr = is_rnr;
+	sequence->is_nak_ignored = false;
+	sequence->nak_ns = packet->at_ns;
+	sequence->nak_id = packet->record->identification;
 }

@@ -5,14 +5,16 @@
 
 #include <string.h>
 
+#include "bursts.h"
+#include "rules.h"
 #include "sequence.h"
-
-#define PARTIAL_SHARE 5 // more than a fifth of what was acknowledged never passed here
 
 #define STREAMS_DEFAULT 8192
 #define PSNS_DEFAULT (1u << 20)
 #define REPAIRS_DEFAULT 65536
 #define NOTES_DEFAULT 65536
+#define TARGETS_DEFAULT 1024
+#define CHANGES_DEFAULT 4096
 
 static struct flow_config filled(const struct flow_config *config)
 {
@@ -21,6 +23,8 @@ static struct flow_config filled(const struct flow_config *config)
 	full.psns_max = full.psns_max != 0 ? full.psns_max : PSNS_DEFAULT;
 	full.repairs_max = full.repairs_max != 0 ? full.repairs_max : REPAIRS_DEFAULT;
 	full.notes_max = full.notes_max != 0 ? full.notes_max : NOTES_DEFAULT;
+	full.changes_max = full.changes_max != 0 ? full.changes_max : CHANGES_DEFAULT;
+	full.targets_max = full.targets_max != 0 ? full.targets_max : TARGETS_DEFAULT;
 	return full;
 }
 
@@ -38,9 +42,12 @@ size_t flow_bytes(const struct flow_config *config)
 	size_t streams = sizeof(struct flow_stream) + sizeof(struct stream_state);
 	return sizeof(struct flow) + full.streams_max * streams +
 		2 * hash_size(full.streams_max) * sizeof(uint32_t) +
+		hash_size(full.targets_max) * sizeof(uint32_t) +
 		full.psns_max * sizeof(struct flow_psn) +
 		full.repairs_max * sizeof(struct flow_repair) +
-		full.notes_max * sizeof(struct flow_note) + 9 * 64;
+		full.notes_max * sizeof(struct flow_note) +
+		full.targets_max * (sizeof(struct flow_target) + sizeof(struct target_state)) +
+		full.changes_max * sizeof(struct flow_change) + 13 * 64;
 }
 
 struct flow *flow_create(struct arena *arena, const struct flow_config *config)
@@ -63,9 +70,20 @@ struct flow *flow_create(struct arena *arena, const struct flow_config *config)
 					  sizeof(struct flow_repair));
 	flow->report.notes = arena_draw(arena, ARENA_MEASURE, full.notes_max,
 					sizeof(struct flow_note));
+	flow->report.targets = arena_draw(arena, ARENA_MEASURE, full.targets_max,
+					  sizeof(struct flow_target));
+	flow->target_mask = hash_size(full.targets_max) - 1;
+	flow->target_slots = arena_draw(arena, ARENA_MEASURE, flow->target_mask + 1,
+					sizeof(uint32_t));
+	flow->targets = arena_draw(arena, ARENA_MEASURE, full.targets_max,
+				   sizeof(struct target_state));
+	flow->report.changes = arena_draw(arena, ARENA_MEASURE, full.changes_max,
+					  sizeof(struct flow_change));
 	bool is_whole = flow->hash != NULL && flow->pairs != NULL && flow->report.streams != NULL &&
 		flow->states != NULL && flow->psns != NULL && flow->report.repairs != NULL &&
-		flow->report.notes != NULL;
+		flow->report.notes != NULL && flow->target_slots != NULL &&
+		flow->report.targets != NULL && flow->targets != NULL &&
+		flow->report.changes != NULL;
 	return is_whole ? flow : NULL;
 }
 
@@ -91,6 +109,9 @@ static void take_answer(struct flow *flow, struct flow_stream *by, const struct 
 	by->naks += kind == SYNDROME_NAK;
 	by->rnrs += kind == SYNDROME_RNR;
 	struct flow_stream *stream = stream_answered(flow, by, record->psn);
+	rules_take_answer(flow, by, stream, packet);
+	if (record->opcode == OPERATION_ATOMIC_ACK)
+		rules_take_response(flow, by, stream, packet);
 	if (stream == NULL)
 		return;
 	if (kind == SYNDROME_ACK)
@@ -107,6 +128,8 @@ static void take_response(struct flow *flow, struct flow_stream *by,
 {
 	sequence_take(flow, by, &stream_state(flow, by)->responses, packet);
 	struct flow_stream *stream = stream_answered(flow, by, packet->record->psn);
+	if (packet_begins_response(packet))
+		rules_take_response(flow, by, stream, packet);
 	if (stream == NULL)
 		return;
 	struct sequence *sequence = &stream_state(flow, stream)->requests;
@@ -152,17 +175,32 @@ static void take_operation(struct flow *flow, struct flow_stream *stream,
 		sequence_take(flow, stream, &stream_state(flow, stream)->requests, packet);
 }
 
+// That of the last packet, but for CNPs and damaged ones where there are others.
+static void take_transport(struct flow *flow, struct flow_stream *stream,
+			   const struct wire_record *record)
+{
+	struct stream_state *state = stream_state(flow, stream);
+	bool tells = record->opcode != RC_CNP && record->icrc != WIRE_ICRC_BAD;
+	if (tells || !state->has_transport)
+		stream->transport = record->opcode >> 5;
+	state->has_transport |= tells;
+}
+
 static void take_bth(struct flow *flow, const struct flow_packet *packet)
 {
 	const struct wire_record *record = packet->record;
 	struct flow_stream *stream = stream_of(flow, packet);
 	uint32_t psn = psn_extend(stream->first_psn + PSN_MASK + 1, record->psn);
+	bool is_data = record->payload_bytes > 0 || record->is_trimmed;
+	rules_take(flow, stream, packet);
+	classes_take(flow, stream, packet);
+	bursts_take(flow, stream, packet, is_data);
+	take_transport(flow, stream, record);
 	stream->packets++;
 	stream->bytes += record->original;
 	stream->last_number = packet->number;
 	stream->last_ns = packet->at_ns;
 	stream->last_psn = record->psn;
-	stream->transport = record->opcode >> 5;
 	stream->opcodes[flow_slot(record->opcode)]++;
 	if (psn_distance(psn, stream->low_psn) < 0)
 		stream->low_psn = psn;
@@ -205,20 +243,15 @@ static void end_partial(struct flow *flow, struct flow_stream *stream)
 	}
 }
 
-static bool is_partial(const struct flow_stream *stream)
-{
-	return stream->found == WIRE_FOUND_MRC &&
-		stream->acked_unseen * PARTIAL_SHARE > stream->acked_psns;
-}
-
 const struct flow_report *flow_end(struct flow *flow)
 {
+	bursts_end(flow);
 	for (uint32_t i = 0; i < flow->report.stream_count; i++) {
 		struct flow_stream *stream = &flow->report.streams[i];
 		stream_end(flow, stream);
 		stream->low_psn &= PSN_MASK;
 		stream->high_psn &= PSN_MASK;
-		if (is_partial(stream))
+		if (stream_is_partial(stream))
 			end_partial(flow, stream);
 		else if (stream->acked_unseen > 0)
 			blame(flow, stream, FLOW_CAPTURE, (int64_t)stream->acked_unseen);

@@ -15,7 +15,11 @@ uint32_t hole_make(struct flow *flow, struct flow_stream *stream, struct sequenc
 			continue;
 		missing++;
 		stream->holes += is_new;
-		struct flow_psn *slot = psn_slot(flow, sequence, psn);
+		// What lies a ring behind the packet would take the slot of a later one, or its
+		// own.
+		bool is_far = psn_distance(to, psn) >= (int32_t)sequence->ring_size;
+		sequence->unfilled += is_far && is_new;
+		struct flow_psn *slot = is_far ? NULL : psn_slot(flow, sequence, psn);
 		if (slot == NULL)
 			continue;
 		if (slot->flags & PSN_MISSING) // the repeat was lost, too

@@ -3,7 +3,7 @@
 // normal; what is sent again says so itself (RTX), and SACKs and NACKs say what came. So a packet
 // that is sent again tells by what was seen of its PSN before why it is.
 
-#include "sequence.h"
+#include "rules.h"
 
 #define WINDOW_MAX 65536
 
@@ -71,6 +71,7 @@ static void keep(struct flow_psn *slot, const struct flow_packet *packet)
 	if (!record->is_trimmed)
 		slot->bytes = record->payload_bytes;
 	slot->flags &= (uint16_t)~PSN_MISSING;
+	slot->id_first = (uint16_t)record->msn;
 	slot->flags |= (uint16_t)(PSN_SEEN | (begins ? PSN_BEGINS : 0) | (ends ? PSN_ENDS : 0) |
 				  (record->is_trimmed ? PSN_TRIMMED : 0) |
 				  (record->icrc == WIRE_ICRC_BAD ? PSN_BAD : 0));
@@ -117,6 +118,9 @@ static void take_data(struct flow *flow, struct flow_stream *stream,
 		if (record->layers & WIRE_LAYER_RETH)
 			message_size(stream, record->message_bytes);
 	}
+	rules_take_ev(flow, record->ev);
+	if (!was_seen)
+		rules_take_data(flow, stream, sequence, slot, packet);
 	totals_take_data(flow, packet, was_seen);
 	stream->again += was_seen;
 	stream->again_bytes += was_seen ? record->payload_bytes : 0;
@@ -143,6 +147,7 @@ static void take_sack(struct flow *flow, struct flow_stream *by, const struct fl
 	const struct wire_record *record = packet->record;
 	by->sacks++;
 	struct flow_stream *stream = stream_answered(flow, by, record->sack_psn);
+	rules_take_sack(flow, by, stream, packet);
 	if (stream == NULL)
 		return;
 	struct sequence *sequence = &stream_state(flow, stream)->requests;
@@ -161,6 +166,7 @@ static void take_nack(struct flow *flow, struct flow_stream *by, const struct fl
 {
 	by->nacks++;
 	struct flow_stream *stream = stream_answered(flow, by, packet->record->sack_psn);
+	rules_take_sack(flow, by, stream, packet);
 	if (stream == NULL)
 		return;
 	struct sequence *sequence = &stream_state(flow, stream)->requests;
@@ -177,6 +183,8 @@ static void take_ack(struct flow *flow, struct flow_stream *by, const struct flo
 {
 	by->acks++;
 	struct flow_stream *stream = stream_answered(flow, by, packet->record->psn);
+	if (packet->record->layers & WIRE_LAYER_AETH)
+		rules_take_answer(flow, by, stream, packet);
 	if (stream == NULL || packet->record->syndrome >> 5 != 0 ||
 	    !(packet->record->layers & WIRE_LAYER_AETH))
 		return;
@@ -199,4 +207,6 @@ void mrc_take(struct flow *flow, struct flow_stream *stream, const struct flow_p
 		take_nack(flow, stream, packet);
 	else if (opcode == PACKET_ACK)
 		take_ack(flow, stream, packet);
+	else if (opcode == PACKET_PROBE)
+		rules_take_ev(flow, packet->record->ev);
 }

@@ -42,11 +42,11 @@ void psn_release(struct flow *flow, struct sequence *sequence)
 	sequence->ring_size = 0;
 }
 
-static void grow(struct flow *flow, struct sequence *sequence, uint32_t size)
+static bool grow(struct flow *flow, struct sequence *sequence, uint32_t size)
 {
 	struct flow_psn *ring = draw(flow, size);
 	if (ring == NULL)
-		return;
+		return false;
 	for (uint32_t i = 0; i < sequence->ring_size; i++) {
 		struct flow_psn *slot = &sequence->ring[i];
 		if (slot->flags != 0)
@@ -55,9 +55,12 @@ static void grow(struct flow *flow, struct sequence *sequence, uint32_t size)
 	psn_release(flow, sequence);
 	sequence->ring = ring;
 	sequence->ring_size = size;
+	return true;
 }
 
-// What is not acknowledged must fit twice, so that repeats of what is are known as such.
+// What is not acknowledged must fit twice, so that repeats of what is are known as such. Where the
+// pool has no ring so large, the largest that it has: an earlier PSN then never asks for a larger
+// one, which would take the slot of this one away.
 static void fit(struct flow *flow, struct sequence *sequence, uint32_t psn)
 {
 	bool is_answered = sequence->acked != sequence->low;
@@ -67,8 +70,8 @@ static void fit(struct flow *flow, struct sequence *sequence, uint32_t psn)
 	uint32_t size = sequence->ring_size < RING_MIN ? RING_MIN : sequence->ring_size;
 	while (size < want && size < most)
 		size *= 2;
-	if (size > sequence->ring_size)
-		grow(flow, sequence, size);
+	while (size > sequence->ring_size && !grow(flow, sequence, size))
+		size /= 2;
 }
 
 struct flow_psn *psn_slot(struct flow *flow, struct sequence *sequence, uint32_t psn)
@@ -86,12 +89,4 @@ struct flow_psn *psn_slot(struct flow *flow, struct sequence *sequence, uint32_t
 		slot->psn = psn;
 	}
 	return slot;
-}
-
-struct flow_psn *psn_find(const struct sequence *sequence, uint32_t psn)
-{
-	if (sequence->ring_size == 0)
-		return NULL;
-	struct flow_psn *slot = &sequence->ring[psn & (sequence->ring_size - 1)];
-	return slot->psn == psn && slot->flags != 0 ? slot : NULL;
 }

@@ -7,7 +7,7 @@
 // is a repeat, which goes on from there, or one such packet, after which the stream goes on where
 // it was. IPv4 identifications that count up say which at once; else the next packet does.
 
-#include "sequence.h"
+#include "rules.h"
 
 #include <weft/wire/wire_dissect.h>
 
@@ -29,6 +29,9 @@ void sequence_begin(struct sequence *sequence, uint32_t psn, uint32_t head)
 	sequence->nak_repair = sequence->timer_repair = 0;
 	sequence->message_ns = -1;
 	sequence->message_bytes = 0;
+	sequence->has_first = false;
+	sequence->full_bytes = 0;
+	sequence->open_most = 0;
 }
 
 // ---------------------------------------------------------------- identifications
@@ -73,19 +76,6 @@ static bool is_copy(const struct arrival *arrival)
 
 // ---------------------------------------------------------------- a packet
 
-static bool begins(uint8_t operation)
-{
-	return operation == 0x00 || operation == 0x04 || operation == 0x05 || operation == 0x06 ||
-		operation == 0x0a || operation == 0x0b || operation == 0x0c || operation == 0x0d ||
-		operation == 0x10 || operation == 0x13 || operation == 0x14 || operation == 0x17;
-}
-
-static bool ends(uint8_t operation)
-{
-	return !(operation == 0x00 || operation == 0x01 || operation == 0x06 || operation == 0x07 ||
-		 operation == 0x0d || operation == 0x0e);
-}
-
 void sequence_keep(struct flow_psn *slot, const struct flow_packet *packet)
 {
 	const struct wire_record *record = packet->record;
@@ -102,9 +92,9 @@ void sequence_keep(struct flow_psn *slot, const struct flow_packet *packet)
 	slot->last_ns = packet->at_ns;
 	slot->copies++;
 	slot->flags &= (uint16_t)~PSN_BAD;
-	slot->flags |= (uint16_t)(PSN_SEEN | (begins(operation) ? PSN_BEGINS : 0) |
-				  (ends(operation) ? PSN_ENDS : 0) |
-				  (record->asks_ack ? PSN_ASKS : 0) |
+	slot->flags |= (uint16_t)(PSN_SEEN | (psn_begins(operation) ? PSN_BEGINS : 0) |
+				  (psn_ends(operation) ? PSN_ENDS : 0) |
+				  (record->asks_ack ? PSN_ASKS : 0) | psn_kind(operation) |
 				  (record->icrc == WIRE_ICRC_BAD ? PSN_BAD : 0));
 }
 
@@ -125,7 +115,7 @@ static bool count(struct flow *flow, struct arrival *arrival)
 	totals_take_data(flow, arrival->packet, is_again);
 	uint8_t operation = record->opcode & 31;
 	bool is_response = operation >= 0x0d && operation <= 0x10;
-	if (!is_again && begins(operation) && !is_response) {
+	if (!is_again && psn_begins(operation) && !is_response) {
 		stream->begun++;
 		if (record->layers & WIRE_LAYER_RETH)
 			message_size(stream, record->message_bytes);
@@ -226,6 +216,8 @@ static void end_holes(struct flow *flow, struct flow_stream *stream, struct sequ
 static void restart(struct flow *flow, struct arrival *arrival)
 {
 	flow->report.restarts++;
+	if (!psn_begins(arrival->packet->record->opcode & 31))
+		rules_broken(flow, arrival->stream, FLOW_RULE_PSN_JUMP, arrival->packet->number);
 	repair_end_timer(flow, arrival->stream);
 	end_holes(flow, arrival->stream, arrival->sequence);
 	psn_release(flow, arrival->sequence);
@@ -297,6 +289,8 @@ void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequenc
 	if (arrival.slot != NULL)
 		take_lateness(sequence, arrival.slot, packet->at_ns);
 	arrival.is_again = count(flow, &arrival);
+	if (!arrival.is_again && sequence == &stream_state(flow, stream)->requests)
+		rules_take_data(flow, stream, sequence, arrival.slot, packet);
 	if (arrival.is_again && is_copy(&arrival)) {
 		stream->doubled++;
 		stream->again += packet_is_read(packet);

@@ -17,6 +17,15 @@ struct flow_stream *stream_of(struct flow *flow, const struct flow_packet *packe
 // within what was seen. NULL: none.
 struct flow_stream *stream_answered(struct flow *flow, struct flow_stream *by, uint32_t psn);
 
+// The one that its answers were about before, if there is one; and whether no other stream goes
+// that way between the two addresses.
+struct flow_stream *stream_before(struct flow *flow, const struct flow_stream *by);
+bool stream_is_sole(struct flow *flow, const struct flow_stream *stream,
+		    const struct flow_stream *by);
+
+// MRC: whether the tap sees a part of its planes.
+bool stream_is_partial(const struct flow_stream *stream);
+
 // Nothing more comes of it: what waits is decided.
 void stream_end(struct flow *flow, struct flow_stream *stream);
 
@@ -27,12 +36,35 @@ static inline struct stream_state *stream_state(struct flow *flow, const struct 
 
 // ---------------------------------------------------------------- PSNs
 
+// Whether an operation begins a message or response, and whether it ends one.
+static inline bool psn_begins(uint8_t operation)
+{
+	return UINT32_C(0x00993c71) >> operation & 1;
+}
+static inline bool psn_ends(uint8_t operation)
+{
+	return UINT32_C(0xffff9f3c) >> operation & 1;
+}
+
+// Flags of what it is.
+static inline uint16_t psn_kind(uint8_t operation)
+{
+	return (uint16_t)((UINT32_C(0x00c0003f) >> operation & 1 ? PSN_SENDS : 0) |
+			  (UINT32_C(0x00181000) >> operation & 1 ? PSN_READS : 0));
+}
+
 // The slot of `psn`, cleared if it held another; grows the ring where the window wants it. NULL:
 // it is too far back.
 struct flow_psn *psn_slot(struct flow *flow, struct sequence *sequence, uint32_t psn);
 
 // The slot if it is remembered, or NULL.
-struct flow_psn *psn_find(const struct sequence *sequence, uint32_t psn);
+static inline struct flow_psn *psn_find(const struct sequence *sequence, uint32_t psn)
+{
+	if (sequence->ring_size == 0)
+		return NULL;
+	struct flow_psn *slot = &sequence->ring[psn & (sequence->ring_size - 1)];
+	return slot->psn == psn && slot->flags != 0 ? slot : NULL;
+}
 
 // Gives the ring back.
 void psn_release(struct flow *flow, struct sequence *sequence);

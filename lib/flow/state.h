@@ -18,6 +18,8 @@ enum { // flow_psn.flags
 	PSN_FAIR = 512,	     // MRC: its loss was counted, no repeat since
 	PSN_LATE = 2048,     // filled a hole by itself: it was overtaken
 	PSN_WAS_LATE = 4096, // a copy before the last one was; no answer to that has come since
+	PSN_SENDS = 8192,    // a SEND
+	PSN_READS = 16384,   // a request that is answered by a response: READ, atomic
 	PSN_FILLED = 1024,   // a hole that a repeat filled: counted as lost
 };
 
@@ -27,7 +29,7 @@ struct flow_psn {
 	uint64_t first_number;
 	uint32_t psn;
 	uint32_t bytes;
-	uint16_t id_first, id_last;
+	uint16_t id_first, id_last; // IPv4 identifications; of MRC the first is the MSN
 	uint16_t flags;
 	uint16_t copies;
 };
@@ -55,9 +57,16 @@ struct sequence {
 	uint32_t read_psn, read_bytes; // of the READ that ends there
 	uint32_t read_next;	       // where the last READ request ends, made again or not
 	uint32_t mtu_bytes;	       // of payload, as a full packet told; 0: none passed
-	uint32_t strays;	       // damaged packets whose PSN is not to be believed
-	int64_t last_ns;	       // of the last packet
-	int64_t answer_ns;	       // an ACK came no sooner behind its packet; 0: none came
+	uint32_t full_bytes; // payload of a packet that does not end a message; 0: none yet
+	uint32_t first_psn, first_bytes; // of the newest RETH
+	bool has_first;
+	bool is_nak_ignored; // that was told
+	int32_t open_most;   // PSNs that were ever sent and not acknowledged
+	uint32_t strays;     // damaged packets whose PSN is not to be believed
+	int64_t last_ns;     // of the last packet
+	int64_t nak_ns;	     // of the NAK that is not answered yet
+	uint16_t nak_id;
+	int64_t answer_ns; // an ACK came no sooner behind its packet; 0: none came
 	// Identifications.
 	uint16_t id_newest;
 	bool has_id;
@@ -105,12 +114,41 @@ struct sequence {
 	int64_t last_ce_ns;
 };
 
+// What breaks a rule if the tap sees all of a stream's planes.
+enum flow_waiting { FLOW_WAITING_ACK, FLOW_WAITING_SACK, FLOW_WAITING_EV, FLOW_WAITING_COUNT };
+
 struct stream_state {
 	struct sequence requests, responses;
 	uint32_t hash_next, pair_next; // index + 1
 	uint32_t older, newer;	       // index + 1: by last packet
 	uint32_t answers_for;	       // index + 1: the stream that its ACKs are about
+	uint32_t target;	       // index + 1 of its destination; 0: no room
+	bool has_transport;	       // a whole packet, no CNP, told it
+	uint8_t sender;		       // its bit there
+	// By kind: the DSCP, and the last packet that had it.
+	uint8_t dscp[FLOW_KIND_COUNT];
+	uint64_t kind_number[FLOW_KIND_COUNT];
+	// Of the ACKs in it: the one with the latest PSN, identifications.
+	bool has_ack;
+	uint16_t ack_id;
+	uint32_t ack_psn, ack_msn; // running numbers
+	uint32_t ack_steps, ack_jumps;
+	struct {
+		uint64_t count, first;
+	} waiting[FLOW_WAITING_COUNT];
+	uint64_t evs_known; // that SACKs reflected
 };
+
+// The stream of packets with these addresses, as they were on the wire.
+struct recent_stream {
+	uint8_t source[16], target[16];
+	uint32_t qpn, place;
+	uint32_t index;	     // + 1; 0: none
+	uint32_t generation; // good while it is that of the table
+	int32_t plane;
+	uint8_t found;
+};
+#define RECENT_STREAMS 256 // power of 2
 
 struct flow {
 	struct flow_report report;
@@ -119,12 +157,17 @@ struct flow {
 	uint32_t *hash, hash_mask;   // by stream: index + 1
 	uint32_t *pairs;	     // by both addresses: index + 1
 	uint32_t oldest, newest;     // index + 1
-	uint32_t free_stream;
+	struct recent_stream recent[RECENT_STREAMS];
+	uint32_t generation;	      // of the table of streams: an index was given to another one
+	struct target_state *targets; // beside report.targets
+	uint32_t *target_slots, target_mask; // by hash: index + 1
 	struct flow_psn *psns;
 	uint32_t psns_used;
 	struct flow_psn *free_rings[32]; // by log2 of their size
+	uint64_t evs[(1u << 19) / 64];	 // of MRC that some packet had, as bits of their hash
 	int64_t last_ns;
 	bool has_last;
+	int32_t plane; // of the packet that is taken (MRC); -1: its addresses do not tell
 };
 
 // A step back to `psn`, by packet `number`.

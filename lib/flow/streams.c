@@ -7,10 +7,12 @@
 
 #include <weft/wire/wire_ends.h>
 
-#include "sequence.h"
+#include "bursts.h"
+#include "rules.h"
 
 #define FNV_START UINT64_C(0xcbf29ce484222325)
 #define FNV_PRIME UINT64_C(0x100000001b3)
+#define PARTIAL_SHARE 5	   // more than a fifth of what was acknowledged never passed here
 #define ANSWER_REACH 65536 // PSNs: farther from what was seen an answer is of another stream
 
 static uint64_t mix(uint64_t hash, uint64_t value)
@@ -39,14 +41,14 @@ struct key {
 	uint8_t found;
 };
 
-static struct key key_of(const struct flow *flow, const struct flow_packet *packet)
+static struct key key_of(struct flow *flow, const struct flow_packet *packet)
 {
 	const struct wire_record *record = packet->record;
 	struct key key = {.qpn = record->qpn, .place = packet->place, .found = record->found};
 	memcpy(key.source, record->source, sizeof(key.source));
 	memcpy(key.target, record->target, sizeof(key.target));
 	if (record->found == WIRE_FOUND_MRC) {
-		wire_leave_out_plane(&flow->config.wire, key.source);
+		flow->plane = wire_leave_out_plane(&flow->config.wire, key.source);
 		wire_leave_out_plane(&flow->config.wire, key.target);
 	}
 	return key;
@@ -88,10 +90,18 @@ static void link_newest(struct flow *flow, uint32_t index)
 
 // ---------------------------------------------------------------- making and evicting
 
+bool stream_is_partial(const struct flow_stream *stream)
+{
+	return stream->found == WIRE_FOUND_MRC &&
+		stream->acked_unseen * PARTIAL_SHARE > stream->acked_psns;
+}
+
 // Holes between packets of MRC are normal, and decide nothing.
 void stream_end(struct flow *flow, struct flow_stream *stream)
 {
 	struct stream_state *state = stream_state(flow, stream);
+	if (!stream_is_partial(stream))
+		rules_end(flow, stream);
 	if (stream->found == WIRE_FOUND_MRC) {
 		message_settle(flow, stream, &state->requests);
 		return;
@@ -136,6 +146,7 @@ static uint32_t evict(struct flow *flow)
 	psn_release(flow, &state->requests);
 	psn_release(flow, &state->responses);
 	flow->report.evicted++;
+	flow->generation++;
 	memset(state, 0, sizeof(*state));
 	memset(stream, 0, sizeof(*stream));
 	return index;
@@ -168,23 +179,66 @@ static struct flow_stream *make(struct flow *flow, const struct key *key,
 	state->pair_next = *pair;
 	*pair = index;
 	link_newest(flow, index);
+	bursts_meet(flow, stream);
 	return stream;
+}
+
+static struct recent_stream *recent_of(struct flow *flow, const struct flow_packet *packet)
+{
+	const struct wire_record *record = packet->record;
+	uint64_t source, target;
+	memcpy(&source, record->source + 8, sizeof(source));
+	memcpy(&target, record->target + 8, sizeof(target));
+	uint64_t plane = (uint64_t)record->source[7] << 40; // by weft's rule
+	uint64_t hash = (source ^ target * FNV_PRIME ^ record->qpn ^ plane) * FNV_PRIME;
+	uint32_t mixed = (uint32_t)(hash >> 32 ^ hash);
+	mixed ^= mixed >> 16;
+	return &flow->recent[(mixed ^ mixed >> 8) & (RECENT_STREAMS - 1)];
+}
+
+static bool is_recent(const struct flow *flow, const struct recent_stream *recent,
+		      const struct flow_packet *packet)
+{
+	const struct wire_record *record = packet->record;
+	return recent->index != 0 && recent->generation == flow->generation &&
+		recent->qpn == record->qpn && recent->place == packet->place &&
+		recent->found == record->found && memcmp(recent->source, record->source, 16) == 0 &&
+		memcmp(recent->target, record->target, 16) == 0;
+}
+
+static struct flow_stream *find_or_make(struct flow *flow, const struct flow_packet *packet)
+{
+	struct key key = key_of(flow, packet);
+	for (uint32_t at = flow->hash[hash_slot(flow, &key)]; at != 0;
+	     at = flow->states[at - 1].hash_next)
+		if (is_same(&flow->report.streams[at - 1], &key))
+			return &flow->report.streams[at - 1];
+	return make(flow, &key, packet);
 }
 
 struct flow_stream *stream_of(struct flow *flow, const struct flow_packet *packet)
 {
-	struct key key = key_of(flow, packet);
-	for (uint32_t at = flow->hash[hash_slot(flow, &key)]; at != 0;
-	     at = flow->states[at - 1].hash_next) {
-		if (!is_same(&flow->report.streams[at - 1], &key))
-			continue;
-		if (flow->newest != at) {
-			unlink_age(flow, at);
-			link_newest(flow, at);
-		}
-		return &flow->report.streams[at - 1];
+	const struct wire_record *record = packet->record;
+	struct recent_stream *recent = recent_of(flow, packet);
+	if (is_recent(flow, recent, packet)) {
+		flow->plane = recent->plane;
+	} else {
+		const struct flow_stream *stream = find_or_make(flow, packet);
+		*recent = (struct recent_stream){
+			.qpn = record->qpn,
+			.place = packet->place,
+			.index = (uint32_t)(stream - flow->report.streams) + 1,
+			.generation = flow->generation,
+			.plane = flow->plane,
+			.found = record->found};
+		memcpy(recent->source, record->source, sizeof(recent->source));
+		memcpy(recent->target, record->target, sizeof(recent->target));
 	}
-	return make(flow, &key, packet);
+	if (flow->newest != recent->index) {
+		unlink_age(flow, recent->index);
+		link_newest(flow, recent->index);
+	}
+	return &flow->report.streams[recent->index - 1];
 }
 
 // ---------------------------------------------------------------- answers
@@ -206,6 +260,27 @@ static bool is_back(const struct flow_stream *stream, const struct flow_stream *
 	return stream->place == by->place && stream->found == by->found && stream->is_used &&
 		memcmp(stream->source, by->target, 16) == 0 &&
 		memcmp(stream->target, by->source, 16) == 0;
+}
+
+struct flow_stream *stream_before(struct flow *flow, const struct flow_stream *by)
+{
+	uint32_t index = stream_state(flow, by)->answers_for;
+	struct flow_stream *stream = index == 0 ? NULL : &flow->report.streams[index - 1];
+	bool is_good = stream != NULL && is_back(stream, by) &&
+		stream_state(flow, stream)->requests.has_begun;
+	return is_good ? stream : NULL;
+}
+
+bool stream_is_sole(struct flow *flow, const struct flow_stream *stream,
+		    const struct flow_stream *by)
+{
+	for (uint32_t at = flow->pairs[pair_slot(flow, by->target, by->source, by->place)]; at != 0;
+	     at = flow->states[at - 1].pair_next) {
+		const struct flow_stream *other = &flow->report.streams[at - 1];
+		if (other != stream && is_back(other, by) && other->data > 0)
+			return false;
+	}
+	return true;
 }
 
 // How little the PSN looks like an answer to the stream: not to what it waits for, to another QP

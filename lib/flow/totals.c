@@ -15,7 +15,7 @@ static void take_stamp(struct flow *flow, const struct flow_packet *packet)
 	}
 	if (totals->granularity_ns == 0)
 		totals->granularity_ns = 1000000000;
-	while (packet->at_ns % totals->granularity_ns != 0)
+	while (totals->granularity_ns > 1 && packet->at_ns % totals->granularity_ns != 0)
 		totals->granularity_ns /= 10;
 	if (!flow->has_last) {
 		flow->has_last = true;
@@ -116,8 +116,15 @@ void totals_take_data(struct flow *flow, const struct flow_packet *packet, bool 
 	totals_classes(flow, packet, classes);
 	for (int i = 0; i < 2; i++)
 		take_class_data(classes[i], is_again, record->is_trimmed);
-	if (!is_again && !record->is_rtx)
-		take_ev(totals, record->found == WIRE_FOUND_MRC ? record->ev : record->source_port);
+	if (is_again || record->is_rtx)
+		return;
+	bool is_mrc = record->found == WIRE_FOUND_MRC;
+	take_ev(totals, is_mrc ? record->ev : record->source_port);
+	totals->source_ports[record->source_port]++;
+	bool has_plane = is_mrc && flow->plane >= 0 && flow->plane < FLOW_PLANES;
+	if (has_plane)
+		totals->planes[flow->plane]++;
+	totals->planes_left_out += is_mrc && !has_plane;
 }
 
 static void take_bth(struct flow *flow, const struct flow_packet *packet)

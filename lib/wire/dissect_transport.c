@@ -277,6 +277,7 @@ void dissect_transport(struct dissection *d)
 	if (at[1] & 15)
 		ret->stopped = WIRE_BAD_VERSION;
 	d->at += MRC_BTH_BYTES;
+	ret->pad_bytes = at[1] >> 4 & 3;
 	if (ret->found == WIRE_FOUND_MRC)
 		read_mrc(d, at[1] >> 4 & 3, at[8]);
 	else

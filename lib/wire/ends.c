@@ -96,18 +96,23 @@ void wire_ends_write(const struct wire_ends *ends, uint16_t port, void *frame,
 	view->target_port = port;
 }
 
-void wire_leave_out_plane(const struct wire_config *config, uint8_t gid[16])
+int32_t wire_leave_out_plane(const struct wire_config *config, uint8_t gid[16])
 {
 	if (wire_gid_version(gid) == 4) {
 		uint32_t host = get_be32(gid + V4_IN_GID);
 		uint32_t below = 32u - config->ipv4_prefix_bits;
 		uint32_t planes = ((1u << config->ipv4_plane_bits) - 1u)
 			<< (below - config->ipv4_plane_bits);
-		if ((host ^ config->ipv4_prefix) >> below == 0)
-			put_be32(gid + V4_IN_GID, host & ~planes);
-	} else if ((get_be64(gid) ^ config->ipv6_prefix) >> 16 == 0) {
-		put_be16(gid + 6, 0);
+		if ((host ^ config->ipv4_prefix) >> below != 0)
+			return -1;
+		put_be32(gid + V4_IN_GID, host & ~planes);
+		return (int32_t)((host & planes) >> (below - config->ipv4_plane_bits));
 	}
+	if ((get_be64(gid) ^ config->ipv6_prefix) >> 16 != 0)
+		return -1;
+	uint16_t plane = get_be16(gid + 6);
+	put_be16(gid + 6, 0);
+	return plane;
 }
 
 bool wire_nic_by_rule(const struct wire_config *config, const uint8_t gid[16], uint32_t *ret_nic)

@@ -42,6 +42,22 @@ static void check_stream(const struct flow_stream *stream)
 }
 
 // What is found of all is what is found of each, once nothing was evicted.
+// What is in bins is what passed; what of it is told, is in its bounds.
+static void check_bursts(const struct flow_report *report, const struct flow_target *target)
+{
+	for (int i = 0; i < FLOW_BINS; i++) {
+		const struct flow_bins *bins = &target->bins[i];
+		uint64_t sum = 0;
+		for (int k = 0; k < FLOW_BIN_SIZES; k++)
+			sum += bins->bytes_by_size[k];
+		check(sum == target->bytes && bins->peak_bytes <= sum);
+		check(bins->senders_most <= target->senders && bins->strays <= target->packets);
+		check(flow_bins_state(report, target, i) <= FLOW_BINS_BACKWARD);
+		double share = flow_burst_share(target, i);
+		check(share == -1 || (share >= 0 && share <= 1));
+	}
+}
+
 static void check_report(const struct flow_report *report, const struct flow_config *config,
 			 uint64_t frames)
 {
@@ -66,6 +82,16 @@ static void check_report(const struct flow_report *report, const struct flow_con
 	for (uint32_t i = 0; i < report->repair_count; i++)
 		check(report->repairs[i].cause < FLOW_CAUSE_COUNT &&
 		      report->repairs[i].stream < report->stream_count);
+	check(report->target_count <= config->targets_max);
+	for (uint32_t i = 0; i < report->target_count; i++)
+		check_bursts(report, &report->targets[i]);
+	check(report->change_count <= config->changes_max &&
+	      report->change_count <= report->class_changes);
+	for (uint32_t i = 0; i < report->change_count; i++)
+		check(report->changes[i].from != report->changes[i].to &&
+		      report->changes[i].before < report->changes[i].number);
+	for (int rule = 0; rule < FLOW_RULE_COUNT; rule++)
+		check((report->broken[rule].count > 0) == (report->broken[rule].first > 0));
 	for (uint32_t i = 0; i < report->note_count; i++)
 		check(report->notes[i].kind < FLOW_NOTE_COUNT && report->notes[i].count > 0 &&
 		      report->notes[i].number <= frames);
@@ -105,7 +131,9 @@ static void fuzz_one(const uint8_t *data, size_t bytes)
 	uint8_t choice = data[0];
 	struct flow_config config = {.streams_max = choice & 1 ? 3 : 64,
 				     .psns_max = choice & 2 ? 128 : 8192,
-				     .repairs_max = choice & 2 ? 2 : 64};
+				     .repairs_max = choice & 2 ? 2 : 64,
+				     .targets_max = choice & 1 ? 2 : 16,
+				     .changes_max = 4};
 	wire_config_default(6, &config.wire);
 	static void *unpacked; // once: no run has more than one
 	if (unpacked == NULL)

@@ -165,6 +165,14 @@ def check_needless():
     check(len(told) == 8, f"time-outs without need: {len(told)}")
 
 
+def check_kept():
+    """No capture of Linux's own RoCE, whatever the network did to it, breaks a rule of the protocol or changes a class."""
+    for path in sorted(ROCE.iterdir()):
+        told = json.loads(analyze(path, "--json")[1])
+        broken = [row["rule"] for row in told["rules"] if row["packets"]]
+        check(not broken and not told["dscp_changes"], f"{path.name}: no rule broken, no class changed {broken}")
+
+
 # Each damaged or strange file: a status of 0 or 2, and a reason where nothing was read.
 def check_hostile():
     bad = []
@@ -200,7 +208,7 @@ def check_programs():
         sums = [sum(stream[key] for stream in told["streams"]) for key in ("again", "data")]
         words = [0 if word == "none" else int(word.replace(",", "")) for word in again.groups()] if again else sums
         check(sums == words, f"{name}: {sums} of JSON are {words}")
-        for rows, words in (("streams", ()), *((one, ("--rows", one)) for one in ("connections", "dscp", "priorities", "repairs"))):
+        for rows, words in (("streams", ()), *((one, ("--rows", one)) for one in ("connections", "dscp", "priorities", "repairs", "bursts", "dscp_changes", "rules"))):
             listed = rows_of(analyze(path, "--csv", *words)[1], told[rows])
             check(listed == told[rows], f"{name}: CSV has the {len(listed)} {rows} of JSON")
         check_connections(name, told)
@@ -328,6 +336,7 @@ check_refusals()
 if ROCE.is_dir():
     check_causes()
     check_needless()
+    check_kept()
     check_reference()
     check_hostile()
 else:

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """weft pcap capture: frames that are sent over a veth pair, in a namespace made for it, are captured as headers or whole; triggers
-end a capture, files are written by turns, a signal ends it whole. Without root, veth or libpcap the devices are left out, and said so."""
+end a capture, files are written by turns, a signal ends it whole. From ports of DPDK, too: one that reads a pcap, and shared memory into which
+weft pcap send sends. Without root, veth, libpcap or DPDK what needs them is left out, and said so."""
+import json
 import os
 import pathlib
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -143,6 +146,59 @@ def check_rotation(folder):
     check(all(statistics(pathlib.Path(name))[0] for name in names), "each has its statistics")
 
 
+def on_port(port, *words):
+    done = subprocess.run([WEFT, "pcap", "capture", port, *map(str, words)], capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def write_pcap(path, what):
+    data = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+    path.write_bytes(data + b"".join(struct.pack("<IIII", 0, at, len(frame), len(frame)) + frame for at, frame in enumerate(what)))
+
+
+def check_ports(folder):
+    """The frames that a port of DPDK reads from a file, as headers and whole, up to a trigger, by turns; and those of shared memory."""
+    sent = [frame for frame, _, _ in frames(PCAPS / "rocev2-go-back-n.pcapng", (2, 3))]
+    given, out = folder / "given.pcap", folder / "port.pcapng"
+    write_pcap(given, [ARP, *sent])
+    port = f"net_pcap0,rx_pcap={given}"
+    status, said, error = on_port(port, "-o", out, "--count", len(sent))
+    if status == 3 and ("without DPDK" in error or "net_pcap" in error):
+        print(f"no port of DPDK that reads files: left out ({error.strip()})")
+        check(not out.exists(), "a build without it says so, and writes nothing")
+        return
+    got = frames(out)
+    check(status == 0 and said.startswith(f"{len(sent)} frames captured, 1 of other") and "; 0 dropped" in said, f"a port: {said.splitlines()[:1]} {error}")
+    check([original for _, original, _ in got] == [len(frame) for frame in sent] and all(frame.startswith(head) for (head, _, _), frame in zip(got, sent)) and
+          max(len(head) for head, _, _ in got) <= 100, "its frames as headers, as long as they were")
+    is_there, received, dropped = statistics(out)
+    check(is_there and received >= len(sent) and dropped == 0, f"its statistics: {received} received, {dropped} dropped")
+    told = json.loads(subprocess.run([WEFT, "pcap", "analyze", "--json", out], capture_output=True, text=True, check=False).stdout)
+    check(told["finding"]["cause"] == "loss_before", f"its analysis: {told['finding']}")
+    # Frames of one poll have one stamp: nothing finer than that is told.
+    check(all(row["withheld"] or row["packets"] < 4 for row in told["bursts"] if row["bin_ns"] == 1000), "bins of 1 us are withheld")
+    status, said, _ = on_port(port, "-o", out, "--whole", "--all", "--seconds", "1", "--force")
+    check(status == 0 and [body for body, _, _ in frames(out)] == [ARP, *sent], "whole, others too, until the time is over")
+    status, said, _ = on_port(port, "-o", out, "--trigger", "nack", "--after", "2", "--force")
+    kept = frames(out)
+    check(status == 0 and "\ntrigger: NAK" in said and kept[-3][2] and not any(comment for _, _, comment in kept[-2:]), f"two frames behind a NAK: {said.splitlines()[1:2]}")
+    for words in (["--filter", "udp"], ["--not-promiscuous"]):
+        status, said, error = on_port(port, "-o", folder / "x", *words)
+        check(status == 2 and said == "" and words[0] in error, f"refused at a port: {error.strip().splitlines()[-1]}")
+    status, said, error = on_port("net_nosuch0", "-o", folder / "x")
+    check(status in (2, 3) and not (folder / "x").exists(), f"refused: {error.strip().splitlines()[-1]}")
+    name = f"memif:capture{os.getpid()}"
+    with subprocess.Popen([WEFT, "pcap", "capture", name, "-o", out, "--force", "--count", str(len(sent))], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        source = subprocess.run([WEFT, "pcap", "send", given, name], capture_output=True, text=True, timeout=60, check=False)
+        try:
+            said, error = run.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            run.kill()
+            said, error = run.communicate()
+    check(source.returncode == run.returncode == 0 and [original for _, original, _ in frames(out)] == [len(frame) for frame in sent],
+          f"shared memory: {said.splitlines()[:1]} {error} {source.stderr}")
+
+
 def check_refusals(folder):
     (folder / "there").write_text("x")
     for words in (["no-such-device", "-o", folder / "x"], ["lo"], ["lo", "-o", folder / "x", "--filter", "no such"], ["lo", "-o", folder / "there"],
@@ -176,5 +232,6 @@ with tempfile.TemporaryDirectory() as name:
             print("no root, no veth or no libpcap: captures of devices are left out")
     finally:
         subprocess.run(["ip", "netns", "del", SPACE], capture_output=True)
+    check_ports(folder)
     check_refusals(folder)
 sys.exit(1 if failed else 0)

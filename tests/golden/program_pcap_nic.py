@@ -18,7 +18,8 @@ MLX5 = {"tx_vport_rdma_unicast_packets": ("source", "packets"), "packet_seq_err"
 OTHERS = {"tx_rdma_ucast_pkts": ("source", "packets"), "rx_rdma_ucast_pkts": ("target", "packets"), "resp_tx_pkt_seq_err": ("source", "naks"),
           "req_rx_pkt_seq_err": ("target", "naks"), "RNR sent": ("source", "rnrs"), "RNR received": ("target", "rnrs"),
           "rnr_nak_retry_err": ("target", "rnrs"), "tx_rdma_cnp_pkts": ("source", "cnps"), "rx_rdma_cnp_pkts": ("target", "cnps"),
-          "RxECNMrkd": ("target", "ce"), "rx_rdma_ecn_pkts": ("target", "ce")}
+          "RxECNMrkd": ("target", "ce"), "rx_rdma_ecn_pkts": ("target", "ce"),
+          "np_cnp_pkts": ("source", "cnps"), "cnp_tx_pkts": ("source", "cnps"), "cnp_rx_pkts": ("target", "cnps"), "roce_only_tx_pkts": ("source", "packets"), "roce_only_rx_pkts": ("target", "packets")}
 failed = 0
 
 
@@ -80,6 +81,9 @@ def check_drops(folder):
     paths = files(folder, {"sent_pkts": 0, "out_of_buffer": 3})
     _, out, _ = weft(PCAPS / "rocev2-cnp.pcapng", "--nic", "10.9.9.9", "--before", paths[0], "--after", paths[1])
     check("out_of_buffer went up by 3: the NIC dropped" in out and "1 counter agrees" in out, "what the NIC dropped itself")
+    paths = files(folder, {"tx_pkts": 0, "rnr_naks_rcvd": 0, "rx_roce_discards": 4})
+    _, out, _ = weft(PCAPS / "rocev2-cnp.pcapng", "--nic", "10.9.9.9", "--before", paths[0], "--after", paths[1])
+    check("rx_roce_discards went up by 4: the NIC dropped" in out, "bnxt_re's drops")
 
 
 def check_refusals(folder):

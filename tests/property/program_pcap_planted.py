@@ -109,32 +109,33 @@ def counts(kind, seed, said, result, flows):
         check(number(r"([\d,]+) trimmed packets? passed here", said) == transport["trims_received"], f"{kind}: {transport['trims_received']} trims: {said}")
 
 
-def balance(log):
-    """Of the EVs of new data that passed the tap, from the run's own log of descriptors."""
-    evs, known = {}, set()
+def balances(log, is_short):
+    """Of the EVs, UDP source ports and planes of new data that passed the tap, from the run's own log of descriptors."""
+    counts, known = {"ev": {}, "port": {}, "plane": {}}, set()
     with open(log, encoding="utf-8") as lines:
         for row in csv.DictReader(lines):
             packet = (row["source"], row["target"], row["qpn"], row["psn"])
             if row["name"].startswith("WRITE") and "rtx" not in row["bth"] and packet not in known:
                 known.add(packet)
-                evs[row["ev"]] = evs.get(row["ev"], 0) + 1
-    packets = sum(evs.values())
-    mean = packets / len(evs)
-    chi_square = sum((n - mean) ** 2 / mean for n in evs.values())
-    return len(evs), max(evs.values()) / mean, packets**2 / (len(evs) * sum(n * n for n in evs.values())), chi_square
+                port = int(row["ev"], 16) if is_short else int(row["ev"], 16) >> 16
+                for what, value in (("ev", row["ev"]), ("port", port), ("plane", row["plane"])):
+                    counts[what][value] = counts[what].get(value, 0) + 1
+    for what, of in counts.items():
+        packets, mean = sum(of.values()), sum(of.values()) / len(of)
+        yield what, len(of), max(of.values()) / mean, packets**2 / (len(of) * sum(n * n for n in of.values())), sum((n - mean) ** 2 / mean for n in of.values())
 
 
-def inside(kind, capture, log, result, flows):
+def inside(kind, capture, log, result, flows, is_short):
     """EVs are those of the run, and messages take as long: a tap at the sender's NIC misses the last cable to it and what a first packet waited
     for the others', one at the receiver's the way there and back, with what the queues of the three switches on it, or what holds packets back (5 us at most), add."""
     done = subprocess.run([WEFT, "pcap", "analyze", "--json", capture], capture_output=True, text=True, timeout=120, check=False)
     said = json.loads(done.stdout)
     if kind.startswith("mrc"):
-        values, worst, jain, chi_square = balance(log)
-        seen = said["figures"]["ev_balance"]
-        check(seen["values"] == values and abs(seen["max_over_mean"] - worst) < 1e-9 and abs(seen["jain"] - jain) < 1e-9 and
-              abs(seen["chi_square"] - chi_square) < 1e-6 * (1 + chi_square),
-              f"{kind}: EVs {seen}, and {values}, {worst}, {jain}, {chi_square}")
+        for what, values, worst, jain, chi_square in balances(log, is_short):
+            seen = said["figures"][f"{what}_balance"]
+            check(seen["values"] == values and abs(seen["max_over_mean"] - worst) < 1e-9 and abs(seen["jain"] - jain) < 1e-9 and
+                  abs(seen["chi_square"] - chi_square) < 1e-6 * (1 + chi_square),
+                  f"{kind}: {what} {seen}, and {values}, {worst}, {jain}, {chi_square}")
     rows = [row for row in result["messages"] if row["count"] > 0]
     messages = {"count": sum(row["count"] for row in rows), "min_ns": min(row["min_ns"] for row in rows), "max_ns": max(row["max_ns"] for row in rows)}
     rate, network = result["network"]["link_rate_bps"], result["network"]
@@ -146,6 +147,19 @@ def inside(kind, capture, log, result, flows):
         if said["figures"]["needless_timeouts"] > 0 or result["congestion"]["retransmitted_spurious"] not in (0, None):
             short = messages[key]  # an ACK was lost behind the tap: what happens there it cannot tell
         check(0 <= messages[key] - said["messages"][key] <= short, f"{kind}: {key} {said['messages'][key]}, in the run {messages[key]}, at most {short:.0f} less")
+
+
+def clean(kind, seed, capture, text, is_burst=False):
+    """No rule of the protocol is broken by what a network does, and no class changes; senders meet where there are several, and not finer than stamps tell."""
+    done = subprocess.run([WEFT, "pcap", "analyze", "--json", capture], capture_output=True, text=True, timeout=120, check=False)
+    said = json.loads(done.stdout)
+    broken = {row["rule"]: (row["packets"], row["first_packet"]) for row in said["rules"] if row["packets"]}
+    check(not broken and not said["dscp_changes"], f"{kind} {seed}: {broken} {said['dscp_changes'][:2]}\n{text}")
+    meet = max((row["senders_max"] or 0 for row in said["bursts"] if row["bin_ns"] == 10000), default=0)
+    wanted = text.count("from: ") if kind == "mrc trimmed" else 1
+    check(meet in (wanted, 0), f"{kind} {seed}: {meet} senders meet, not {wanted}\n{text}")
+    fine = [row for row in said["bursts"] if row["bin_ns"] == 1000 and row["withheld"] is None and row["packets"] > 100]
+    check(not (is_burst and fine and said["trust"]["same_stamp"] * 2 > said["totals"]["frames"]), f"{kind} {seed}, in bursts: {fine[:1]}\n{text}")
 
 
 def changed(data, change):
@@ -189,12 +203,16 @@ def one(kind, seed, folder):
         check(named, f"{kind} {seed}, snap {snap}: {first}\n{text}")
         certain = not is_v4(seed) or wanted == NONE or "; certain" in first
         check(certain or kind != "rc doubled", f"{kind} {seed}, snap {snap}, identifications make it certain: {first}\n{text}")
+        if first.startswith("nothing"):
+            continue
+        clean(kind, seed, capture, text)
         if snap is not None:
             continue
         if named and wanted != NONE:
             counts(kind, seed, said, result, flows)
-        inside(kind, capture, log, result, flows)
+        inside(kind, capture, log, result, flows, is_v4(seed))
         other.write_bytes(changed(capture.read_bytes(), in_bursts))
+        clean(kind, seed, other, text, True)
         check(analyze(other).startswith(first.split(";")[0]), f"{kind} {seed}, in bursts: {analyze(other)}\n{text}")
         other.write_bytes(changed(capture.read_bytes(), lambda block: 2 * block))
         check(analyze(other).startswith("the CAPTURE has nearly every frame twice"), f"{kind} {seed}, doubled: {analyze(other)}\n{text}")

@@ -280,6 +280,8 @@ def judge(kind, draw, capture, counters, hits):
         return
     told = json.loads(done.stdout)
     figures, found = told["figures"], told["finding"]
+    broken = {row["rule"]: row["first_packet"] for row in told["rules"] if row["packets"]}
+    check(not broken and not told["dscp_changes"], f"{kind} {draw}: no rule of the protocol is broken: {broken}")
     by_source = {n: sum(stream["packets"] for stream in told["streams"] if stream["source"] == address) for n, address in enumerate(ADDRESSES)}
     from_sender, from_target = by_source[0], by_source[1]
     sent = [side["sent_pkts"] for side in moved]

@@ -109,7 +109,10 @@ static void note_words(char *ret, size_t bytes, const struct flow_note *note)
 		[FLOW_NOTE_DAMAGED] = "damaged: its ICRC is bad",
 		[FLOW_NOTE_TRIMMED] = "trimmed",
 	};
-	if (note->count == 1)
+	if (note->kind == FLOW_NOTE_CLASS)
+		snprintf(ret, bytes, "DSCP %" PRIu32 ", and not %" PRIu32 " as before",
+			 note->count & 255, note->count >> 8);
+	else if (note->count == 1)
 		snprintf(ret, bytes, "PSN %" PRIu32 " %s", note->psn, names[note->kind]);
 	else
 		snprintf(ret, bytes, "%" PRIu32 " PSNs from %" PRIu32 " %s", note->count, note->psn,

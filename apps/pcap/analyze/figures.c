@@ -2,6 +2,7 @@
 // Figures of a capture: shares of what passed, and how even its paths were used.
 
 #include "analyze/figures.h"
+#include "analyze/lists.h"
 
 #include <math.h>
 
@@ -22,28 +23,49 @@ static void put_share(json_t *to, const char *name, uint64_t part, uint64_t whol
 // Jain's index is 1 where all have the same, and 1/n where one has all. Chi-square is against that
 // all have the same, with values - 1 degrees of freedom: about so much where dice deal each packet.
 // Those that had nothing are not known here.
-static json_t *balance(const struct flow_totals *totals)
+struct spread {
+	double sum, squares, most;
+	uint64_t count, left_out;
+};
+
+static void spread_add(struct spread *spread, double packets)
 {
-	double sum = 0, squares = 0, most = 0;
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < FLOW_EVS; i++) {
-		double packets = totals->evs[i].packets;
-		count += packets > 0;
-		sum += packets;
-		squares += packets * packets;
-		most = fmax(most, packets);
-	}
+	spread->count += packets > 0;
+	spread->sum += packets;
+	spread->squares += packets * packets;
+	spread->most = fmax(spread->most, packets);
+}
+
+static json_t *balance(const struct spread *spread)
+{
+	double sum = spread->sum, count = (double)spread->count;
 	json_t *to = json_object();
-	put_count(to, "values", count);
-	put_count(to, "packets_left_out", totals->evs_left_out);
-	bool has_any = count > 0 && totals->evs_left_out == 0;
+	put_count(to, "values", spread->count);
+	put_count(to, "packets_left_out", spread->left_out);
+	bool has_any = count > 0 && spread->left_out == 0;
 	json_object_set_new(to, "max_over_mean",
-			    has_any ? json_real(most * count / sum) : json_null());
+			    has_any ? json_real(spread->most * count / sum) : json_null());
 	json_object_set_new(to, "jain",
-			    has_any ? json_real(sum * sum / (count * squares)) : json_null());
+			    has_any ? json_real(sum * sum / (count * spread->squares))
+				    : json_null());
 	json_object_set_new(to, "chi_square",
-			    has_any ? json_real(squares * count / sum - sum) : json_null());
+			    has_any ? json_real(spread->squares * count / sum - sum) : json_null());
 	return to;
+}
+
+static void put_balances(json_t *to, const struct flow_totals *totals)
+{
+	struct spread evs = {.left_out = totals->evs_left_out}, ports = {0};
+	struct spread planes = {.left_out = totals->planes_left_out};
+	for (uint32_t i = 0; i < FLOW_EVS; i++)
+		spread_add(&evs, totals->evs[i].packets);
+	for (uint32_t i = 0; i < 65536; i++)
+		spread_add(&ports, totals->source_ports[i]);
+	for (uint32_t i = 0; i < FLOW_PLANES; i++)
+		spread_add(&planes, totals->planes[i]);
+	json_object_set_new(to, "ev_balance", balance(&evs));
+	json_object_set_new(to, "port_balance", balance(&ports));
+	json_object_set_new(to, "plane_balance", balance(&planes));
 }
 
 // ---------------------------------------------------------------- the whole
@@ -68,6 +90,8 @@ static void put_counts(json_t *to, const struct call *call, const struct story *
 	put_count(to, "needless_timeouts", causes[FLOW_TIMEOUT]);
 	put_count(to, "dropped_by_capture", story->dropped);
 	put_count(to, "acknowledged_unseen", story->acked_unseen);
+	put_count(to, "dscp_changes", call->report->class_changes);
+	put_count(to, "rules_broken", rules_broken_sum(call));
 }
 
 json_t *figures_make(const struct call *call, const struct story *story)
@@ -84,7 +108,7 @@ json_t *figures_make(const struct call *call, const struct story *story)
 		  story->data);
 	put_share(to, "trimmed_share", story->trims, story->data);
 	put_share(to, "ce_share", story->ce, story->ce + story->ect);
-	json_object_set_new(to, "ev_balance", balance(&call->report->totals));
+	put_balances(to, &call->report->totals);
 	return to;
 }
 

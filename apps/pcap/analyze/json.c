@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "analyze/figures.h"
+#include "analyze/lists.h"
 #include "analyze/nic.h"
 #include "analyze/story.h"
 #include "weft_version.h"
@@ -37,6 +38,7 @@ static const struct {
 	{"ce", offsetof(struct flow_stream, ce)},
 	{"ect", offsetof(struct flow_stream, ect)},
 	{"cnps", offsetof(struct flow_stream, cnps)},
+	{"dscp_changes", offsetof(struct flow_stream, class_changes)},
 	{"acked_unseen", offsetof(struct flow_stream, acked_unseen)},
 	{"messages_begun", offsetof(struct flow_stream, begun)},
 	{"messages_done", offsetof(struct flow_stream, done)},
@@ -225,6 +227,11 @@ json_t *json_make(const struct call *call)
 						     : "the capture has nearly every frame twice");
 	json_object_set_new(all, "dscp", figures_dscp(call));
 	json_object_set_new(all, "priorities", figures_priorities(call));
+	json_object_set_new(all, "bursts", bursts_json(call));
+	put(all, "bursts_packets_left_out", (int64_t)report->targets_left_out);
+	json_object_set_new(all, "dscp_changes", changes_json(call));
+	put(all, "dscp_changes_left_out", (int64_t)(report->class_changes - report->change_count));
+	json_object_set_new(all, "rules", rules_json(call));
 	json_object_set_new(all, "connections", figures_connections(call));
 	if (call->nic != NULL)
 		json_object_set_new(all, "nic", nic_json(call));

@@ -31,6 +31,8 @@ static const struct known {
 	{"rx_vport_rdma_unicast_packets", FIGURE_PACKETS, false},
 	{"tx_roce_only_pkts", FIGURE_PACKETS, true},
 	{"rx_roce_only_pkts", FIGURE_PACKETS, false},
+	{"roce_only_tx_pkts", FIGURE_PACKETS, true}, // bnxt_re as the vendor ships it
+	{"roce_only_rx_pkts", FIGURE_PACKETS, false},
 	{"tx_rdma_ucast_pkts", FIGURE_PACKETS, true},
 	{"rx_rdma_ucast_pkts", FIGURE_PACKETS, false},
 	{"out_of_seq_request", FIGURE_NAKS, true},
@@ -45,10 +47,13 @@ static const struct known {
 	{"RNR received", FIGURE_RNRS, false},
 	{"np_cnp_sent", FIGURE_CNPS, true},
 	{"tx_cnp_pkts", FIGURE_CNPS, true},
+	{"np_cnp_pkts", FIGURE_CNPS, true}, // bnxt_re with the names of mlx5
+	{"cnp_tx_pkts", FIGURE_CNPS, true},
 	{"cnpSent", FIGURE_CNPS, true},
 	{"tx_rdma_cnp_pkts", FIGURE_CNPS, true},
 	{"rp_cnp_handled", FIGURE_CNPS, false},
 	{"rx_cnp_pkts", FIGURE_CNPS, false},
+	{"cnp_rx_pkts", FIGURE_CNPS, false},
 	{"cnpHandled", FIGURE_CNPS, false},
 	{"rx_rdma_cnp_pkts", FIGURE_CNPS, false},
 	{"np_ecn_marked_roce_packets", FIGURE_CE, false},
@@ -59,8 +64,10 @@ static const struct known {
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 
 // What the NIC drops itself: a finding without a packet beside it.
-static const char *const drops[] = {"out_of_buffer",	 "rx_discards_phy", "rx_out_of_buffer",
-				    "rx_prio0_discards", "rx_discards",	    "rx_missed_errors"};
+static const char *const drops[] = {
+	"out_of_buffer",     "rx_discards_phy",	 "rx_out_of_buffer",
+	"rx_prio0_discards", "rx_discards",	 "rx_missed_errors",
+	"rx_roce_discards",  "tx_roce_discards", "rx_rdma_mtu_discard_pkts"};
 #define DROPS (sizeof(drops) / sizeof(drops[0]))
 
 static struct {

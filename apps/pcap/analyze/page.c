@@ -10,6 +10,7 @@
 #include <weft/files/files.h>
 
 #include "analyze/ladder.h"
+#include "analyze/lists.h"
 
 enum { LEFT = 130, TAP = 400, RIGHT = 670, ROW = 26, TOP = 60, WIDTH = 800 };
 
@@ -118,6 +119,24 @@ static void put_repair(FILE *to, const struct ladder *ladder)
 	put_ladder(to, ladder);
 }
 
+// Traffic by time, classes that change, rules that are broken: as --table has them.
+static void put_lists(FILE *to, const struct call *call)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *lines = open_memstream(&text, &bytes);
+	if (lines == NULL)
+		return;
+	bursts_print(lines, call);
+	changes_print(lines, call);
+	rules_print(lines, call);
+	fclose(lines);
+	fputs("<h2>Traffic by time</h2>\n<pre>", to);
+	put_text(to, text);
+	fputs("</pre>\n", to);
+	free(text);
+}
+
 static void put_page(FILE *to, const struct call *call, const struct ladder *ladder)
 {
 	char *text = NULL;
@@ -146,6 +165,7 @@ static void put_page(FILE *to, const struct call *call, const struct ladder *lad
 	put_text(to, text != NULL ? text : "");
 	fputs("</pre>\n", to);
 	put_repair(to, ladder);
+	put_lists(to, call);
 	fputs("</body>\n</html>\n", to);
 	free(text);
 }

@@ -8,14 +8,16 @@
 #include <jansson.h>
 
 #include "analyze/figures.h"
+#include "analyze/lists.h"
 
 static const struct {
 	const char *name;
 	json_t *(*blank)(const struct call *call); // its fields, where there are no rows
 } lists[] = {
-	{"streams", json_stream_blank}, {"connections", figures_connection_blank},
-	{"dscp", figures_dscp_blank},	{"priorities", figures_priority_blank},
-	{"repairs", json_repair_blank},
+	{"streams", json_stream_blank},	 {"connections", figures_connection_blank},
+	{"dscp", figures_dscp_blank},	 {"priorities", figures_priority_blank},
+	{"repairs", json_repair_blank},	 {"bursts", bursts_blank},
+	{"dscp_changes", changes_blank}, {"rules", rules_blank},
 };
 #define LISTS (sizeof(lists) / sizeof(lists[0]))
 

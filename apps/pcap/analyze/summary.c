@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyze/lists.h"
 #include "analyze/story.h"
 
 struct out {
@@ -330,6 +331,16 @@ static void say_not(const struct out *out)
 		n(totals->pauses), s(totals->pauses));
 }
 
+// Where it may be why: something was marked, trimmed or lost.
+static void say_incast(const struct out *out)
+{
+	const uint64_t *causes = out->report->causes;
+	uint64_t harm = out->report->totals.ecn[3] + out->story->cnps + out->story->trims +
+		causes[FLOW_LOSS_BEFORE] + causes[FLOW_LOSS_BEHIND] + causes[FLOW_TRIM_BEHIND];
+	if (harm > 0)
+		bursts_say(out->to, out->call);
+}
+
 static void say_others(const struct out *out)
 {
 	const struct story *story = out->story;
@@ -469,6 +480,9 @@ void summary_print(FILE *to, const struct call *call)
 	say_losses(&out);
 	say_repair(&out);
 	say_not(&out);
+	say_incast(&out);
+	changes_say(to, call);
+	rules_say(to, call);
 	say_partial(&out);
 	say_others(&out);
 	say_advice(&out);

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "pcap.h"
+#include "analyze/lists.h"
 
 static void print_opcodes(FILE *to, const struct flow_stream *stream)
 {
@@ -91,6 +91,9 @@ void table_print(FILE *to, const struct call *call)
 		if (report->streams[i].is_used)
 			print_stream(to, call, i);
 	print_classes(to, &report->totals);
+	bursts_print(to, call);
+	changes_print(to, call);
+	rules_print(to, call);
 	if (report->repair_count > 0)
 		fprintf(to, "\nrepairs\n");
 	for (uint32_t i = 0; i < report->repair_count; i++)

@@ -5,6 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <weft/flow/flow_bursts.h>
+#include <weft/flow/flow_rules.h>
+#include <weft/flow/flow_totals.h>
 #include <weft/wire/wire_dissect.h>
 
 #define FLOW_LAGS_KEPT 1024 // values of which a quantile is exact
@@ -62,6 +65,7 @@ enum flow_note_kind {
 	FLOW_NOTE_DOUBLED, // the network's copy
 	FLOW_NOTE_DAMAGED, // bad ICRC
 	FLOW_NOTE_TRIMMED,
+	FLOW_NOTE_CLASS, // another DSCP than its stream had: `count` is the old one * 256 + the new
 	FLOW_NOTE_COUNT
 };
 
@@ -97,6 +101,7 @@ struct flow_stream {
 	uint64_t trims, rtx;
 	uint64_t acked_unseen; // PSNs acknowledged that never passed here
 	uint64_t acked_psns;
+	uint64_t class_changes;		  // of the DSCP of packets of one kind
 	uint64_t begun, done, done_bytes; // messages
 	uint64_t size_min, size_max;	  // of those whose size is known, bytes
 	uint64_t sizes;
@@ -112,46 +117,6 @@ struct flow_stream {
 	bool has_ordered_ids; // and go up: they tell what was overtaken
 };
 
-// Packets with a BTH that have one DSCP.
-struct flow_class {
-	uint64_t packets, bytes;
-	uint64_t ect, ce;
-	uint64_t data, again; // with a PSN of their own; of them: PSN seen before
-	uint64_t trims;
-};
-
-// Data packets that were not seen before, by their EV (MRC), else by their UDP source port. In no
-// order; no packets: free.
-#define FLOW_EVS 65536 // power of 2
-struct flow_ev {
-	uint32_t ev, packets;
-};
-
-// Whether the capture can be trusted, and what is in it.
-struct flow_totals {
-	uint64_t frames, bytes, cut;
-	uint64_t found[WIRE_FOUND_COUNT];
-	uint64_t found_bytes[WIRE_FOUND_COUNT];
-	uint64_t opcodes[WIRE_FOUND_COUNT][256]; // of RoCE, MRC, InfiniBand, UET
-	uint64_t ecn[4];			 // of packets with a BTH
-	struct flow_class dscp[64];
-	struct flow_class priority[8]; // of a VLAN tag, without one the upper 3 bits of the DSCP
-	uint64_t icrc[4];	       // by enum wire_icrc, of packets with a BTH
-	uint64_t first_bad_icrc;       // packet number
-	uint64_t layers[16];	       // frames that have each
-	uint64_t stopped[WIRE_REASON_COUNT];
-	uint64_t positive, rnr, nak, nak_codes[32];	 // AETHs
-	uint64_t pauses, resumes, pauses_by_priority[9]; // [8]: global
-	uint64_t untimed, same_stamp, backward; // stamps: none, equal to the one before, earlier
-	int64_t backward_max_ns;
-	int64_t first_ns, last_ns;	// of those that have one; the earliest and the latest
-	uint32_t granularity_ns;	// all stamps are multiples; 1, 10, 100, ... up to 10^9
-	uint64_t udp_ports[65536 / 64]; // source ports of packets with a BTH, as bits
-	uint32_t udp_source_ports;
-	struct flow_ev evs[FLOW_EVS];
-	uint64_t evs_left_out; // packets for whose EV there was no room
-};
-
 struct flow_report {
 	struct flow_totals totals;
 	struct flow_stream *streams; // [stream_count], some not used
@@ -165,12 +130,19 @@ struct flow_report {
 		partial_unseen; // PSNs acknowledged to them; of those, never seen here
 	uint64_t restarts;	// PSNs that jumped out of any window
 	uint64_t causes[FLOW_CAUSE_COUNT];
+	struct flow_target *targets; // [target_count], by their first packets
+	uint32_t target_count;
+	uint64_t targets_left_out;   // packets to whose destination there was no room
 	struct flow_repair *repairs; // [repair_count]
 	uint32_t repair_count;
 	uint64_t repairs_left_out;
 	struct flow_note *notes; // [note_count], nearly in the order of packets
 	uint32_t note_count;
 	uint64_t notes_left_out;
+	struct flow_change *changes; // [change_count], the first of class_changes
+	uint32_t change_count;
+	uint64_t class_changes;
+	struct flow_broken broken[FLOW_RULE_COUNT];
 	struct flow_lags messages; // first packet to acknowledgement
 	struct flow_lags ack;	   // of a packet that asks for it to its ACK
 	struct flow_lags ce_to_cnp;

@@ -12,6 +12,8 @@
 //   behind a word: =  the IPv4 identification of the packet before    #7  this one    ~9  EV 9
 //          !  ICRC bad
 //          *  CE    r  RTX    t  trimmed    @2  QP 2
+//          :26  DSCP    ^3  MSN    $9  payload    &3  padding    ?34  opcode    /99  syndrome, or
+//          reason of a NACK    |5  with host 5 in place of the sender
 //   +50    wait 50 us         -50  the clock steps back           %1  from here on at place 1
 //   v4 v0 v6   IPv4 with identifications that count up, IPv4 with none, IPv6
 #pragma once
@@ -95,6 +97,21 @@ static void take_marks(struct rig *rig, struct wire_record *record, const char *
 			record->ev = (uint32_t)strtoul(at + 1, NULL, 10);
 		} else if (*at == '@') {
 			record->qpn = (uint32_t)strtoul(at + 1, NULL, 10);
+		} else if (*at == ':') {
+			record->dscp = (uint8_t)strtoul(at + 1, NULL, 10);
+		} else if (*at == '^') {
+			record->msn = (uint32_t)strtoul(at + 1, NULL, 10);
+		} else if (*at == '$') {
+			record->payload_bytes = (uint32_t)strtoul(at + 1, NULL, 10);
+		} else if (*at == '&') {
+			record->pad_bytes = (uint8_t)strtoul(at + 1, NULL, 10);
+		} else if (*at == '?') {
+			record->opcode = (uint8_t)strtoul(at + 1, NULL, 10);
+		} else if (*at == '/') {
+			record->syndrome = record->reason = (uint8_t)strtoul(at + 1, NULL, 10);
+		} else if (*at == '|') {
+			uint8_t *sender = is_back ? record->target : record->source;
+			sender[15] = (uint8_t)strtoul(at + 1, NULL, 10);
 		} else if (*at == ',') {
 			record->message_bytes = (uint32_t)strtoul(at + 1, NULL, 10) * MTU;
 			record->sack_bitmap = strtoul(at + 1, NULL, 2);
@@ -115,13 +132,14 @@ static void rig_packet(struct rig *rig, const char *word)
 	record.opcode = opcode_of(kind);
 	record.psn = record.sack_psn = (uint32_t)strtoul(word + 1, &rest, 10) & 0xffffffu;
 	record.found = record.opcode >= 0xc0 ? WIRE_FOUND_MRC : WIRE_FOUND_ROCE;
-	record.layers = WIRE_LAYER_BTH | (rig->ip == '6' ? WIRE_LAYER_IPV6 : WIRE_LAYER_IPV4);
+	record.layers = WIRE_LAYER_BTH | WIRE_LAYER_EXTENSIONS |
+		(rig->ip == '6' ? WIRE_LAYER_IPV6 : WIRE_LAYER_IPV4);
 	record.payload_bytes = strchr("ANRVCQKkD", kind) == NULL ? MTU : 0;
 	record.qpn = 17;
 	record.ecn = 2;
 	record.source_port = 50000;
 	record.asks_ack = strchr("LOSE", kind) != NULL;
-	if (strchr("FOwo", kind) != NULL) {
+	if (strchr("FOwoml", kind) != NULL) {
 		record.layers |= WIRE_LAYER_RETH;
 		record.message_bytes = strchr("Oo", kind) != NULL ? MTU : 3 * MTU;
 	}
@@ -188,7 +206,7 @@ static const struct flow_report *told(const char *text)
 }
 
 // Whether a report has these causes and no other; ends with -1.
-static void assert_causes(const struct flow_report *report, ...)
+static inline void assert_causes(const struct flow_report *report, ...)
 {
 	uint64_t wanted[FLOW_CAUSE_COUNT] = {0};
 	va_list list;

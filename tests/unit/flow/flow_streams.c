@@ -54,6 +54,8 @@ static void packets_are_counted_by_their_ev(void **)
 	assert_int_equal(counts[1], 1);
 	assert_int_equal(counts[2], 1);
 	assert_int_equal(totals->evs_left_out, 0);
+	assert_int_equal(totals->source_ports[50000], 3);
+	assert_int_equal(totals->planes_left_out, 3); // addresses are not by the rule
 }
 
 // A READ ends with the last of its responses, whether another was asked for since or not.
@@ -238,6 +240,22 @@ static void memory_is_used_again(void **)
 	rig_free(&rig);
 }
 
+// The pool has no ring for the whole window, but one for a part of it: slots stay where they are
+// while holes are made.
+static void a_window_beyond_the_pool_is_remembered_in_part(void **)
+{
+	struct flow_config config = {.streams_max = 16, .psns_max = 192, .repairs_max = 16};
+	wire_config_default(6, &config.wire);
+	struct rig rig = rig_of(&config);
+	rig_take(&rig, "S0 A0 S1 A1 S150 S150=");
+	const struct flow_report *report = rig_end(&rig);
+	assert_int_equal(report->streams[0].doubled, 1);
+	assert_int_equal(report->streams[0].again, 1);
+	assert_int_equal(report->streams[0].holes, 148);
+	assert_causes(report, FLOW_LOSS_BEFORE, 148, FLOW_DUPLICATE, 1, NONE);
+	rig_free(&rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -257,6 +275,7 @@ int main(void)
 		cmocka_unit_test(a_full_list_of_repairs_changes_no_cause),
 		cmocka_unit_test(psns_that_are_forgotten_are_counted),
 		cmocka_unit_test(memory_is_used_again),
+		cmocka_unit_test(a_window_beyond_the_pool_is_remembered_in_part),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,6 +89,7 @@ struct wire_record {
 	uint8_t mark, reason;	  // MRC: of a SACK, enum packet_mark; of a NACK, enum packet_nack
 	uint8_t pause_priorities; // bits; ff: a global pause
 	uint8_t icrc;		  // enum wire_icrc
+	uint8_t pad_bytes;	  // BTH: behind the payload
 	uint8_t service;	  // UET: packet type; InfiniBand: service level
 	bool asks_ack, is_becn;	  // BTH
 	bool is_rtx, is_trimmed;  // MRC

@@ -31,8 +31,8 @@ void wire_end_by_rule(const struct wire_config *config, uint32_t nic, uint8_t pl
 bool wire_nic_by_rule(const struct wire_config *config, const uint8_t gid[16], uint32_t *ret_nic);
 
 // The address of a NIC in place of that of a port: where a GID has the prefix of `config`, its
-// plane becomes 0. Others stay.
-void wire_leave_out_plane(const struct wire_config *config, uint8_t gid[16]);
+// plane becomes 0. Others stay. Returns the plane that it was, or -1.
+int32_t wire_leave_out_plane(const struct wire_config *config, uint8_t gid[16]);
 
 // IP version of a GID.
 uint8_t wire_gid_version(const uint8_t gid[16]);

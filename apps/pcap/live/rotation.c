@@ -7,7 +7,7 @@
 
 #include <weft/core/check.h>
 
-#include "rotation.h"
+#include "live/rotation.h"
 #include "weft_version.h"
 
 #define BLOCKS_BYTES ((size_t)1 << 20)

@@ -5,19 +5,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <weft/core/refusal.h>
-#include <weft/ports/device.h>
+#include "live/port.h"
 
 struct outlet {
 	int socket; // of a device of the kernel; -1: none is open
-	bool is_port, is_memif;
-	struct device device;
-	struct ports ports;
-	void *memory; // of the ports
+	bool is_port;
+	struct one_port port;
 };
-
-// Whether `word` names a port of DPDK, and this program has none: weft-pcap-dpdk does.
-bool outlet_is_elsewhere(const char *word);
 
 // Opens the device or port that `word` names: an interface of the kernel, memif:NAME, or a virtual
 // device of DPDK (net_...) with its arguments; waits for the link of a port. -EINVAL where none has

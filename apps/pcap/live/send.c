@@ -11,7 +11,7 @@
 #include <weft/run/here.h>
 #include <weft/run/outcome.h>
 
-#include "outlet.h"
+#include "live/outlet.h"
 #include "pace.h"
 #include "pcap.h"
 #include "verbs.h"
@@ -154,7 +154,7 @@ int send_run(int argc, char **argv)
 	if (rc == 0)
 		rc = pace_read(&send.pace, &send.refusal);
 	const char *path = rc == 0 ? argv[optind] : NULL;
-	if (rc == 0 && outlet_is_elsewhere(argv[optind + 1]))
+	if (rc == 0 && one_port_is_elsewhere(argv[optind + 1]))
 		here_become("weft-pcap-dpdk", argv - 1); // the whole line: the verb is argv[0]
 	if (rc == 0 && send.pace.loops > 1 && strcmp(path, "-") == 0)
 		rc = outcome_bad_line(&send.refusal, "--loops needs a file, not standard input");

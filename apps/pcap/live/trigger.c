@@ -6,7 +6,7 @@
 #include <weft/run/outcome.h>
 #include <weft/wire/wire_ends.h>
 
-#include "trigger.h"
+#include "live/trigger.h"
 
 enum { TRIGGER_NACK, TRIGGER_RNR, TRIGGER_TRIM, TRIGGER_CE, TRIGGER_EV, TRIGGERS };
 static const char *const names[TRIGGERS] = {"nack", "rnr", "trim", "ce", "ev"};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft pcap capture: frames of RoCE and MRC from a device into files, headers alone, until what was
-// waited for has happened.
+// weft pcap capture: frames of RoCE and MRC from a device or port into files, headers alone, until
+// what was waited for has happened.
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,12 +10,13 @@
 
 #include <weft/files/files.h>
 #include <weft/files/signals.h>
-#include <weft/ports/sniff.h>
+#include <weft/run/here.h>
 #include <weft/run/outcome.h>
 
+#include "live/inlet.h"
+#include "live/rotation.h"
+#include "live/trigger.h"
 #include "pcap.h"
-#include "rotation.h"
-#include "trigger.h"
 #include "verbs.h"
 
 #define SNAP_HEADERS 256      // all headers, tunnels too
@@ -31,7 +32,7 @@ struct live {
 	bool is_whole, is_all, is_plain;
 	struct trigger trigger;
 	struct rotation ring;
-	struct sniff sniff;
+	struct inlet inlet;
 	struct wire_config wire;
 	struct refusal refusal;
 	// What was seen.
@@ -170,7 +171,7 @@ static uint32_t headers_of(const struct wire_record *record, uint32_t captured)
 static int take_frame(struct live *live, const struct sniff_frame *frame)
 {
 	struct wire_record record;
-	wire_dissect(&live->wire, live->sniff.link, frame->bytes, frame->captured, frame->original,
+	wire_dissect(&live->wire, live->inlet.link, frame->bytes, frame->captured, frame->original,
 		     &record);
 	live->last_ns = frame->at_ns;
 	if (!live->is_all && !is_ours(&record)) {
@@ -191,7 +192,7 @@ static int take_frame(struct live *live, const struct sniff_frame *frame)
 		.comment = why,
 	};
 	if (live->frames++ % 256 == 0) // a system call
-		sniff_counts(&live->sniff, &live->received, &live->dropped);
+		inlet_counts(&live->inlet, &live->received, &live->dropped);
 	return rotation_put(&live->ring, &out, frame->at_ns, live->received, live->dropped,
 			    &live->refusal);
 }
@@ -217,14 +218,14 @@ static int listen_on(struct live *live)
 	int rc = 0;
 	while (rc == 0 && !is_over(live, begun_ms)) {
 		uint64_t before = live->frames;
-		int got = sniff_next(&live->sniff, &frame);
+		int got = inlet_next(&live->inlet, &frame);
 		if (got < 0)
 			break; // what there is stays
 		if (got > 0)
 			rc = take_frame(live, &frame);
 		live->left -= live->triggered != NULL && live->frames > before;
 	}
-	sniff_counts(&live->sniff, &live->received, &live->dropped);
+	inlet_counts(&live->inlet, &live->received, &live->dropped);
 	int ended = rotation_end(&live->ring, live->last_ns, live->received, live->dropped,
 				 &live->refusal);
 	return rc < 0 ? rc : ended;
@@ -235,8 +236,8 @@ static int listen_on(struct live *live)
 static void say(const struct live *live)
 {
 	char w[4][WORDS_BYTES], name[DRAFT_PATH_BYTES];
-	printf("%s frames captured, %s of other protocols left out; %s dropped by the kernel or "
-	       "the device\n",
+	printf("%s frames captured, %s of other protocols left out; %s dropped by the kernel, "
+	       "the device or the port\n",
 	       count_words(w[0], live->frames), count_words(w[1], live->others),
 	       count_words(w[2], live->dropped));
 	if (live->triggered != NULL)
@@ -246,8 +247,8 @@ static void say(const struct live *live)
 	if (live->trigger.unwatched > 0)
 		printf("%s packets not watched for another EV: no place for their QP or EV\n",
 		       count_words(w[3], live->trigger.unwatched));
-	if (live->sniff.why[0] != '\0')
-		printf("the device is gone: %s\n", live->sniff.why);
+	if (live->inlet.why[0] != '\0')
+		printf("the device is gone: %s\n", live->inlet.why);
 	if (rotation_kept(&live->ring) == 0)
 		puts("no file is written");
 	for (uint64_t k = 0; k < rotation_kept(&live->ring); k++)
@@ -266,19 +267,22 @@ static int run(struct live *live, const char *device)
 		.is_plain = live->is_plain,
 	};
 	int rc = rotation_check(&live->ring, &live->refusal);
-	if (rc == 0)
-		rc = sniff_open(&live->sniff, &choice, &live->refusal);
 	if (rc < 0)
 		return rc;
+	rc = inlet_open(&live->inlet, &choice, &live->refusal);
+	if (rc < 0) {
+		inlet_close(&live->inlet);
+		return rc;
+	}
 	live->ring.interface = (struct pcapng_interface){
 		.name = device,
 		.snap_bytes = live->is_whole ? 0 : choice.snap_bytes,
-		.link = live->sniff.link,
+		.link = live->inlet.link,
 	};
 	signals_catch();
 	fprintf(stderr, "listening on %s\n", device);
 	rc = listen_on(live);
-	sniff_close(&live->sniff);
+	inlet_close(&live->inlet);
 	return rc;
 }
 
@@ -290,6 +294,8 @@ int capture_run(int argc, char **argv)
 		return EXIT_SUCCESS;
 	if (rc == 0)
 		rc = complete(&live);
+	if (rc == 0 && one_port_is_elsewhere(argv[optind]))
+		here_become("weft-pcap-dpdk", argv - 1); // the whole line: the verb is argv[0]
 	if (rc == 0)
 		rc = run(&live, argv[optind]);
 	free(live.ring.blocks.at);

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Live frames. A port is polled, and what is there at once has one stamp: nothing finer is known.
+
+#include "live/inlet.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include <weft/run/outcome.h>
+
+#define PORT_FRAMES 4096u
+#define LINK_ETHERNET 1
+#define IDLE_NS 20000	// between two looks at a port that had nothing
+#define IDLE_TRIES 5000 // a tenth of a second
+
+int inlet_open(struct inlet *ret, const struct sniff_choice *choice, struct refusal *refusal)
+{
+	int rc;
+	*ret = (struct inlet){.is_port = one_port_is(choice->device),
+			      .snap_bytes = choice->snap_bytes};
+	if (!ret->is_port) {
+		rc = sniff_open(&ret->sniff, choice, refusal);
+		ret->link = ret->sniff.link;
+		return rc;
+	}
+	if (choice->filter != NULL)
+		return outcome_bad_word(
+			refusal, "is for devices of libpcap, not for a port of DPDK:", "--filter");
+	if (choice->is_plain)
+		return outcome_bad_word(
+			refusal,
+			"is for devices of libpcap, not for a port of DPDK:", "--not-promiscuous");
+	ret->link = LINK_ETHERNET;
+	return one_port_open(&ret->port, choice->device, false, PORT_FRAMES, refusal);
+}
+
+static void give_back(struct inlet *inlet)
+{
+	void *owners[PORT_BURST];
+	for (uint32_t i = 0; i < inlet->burst_count; i++)
+		owners[i] = inlet->burst[i].owner;
+	if (inlet->burst_count > 0)
+		inlet->port.ports.ops->give(&inlet->port.ports, owners, inlet->burst_count);
+	inlet->burst_count = inlet->burst_at = 0;
+}
+
+static void take_burst(struct inlet *inlet)
+{
+	struct ports *ports = &inlet->port.ports;
+	struct timespec now;
+	for (int i = 0; inlet->burst_count == 0 && i < IDLE_TRIES; i++) {
+		inlet->burst_count = ports->ops->receive(ports, 0, inlet->burst, PORT_BURST);
+		if (inlet->burst_count == 0)
+			nap(IDLE_NS);
+	}
+	clock_gettime(CLOCK_REALTIME, &now);
+	inlet->burst_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int inlet_next(struct inlet *inlet, struct sniff_frame *ret)
+{
+	if (!inlet->is_port) {
+		int rc = sniff_next(&inlet->sniff, ret);
+		if (rc < 0)
+			memcpy(inlet->why, inlet->sniff.why, sizeof(inlet->why));
+		return rc;
+	}
+	if (inlet->burst_at == inlet->burst_count) {
+		give_back(inlet);
+		take_burst(inlet);
+		if (inlet->burst_count == 0)
+			return 0;
+	}
+	const struct frame *frame = &inlet->burst[inlet->burst_at++];
+	bool is_cut = frame->length > inlet->snap_bytes;
+	*ret = (struct sniff_frame){.bytes = frame->bytes,
+				    .captured = is_cut ? inlet->snap_bytes : frame->length,
+				    .original = frame->length,
+				    .at_ns = inlet->burst_ns};
+	return 1;
+}
+
+void inlet_counts(const struct inlet *inlet, uint64_t *ret_received, uint64_t *ret_dropped)
+{
+	struct port_counts counts = {0};
+	if (!inlet->is_port) {
+		sniff_counts(&inlet->sniff, ret_received, ret_dropped);
+		return;
+	}
+	inlet->port.ports.ops->count(&inlet->port.ports, &counts);
+	*ret_received = counts.received;
+	*ret_dropped = counts.missed;
+}
+
+void inlet_close(struct inlet *inlet)
+{
+	if (!inlet->is_port && inlet->sniff.handle != NULL)
+		sniff_close(&inlet->sniff);
+	if (!inlet->is_port)
+		return;
+	give_back(inlet);
+	one_port_close(&inlet->port);
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// A port of DPDK. See port.h.
+
+#include "live/port.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <weft/core/arena.h>
+#include <weft/ports/dpdk.h>
+#include <weft/ports/ports.h>
+#include <weft/run/outcome.h>
+
+#define MEMIF "memif:"
+#define MEMORY_BYTES 65536u // of what the ports keep beside DPDK's own
+#define POLL_NS 1000000	    // between two tries
+#define LINK_TRIES 10000    // 10 s until the other end must be there
+
+void nap(int64_t ns)
+{
+	struct timespec time = {ns / 1000000000, ns % 1000000000};
+	nanosleep(&time, NULL);
+}
+
+static bool is_memif(const char *word)
+{
+	return strncmp(word, MEMIF, strlen(MEMIF)) == 0;
+}
+
+// DDDD:BB:DD.F, arguments behind a comma.
+static bool is_pci(const char *word)
+{
+	unsigned domain, bus, device, function;
+	int used = 0;
+	return sscanf(word, "%4x:%2x:%2x.%1x%n", &domain, &bus, &device, &function, &used) == 4 &&
+		(word[used] == '\0' || word[used] == ',');
+}
+
+bool one_port_is(const char *word)
+{
+	return is_memif(word) || is_pci(word) ||
+		(strncmp(word, "net_", 4) == 0 && if_nametoindex(word) == 0);
+}
+
+bool one_port_is_elsewhere(const char *word)
+{
+	return one_port_is(word) && ports_ring_max() == 0;
+}
+
+int one_port_open(struct one_port *ret, const char *word, bool is_server, uint32_t frames,
+		  struct refusal *refusal)
+{
+	static const struct dpdk_options dpdk = {.lanes = 1};
+	struct arena arena;
+	if (strlen(word) >= sizeof(ret->device.word))
+		return outcome_bad_word(refusal, "too long for a port:", word);
+	strcpy(ret->device.word, word);
+	ret->is_memif = is_memif(word);
+	ret->device.is_server = is_server;
+	ret->ports.frames = frames;
+	ret->ports.frame_bytes_max = PORT_FRAME_BYTES;
+	ret->memory = aligned_alloc(64, MEMORY_BYTES);
+	if (ret->memory == NULL)
+		return refuse(refusal, -ENODEV, "no memory for a port", 0, 0, 0);
+	memset(ret->memory, 0, MEMORY_BYTES);
+	arena_init(&arena, ret->memory, MEMORY_BYTES);
+	int rc = port_device_open(&ret->ports, &arena, &ret->device, 1, &dpdk, refusal);
+	for (int i = 0; rc == 0 && !port_device_is_up(&ret->ports, 0); i++) {
+		if (i == LINK_TRIES)
+			return refuse(refusal, -ENODEV,
+				      "the port has no link: its other end did not come in 10 s", 0,
+				      0, 0);
+		nap(POLL_NS);
+	}
+	return rc == 0 ? port_device_settle(&ret->ports, refusal) : rc;
+}
+
+void one_port_close(struct one_port *port)
+{
+	dpdk_stop();
+	free(port->memory);
+	*port = (struct one_port){0};
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// One port of DPDK, through which frames of a capture go out or come in.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <weft/core/refusal.h>
+#include <weft/ports/device.h>
+
+#define PORT_FRAME_BYTES 16000u
+
+struct one_port {
+	struct device device;
+	struct ports ports;
+	void *memory;
+	bool is_memif;
+};
+
+// Whether `word` names a port: memif:NAME, the address of a PCI device, or a virtual device of DPDK
+// (net_...); and whether it does, and this program has none: weft-pcap-dpdk does.
+bool one_port_is(const char *word);
+bool one_port_is_elsewhere(const char *word);
+
+// Opens it with buffers for `frames` frames and waits for its link. `is_server`: this end of
+// shared memory is there first. -EINVAL, -ENODEV, and -ENOTSUP in a build without DPDK.
+int one_port_open(struct one_port *ret, const char *word, bool is_server, uint32_t frames,
+		  struct refusal *refusal);
+
+// Frees what one_port_open() got, even where that failed.
+void one_port_close(struct one_port *port);
+
+// Sleeps.
+void nap(int64_t ns);
