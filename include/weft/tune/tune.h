@@ -75,6 +75,7 @@ struct tune_plan {
 	tune_progress_fn *progress; // or NULL
 	void *progress_context;
 	struct tune_store *store; // or NULL: what was run is not kept
+	const char *other_version; // that ran the study, where a reader is of another; else NULL
 };
 
 // A setting's costs over blocks: a block is one seed in every scenario of the suite.
