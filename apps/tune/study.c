@@ -223,6 +223,7 @@ int study_open_pool(struct call *call)
 	const char *members[TUNE_SCENARIOS_MAX];
 	const struct tune_suite suite = {
 		.count = list_members(options, members),
+		.holdout_count = options->holdout_count,
 		.scenarios = members,
 		.sets = options->sets,
 		.set_count = options->set_count,

@@ -74,7 +74,7 @@ struct tune_plan {
 	void *runs_context;
 	tune_progress_fn *progress; // or NULL
 	void *progress_context;
-	struct tune_store *store; // or NULL: what was run is not kept
+	struct tune_store *store;  // or NULL: what was run is not kept
 	const char *other_version; // that ran the study, where a reader is of another; else NULL
 };
 
@@ -94,9 +94,8 @@ struct tune_standing {
 	uint32_t count, failed; // blocks, and those in which a run failed
 	double ratio;		// to the default, geometric mean; NAN: none
 	double low, high;	// its interval of confidence; NAN with one block
-	double violation; // how far the worst constraint is broken, on the mean over blocks; 0:
-			  // none is
-	uint32_t breach;  // that one
+	double violation;	// how far the worst constraint is broken, on the mean; 0: none is
+	uint32_t breach;	// that one
 };
 
 // What screening says of a knob.
