@@ -193,7 +193,7 @@ class Tune(Room):
         lossy = SMALL + "queue: {trim: false, bytes: 1MB}\ncc: {target_delay: 60us}\n"
         queues = ["--knob", "cc.target_delay=0.1rtt..6rtt", "--knob", "queue.bytes=20kB..1MB"]
         timer = ["--knob", "cc.rate_timer=15us..3ms", "--knob", "queue.ecn=true,false", "--set", "cc.rate_timer=1500us", "--search-seeds", 2]
-        alone = ["--knob", "cc.target_delay=0.1rtt..20rtt", "--knob", "queue.bytes=20kB..1MB", "--search-seeds", 1]
+        alone = ["--knob", "cc.target_delay=0.1rtt..20rtt", "--knob", "queue.bytes=20kB..1MB", "--search-seeds", 1, "--engine", "random"]
         for text, words, figure, verdict in (
                 (lossy, [*queues, "--limit", "queue_bytes_max<=800kB"], "rtx_timeout", "better"),
                 (SMALL, [*queues, "--limit", "rtx_nack<=20"], "rtx_nack", "better"),
