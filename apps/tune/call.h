@@ -69,7 +69,8 @@ struct call {
 	struct tune_store *store;
 	struct tune_plan plan;
 	char study[SCENARIO_PATH_BYTES];
-	char *words; // behind options.command of a study that was there
+	char *words;   // behind options.command of a study that was there
+	char *version; // of a study that is read
 	bool has_bar;
 };
 

@@ -223,6 +223,7 @@ int study_open_pool(struct call *call)
 	const char *members[TUNE_SCENARIOS_MAX];
 	const struct tune_suite suite = {
 		.count = list_members(options, members),
+		.holdout_count = options->holdout_count,
 		.scenarios = members,
 		.sets = options->sets,
 		.set_count = options->set_count,
@@ -234,6 +235,21 @@ int study_open_pool(struct call *call)
 	if (rc == 0)
 		rc = check_holdouts(call, &suite);
 	return rc < 0 ? rc : tune_pool_check(call->pool, &options->space, &call->refusal);
+}
+
+// A study of another version is read all the same: its rows are what that made of them.
+static int read_version(struct call *call)
+{
+	int rc = tune_store_fact(call->store, "version", &call->version, &call->refusal);
+	if (rc < 0 || (call->version != NULL && strcmp(call->version, WEFT_VERSION_TEXT) == 0))
+		return rc;
+	call->plan.other_version = call->version != NULL ? call->version : "an unknown version";
+	fprintf(stderr,
+		"weft tune: %s: this study is of %s, read by %s: its runs may come out "
+		"otherwise here\n",
+		call->study, call->plan.other_version, WEFT_VERSION_TEXT);
+	fflush(stderr);
+	return 0;
 }
 
 int study_open(struct call *call)
@@ -261,6 +277,10 @@ int study_open(struct call *call)
 	if (rc < 0)
 		return rc;
 	plan_of(call);
+	if (use == TUNE_STORE_READ)
+		rc = read_version(call);
+	if (rc < 0)
+		return rc;
 	return call->pool != NULL ? keep_all(call) : read_all(call);
 }
 
@@ -270,4 +290,5 @@ void study_close(struct call *call)
 	tune_store_close(call->store);
 	tune_pool_free(call->pool);
 	free(call->words);
+	free(call->version);
 }

@@ -117,6 +117,9 @@ static void summary(struct sheet *sheet)
 	json_t *section = sheet_section(sheet, "summary", "Summary");
 	if (sheet->state[0] != '\0')
 		sheet_note(section, "NOT AT ITS END: what follows is the search's, without proof.");
+	if (json_object_get(study, "other_version") != NULL)
+		sheet_note(section, "The runs are of %s, this page is not.",
+			   sheet_text(study, "other_version"));
 	notes(section, list_of(study, "alerts"));
 	notes(section, list_of(study, "words"));
 	if (json_array_size(list_of(study, "words")) == 0)

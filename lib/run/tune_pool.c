@@ -16,6 +16,7 @@
 
 struct member { // of the suite
 	struct call *call;
+	char label[160]; // as it was asked for
 	char scenario[SCENARIO_PATH_BYTES], variant[SCENARIO_NAME_BYTES];
 	struct tune_fabric fabric;
 	uint64_t seed, hash;
@@ -129,6 +130,24 @@ static int open_member(struct member *member, const struct tune_suite *suite, co
 	return rc < 0 ? rc : make_robust(member);
 }
 
+// Says which one of the suite refuses, and what of the command line it does.
+static void name_refusal(const struct member *member, const char *name, bool is_holdout,
+			 struct refusal *refusal)
+{
+	const struct options *options = &member->call->options;
+	char file[sizeof(refusal->file)];
+	*refusal = member->call->refusal;
+	memcpy(file, refusal->file, sizeof(file));
+	if (strcmp(file, "--set") == 0 && refusal->line - 1 < options->set_count) {
+		snprintf(refusal->file, sizeof(refusal->file), "%.140s with %.100s", member->label,
+			 options->sets[refusal->line - 1]);
+		refusal->line = refusal->column = 0;
+	} else if (is_holdout) {
+		snprintf(refusal->file, sizeof(refusal->file), "hold-out %.200s",
+			 file[0] != '\0' ? file : name);
+	}
+}
+
 int tune_pool_open(struct tune_pool **ret, const struct tune_suite *suite, struct refusal *refusal)
 {
 	struct tune_pool *pool = calloc(1, sizeof(*pool));
@@ -145,9 +164,13 @@ int tune_pool_open(struct tune_pool **ret, const struct tune_suite *suite, struc
 	pool->off_count = suite->off_count;
 	for (uint32_t i = 0; i < suite->count; i++) {
 		pool->count = i + 1;
-		int rc = open_member(&pool->members[i], suite, suite->scenarios[i]);
-		if (rc < 0 && pool->members[i].call != NULL)
-			*refusal = pool->members[i].call->refusal;
+		struct member *member = &pool->members[i];
+		bool is_holdout = i + suite->holdout_count >= suite->count;
+		snprintf(member->label, sizeof(member->label), "%s%.140s",
+			 is_holdout ? "hold-out " : "", suite->scenarios[i]);
+		int rc = open_member(member, suite, suite->scenarios[i]);
+		if (rc < 0 && member->call != NULL)
+			name_refusal(member, suite->scenarios[i], is_holdout, refusal);
 		if (rc < 0)
 			return rc;
 	}
@@ -183,11 +206,6 @@ uint64_t tune_pool_seed(const struct tune_pool *pool, uint32_t index)
 const char *tune_pool_file(const struct tune_pool *pool, uint32_t index)
 {
 	return pool->members[index].scenario;
-}
-
-const char *tune_pool_name(const struct tune_pool *pool, uint32_t index)
-{
-	return pool->members[index].call->scenario.name;
 }
 
 uint64_t tune_pool_hash(const struct tune_pool *pool, uint32_t index)
@@ -401,7 +419,7 @@ static int check_end(struct tune_pool *pool, const struct tune_space *space, uin
 	else
 		snprintf(name, sizeof(name), "--off");
 	snprintf(refusal->file, sizeof(refusal->file), "%.100s with %.140s",
-		 tune_pool_name(pool, scenario), name);
+		 pool->members[scenario].label, name);
 	refusal->line = refusal->column = 0;
 	return rc;
 }

@@ -193,6 +193,10 @@ int tune_ab_json(FILE *to, const struct tune_ab *ab)
 				"b_setting", setting_of(ab->studies[1]), "same_budget",
 				ab->studies[0]->plan.budget == ab->studies[1]->plan.budget, "rows",
 				rows);
+	for (int i = 0; i < 2; i++)
+		if (ab->studies[i]->plan.other_version != NULL)
+			json_object_set_new(all, i == 0 ? "a_other_version" : "b_other_version",
+					    json_string(ab->studies[i]->plan.other_version));
 	int rc = all == NULL || json_dumpf(all, to, JSON_INDENT(2)) < 0 ? -EIO : 0;
 	fputc('\n', to);
 	json_decref(all);

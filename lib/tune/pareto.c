@@ -144,7 +144,8 @@ int tune_front_of(struct tune_front *ret, const struct tune *tune, const struct 
 		  uint32_t goal_count, struct refusal *refusal)
 {
 	const struct tune_result *result = &tune->result;
-	*ret = (struct tune_front){.figure_count = goal_count};
+	*ret = (struct tune_front){.figure_count = goal_count,
+				   .other_version = tune->plan.other_version};
 	for (uint32_t i = 0; i < goal_count; i++)
 		ret->figures[i] = goals[i].figure;
 	int rc = find_ratios(ret, tune, refusal);
@@ -261,6 +262,8 @@ json_t *tune_front_document(const struct tune_front *front, bool has_all)
 int tune_front_json(FILE *to, const struct tune_front *front)
 {
 	json_t *all = tune_front_document(front, false);
+	if (front->other_version != NULL)
+		json_object_set_new(all, "other_version", json_string(front->other_version));
 	int rc = all == NULL || json_dumpf(all, to, JSON_INDENT(2)) < 0 ? -EIO : 0;
 	fputc('\n', to);
 	json_decref(all);

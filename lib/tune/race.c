@@ -67,16 +67,29 @@ static uint32_t drop(struct tune_candidate **alive, uint32_t count)
 	return left;
 }
 
+// The best of those that met most seeds in the search: on few seeds the luckiest of many look
+// better than they are. Then the others.
+static uint32_t best_known(const struct tune_result *result, struct tune_candidate **ret)
+{
+	uint32_t count = 0, most = 0;
+	for (uint32_t i = 0; i < result->different; i++)
+		if (result->candidates[i]->met.count > most)
+			most = result->candidates[i]->met.count;
+	for (int is_other = 0; is_other <= 1; is_other++)
+		for (uint32_t i = 0; i < result->different && count < RACERS_MAX; i++)
+			if ((result->candidates[i]->met.count < most) == is_other)
+				ret[count++] = result->candidates[i];
+	return count;
+}
+
 // Who races: the best, or of several aims those that stand for the Pareto set, none of which is
 // dropped: each is the best of something. Returns how many they are; -errno.
 static int racers(struct tune *tune, struct tune_candidate **ret)
 {
 	struct tune_result *result = &tune->result;
 	uint32_t count = result->different < RACERS_MAX ? result->different : RACERS_MAX;
-	if (!tune->plan.aim.is_front) {
-		memcpy(ret, result->candidates, count * sizeof(*ret));
-		return (int)count;
-	}
+	if (!tune->plan.aim.is_front)
+		return (int)best_known(result, ret);
 	struct tune_candidate **members = calloc(result->different + 1, sizeof(*members));
 	if (members == NULL)
 		return refuse(tune->refusal, -ENODEV, "the system gives no memory for candidates",
@@ -98,12 +111,16 @@ int tune_race(struct tune *tune, uint64_t runs)
 	if (found < 0)
 		return found;
 	uint64_t first = result->runs, scenarios = tune->plan.scenario_count;
-	uint32_t block = tune->plan.search_seeds, least = tune->plan.race_seeds;
-	uint32_t count = (uint32_t)found;
+	uint32_t count = (uint32_t)found, least = tune->plan.race_seeds;
+	uint32_t block = TUNE_BLOCKS_MAX;
+	for (uint32_t i = 0; i < count; i++)
+		block = alive[i]->met.count < block ? alive[i]->met.count : block;
 	while (count > TUNE_FINALISTS && least > block &&
 	       runs < count * (least - block) * scenarios)
 		count--; // all that start have to reach the first test
 	result->raced = count;
+	for (uint32_t i = 0; i < count; i++)
+		alive[i]->is_raced = true;
 	while (count > 1 && block < TUNE_BLOCKS_MAX &&
 	       result->runs - first + (count + 1) * scenarios <= runs) {
 		int rc = tune_meet(tune, alive, count, false, ++block);
@@ -149,9 +166,10 @@ static void pick(struct tune *tune)
 	if (result->finalist_count > 0)
 		return;
 	for (int is_dropped = 0; is_dropped <= 1; is_dropped++)
-		for (uint32_t i = 0; i < result->raced && result->finalist_count < TUNE_FINALISTS;
-		     i++)
-			if (result->candidates[i]->is_dropped == is_dropped)
+		for (uint32_t i = 0;
+		     i < result->different && result->finalist_count < TUNE_FINALISTS; i++)
+			if ((result->candidates[i]->is_raced || !result->is_random) &&
+			    result->candidates[i]->is_dropped == is_dropped)
 				result->finalists[result->finalist_count++] = result->candidates[i];
 }
 

@@ -84,7 +84,7 @@ static void put_progress(json_t *document, const struct tune *tune,
 	json_t *search = object_in(document, "search"), *steps = array_in(search, "best_so_far"),
 	       *targets = array_in(search, "runs_to");
 	uint64_t each = (uint64_t)plan->search_seeds * plan->scenario_count;
-	uint64_t first = (uint64_t)tune->default_blocks[0] * plan->scenario_count;
+	uint64_t first = (uint64_t)tune->default_blocks[0] * plan->scenario_count, runs = first;
 	double best = INFINITY, last = INFINITY;
 	uint32_t near = 0, kept = 0;
 	for (uint32_t i = 0; i < tune->result.different; i++) {
@@ -94,16 +94,17 @@ static void put_progress(json_t *document, const struct tune *tune,
 	}
 	for (uint32_t i = 0; i < tune->result.different; i++) {
 		double value = value_of(plan, order[i]);
+		runs = order[i]->run > 0 ? order[i]->run : runs + each;
 		near += value <= last * 1.02;
 		if (!(value < best))
 			continue;
 		best = value;
 		json_t *step = json_array();
-		json_array_append_new(step, json_integer((json_int_t)(first + (i + 1) * each)));
+		json_array_append_new(step, json_integer((json_int_t)runs));
 		json_array_append_new(step, json_real(best));
 		json_array_append_new(steps, step);
 	}
-	put_count(search, "runs", first + tune->result.different * each);
+	put_count(search, "runs", runs);
 	put_count(search, "settings", tune->result.different);
 	put_count(search, "kept_constraints", kept);
 	put_count(search, "within_2_percent", near);

@@ -28,12 +28,15 @@ static int random_run(const struct search *search)
 }
 
 static const struct search_engine engines[] = {
-	{"cmaes", "CMA-ES: a distribution that learns where the good points lie", search_cmaes},
-	{"crs2", "controlled random search with local mutation (NLopt)", OF_NLOPT(search_crs2)},
+	{"cmaes", "CMA-ES: a distribution that learns where the good points lie", search_cmaes,
+	 true},
+	{"crs2", "controlled random search with local mutation (NLopt)", OF_NLOPT(search_crs2),
+	 false},
 	{"direct", "DIRECT-L: rectangles that are cut where they promise most (NLopt)",
-	 OF_NLOPT(search_direct)},
-	{"sbplx", "simplices in subspaces, from several starts (NLopt)", OF_NLOPT(search_sbplx)},
-	{"random", "points drawn evenly: what any other engine has to beat", random_run},
+	 OF_NLOPT(search_direct), false},
+	{"sbplx", "simplices in subspaces, from several starts (NLopt)", OF_NLOPT(search_sbplx),
+	 true},
+	{"random", "points drawn evenly: what any other engine has to beat", random_run, false},
 	{0},
 };
 

@@ -37,10 +37,15 @@ static void aim_line(FILE *to, const struct tune_aim *aim)
 void tune_show_head(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
 {
 	suite_line(to, plan);
-	fprintf(to, ": %u settings of %u knob%s by %s on %u seed%s", result->different,
-		plan->space.count, plan->space.count > 1 ? "s" : "", plan->engine->name,
-		result->is_random ? plan->search_seeds : 1,
-		result->is_random && plan->search_seeds > 1 ? "s" : "");
+	uint32_t least = result->is_random ? plan->search_seeds : 1, most = least;
+	for (uint32_t i = 0; i < result->different; i++)
+		if (result->candidates[i]->seeds > most)
+			most = result->candidates[i]->seeds;
+	fprintf(to, ": %u settings of %u knob%s by %s on %u", result->different, plan->space.count,
+		plan->space.count > 1 ? "s" : "", plan->engine->name, least);
+	if (most > least)
+		fprintf(to, " to %u", most);
+	fputs(most > 1 ? " seeds" : " seed", to);
 	if (result->raced > 0 && result->is_random)
 		fprintf(to, ", %u raced", result->raced);
 	if (result->finalist_count > 0 && result->verdict != TUNE_UNFINISHED)

@@ -164,6 +164,8 @@ json_t *tune_document(const struct tune_plan *plan, const struct tune_result *re
 		json_object_set_new(
 			all, "default_breaks",
 			json_string(tune_aim_breach(&plan->aim, result->default_breach)));
+	if (plan->other_version != NULL)
+		json_object_set_new(all, "other_version", json_string(plan->other_version));
 	if (plan->holdout_count > 0)
 		json_object_set_new(all, "holdouts", holdouts_of(plan, result));
 	if (result->round_count > 0)

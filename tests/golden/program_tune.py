@@ -193,7 +193,7 @@ class Tune(Room):
         lossy = SMALL + "queue: {trim: false, bytes: 1MB}\ncc: {target_delay: 60us}\n"
         queues = ["--knob", "cc.target_delay=0.1rtt..6rtt", "--knob", "queue.bytes=20kB..1MB"]
         timer = ["--knob", "cc.rate_timer=15us..3ms", "--knob", "queue.ecn=true,false", "--set", "cc.rate_timer=1500us", "--search-seeds", 2]
-        alone = ["--knob", "cc.target_delay=0.1rtt..20rtt", "--knob", "queue.bytes=20kB..1MB", "--search-seeds", 1]
+        alone = ["--knob", "cc.target_delay=0.1rtt..20rtt", "--knob", "queue.bytes=20kB..1MB", "--search-seeds", 1, "--engine", "random"]
         for text, words, figure, verdict in (
                 (lossy, [*queues, "--limit", "queue_bytes_max<=800kB"], "rtx_timeout", "better"),
                 (SMALL, [*queues, "--limit", "rtx_nack<=20"], "rtx_nack", "better"),
@@ -371,6 +371,27 @@ class Tune(Room):
         with sqlite3.connect(self.folder / "small.tune") as store:
             store.execute("UPDATE facts SET value = 'weft 0.0.0 (other)' WHERE name = 'version'")
         self.assertIn("weft 0.0.0 (other)", self.weft("resume", "small.tune", status=BAD_INPUT).stderr)
+
+    def test_a_study_of_another_commit_is_read_and_said_to_be(self):
+        self.tune(*KNOBS, *BUDGET, "--set", "cc.target_delay=200us", "--aim", "done_s", "--aim", "queue_bytes_max:0.1")
+        verbs = [["show"], ["show", "--json"], ["best"], ["pareto"], ["pareto", "--json"], ["export", "--as", "mrc"], ["report", "--json"],
+                 ["report", "--force"], ["ab", "small.tune"], ["ab", "small.tune", "--json"]]
+        own = [self.weft(verb[0], "small.tune", *verb[1:]) for verb in verbs]
+        with sqlite3.connect(self.folder / "small.tune") as store:
+            store.execute("UPDATE facts SET value = 'weft 0.0.0 (other)' WHERE name = 'version'")
+        for verb, before in zip(verbs, own, strict=True):
+            run = self.weft(verb[0], "small.tune", *verb[1:])
+            self.assertEqual(before.stderr, "")
+            self.assertRegex(run.stderr, r"^(weft tune: small\.tune: this study is of weft 0\.0\.0 \(other\), read by weft .*\n){%d}$" % (1 + (verb[0] == "ab")))
+            if "--json" in verb:
+                keys = {"a_other_version", "b_other_version"} if verb[0] == "ab" else {"other_version"}
+                added = json.loads(run.stdout)
+                self.assertEqual({added.pop(key) for key in keys}, {"weft 0.0.0 (other)"})
+                added["weft"] = json.loads(before.stdout).get("weft")
+                self.assertEqual(added, {"weft": None, **json.loads(before.stdout)})
+            elif verb[0] != "export":  # whose first comment has the version
+                self.assertEqual(run.stdout, before.stdout)
+        self.assertIn("The runs are of weft 0.0.0 (other), this page is not.", (self.folder / "small.html").read_text(encoding="utf-8"))
 
     def test_a_full_disk_is_told(self):
         run = subprocess.run(["bash", "-c", f"ulimit -f 40; exec {WEFT} tune small.yaml {' '.join(KNOBS + BUDGET)}"],

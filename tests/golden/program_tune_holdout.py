@@ -139,17 +139,24 @@ class Holdout(program_tune.Room):
         (self.folder / "copy.yaml").write_text(SMALL, encoding="utf-8")
         (self.folder / "roce.yaml").write_text(ROCE, encoding="utf-8")
         (self.folder / "tiny.yaml").write_text(SMALL.replace("incast, senders: 12, bytes: 200kB", "permutation, bytes: 2kB"), encoding="utf-8")
+        (self.folder / "broken.yaml").write_text("name: broken\nfabric: {nics: 16, wires: 3}\n", encoding="utf-8")
         files = sorted(path.name for path in self.folder.iterdir())
         for words, said in ((["small.yaml"], "the search sees this one, so it is no hold-out: 'small.yaml'"),
                             (["copy.yaml"], "the search sees this one, so it is no hold-out: 'copy.yaml'"),
                             (["other.yaml", "--holdout", "./other.yaml"], "this hold-out is given twice: './other.yaml'"),
                             (["tiny.yaml"], "tiny.yaml: the knobs change the aim in no run of this hold-out"),
-                            (["roce.yaml"], "roce with cc.target_delay=0.1rtt: cc.target_delay has no effect here"),
+                            (["roce.yaml"], "hold-out roce.yaml with cc.target_delay=0.1rtt: cc.target_delay has no effect here"),
+                            (["roce.yaml", "--set", "transport.path=reps"],
+                             "hold-out roce.yaml with transport.path=reps: transport.path has no effect here; it needs transport.kind mrc"),
+                            (["broken.yaml"], "hold-out broken.yaml:2:"),
                             (["nowhere"], "no scenario 'nowhere'"), (["other.yaml+failure"], "nothing is called `+failure`"),
                             (["other.yaml", "--budget", "150"], "is too small")):
             run = self.weft("small.yaml", "--knob", "cc.target_delay=0.1rtt..6rtt", *SEEDS, "--holdout", *words, "--study", "wrong.tune", status=BAD_INPUT)
             self.assertIn(said, run.stderr)
             self.assertEqual(sorted(path.name for path in self.folder.iterdir()), files, words)
+        for words, said in (([*KNOBS], "roce.yaml with cc.target_delay=0.1rtt"), (["--knob", "queue.bytes=30kB..200kB", "--set", "cc.qa_gate=3"],
+                                                                                 "roce.yaml with cc.qa_gate=3: cc.qa_gate has no effect here")):
+            self.assertIn(f"weft tune: {said}", self.weft("small.yaml", "roce.yaml", *words, status=BAD_INPUT).stderr)
         self.tune("--knob", "cc.target_delay=0.1rtt..6rtt", *SEEDS, "--holdout", "other.yaml", "--budget", 300)
         self.assertIn("its own settings", self.weft("resume", "small.tune", "--holdout", "small.yaml+mixed", status=BAD_INPUT).stderr)
         self.assertIn("there already", self.weft("small.yaml", *KNOBS, "--holdout", "small.yaml+mixed", status=BAD_INPUT).stderr)

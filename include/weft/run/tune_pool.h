@@ -13,10 +13,10 @@ struct tune_pool;
 
 // What to run.
 struct tune_suite {
-	uint32_t count;
-	const char *const *scenarios; // names or paths; "NAME@VARIANT" is a variant, and
-				      // "NAME+plane_down" what tune_robust.h makes of one
-	const char *const *sets;      // of all runs, the default's too
+	uint32_t count, holdout_count; // hold-outs are the last ones of them
+	const char *const *scenarios;  // names or paths; "NAME@VARIANT" is a variant, and
+				       // "NAME+plane_down" what tune_robust.h makes of one
+	const char *const *sets;       // of all runs, the default's too
 	uint32_t set_count;
 	const char *const *off; // [off_count] what takes the controller away
 	uint32_t off_count;	// at most TUNE_OFF_MAX
@@ -33,7 +33,6 @@ void tune_pool_free(struct tune_pool *pool);
 const struct tune_fabric *tune_pool_fabric(const struct tune_pool *pool, uint32_t index);
 uint64_t tune_pool_seed(const struct tune_pool *pool, uint32_t index);
 const char *tune_pool_file(const struct tune_pool *pool, uint32_t index);
-const char *tune_pool_name(const struct tune_pool *pool, uint32_t index);
 uint64_t tune_pool_hash(const struct tune_pool *pool, uint32_t index);
 bool tune_pool_has_collective(const struct tune_pool *pool, uint32_t index);
 

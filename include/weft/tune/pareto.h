@@ -23,6 +23,7 @@ struct tune_front {
 	uint32_t figures[TUNE_GOALS_MAX]; // of a study
 	bool is_ratio[TUNE_GOALS_MAX]; // values count in the default's; else, where that is 0, they
 				       // are the figure's own, added up over the suite
+	const char *other_version;     // as in the plan
 	uint32_t count, compared;
 	struct tune_front_point *points; // [compared]; the front is the first `count`, those on
 					 // fresh seeds first, then by the first figure

@@ -31,6 +31,7 @@ typedef int search_fn(const struct search *search);
 struct search_engine {
 	const char *name, *text; // "random", and what it is in a line
 	search_fn *run;		 // NULL: not in this build
+	bool has_start;		 // begins at search.start
 };
 
 // All of them, ended by one whose name is NULL.

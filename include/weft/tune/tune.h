@@ -67,14 +67,15 @@ struct tune_plan {
 	uint32_t part;	       // the one that is done here, and nothing behind it; 0: all
 	bool is_whole;	       // runs that broke a constraint for good go on to their end
 	bool has_off;	       // the last round has a run without the controller, too
-	uint32_t search_seeds; // that each candidate of the search meets
+	uint32_t search_seeds; // that each candidate of the search meets in its first round
 	uint32_t race_seeds;   // that a candidate meets before it may be dropped, at least
 	uint32_t fresh_seeds;  // of the last round
 	tune_runs_fn *runs;
 	void *runs_context;
 	tune_progress_fn *progress; // or NULL
 	void *progress_context;
-	struct tune_store *store; // or NULL: what was run is not kept
+	struct tune_store *store;  // or NULL: what was run is not kept
+	const char *other_version; // that ran the study, where a reader is of another; else NULL
 };
 
 // A setting's costs over blocks: a block is one seed in every scenario of the suite.
@@ -93,9 +94,8 @@ struct tune_standing {
 	uint32_t count, failed; // blocks, and those in which a run failed
 	double ratio;		// to the default, geometric mean; NAN: none
 	double low, high;	// its interval of confidence; NAN with one block
-	double violation; // how far the worst constraint is broken, on the mean over blocks; 0:
-			  // none is
-	uint32_t breach;  // that one
+	double violation;	// how far the worst constraint is broken, on the mean; 0: none is
+	uint32_t breach;	// that one
 };
 
 // What screening says of a knob.
@@ -110,9 +110,10 @@ struct tune_candidate {
 	double at[TUNE_KNOBS_MAX];
 	char name[TUNE_NAME_BYTES];
 	struct tune_series met, fresh; // in search and race; in the last round
-	uint32_t number;	       // in order of proposal
-	uint32_t part;	 // of the search that proposed it last, counted from 1; 0: screened
-	bool is_dropped; // in the race
+	uint32_t number, part, seeds;  // its order; the search that had it last, on so many seeds
+	uint32_t screened;	       // seeds that it met before any part began
+	uint64_t run;		       // of the study, after which the search knew it; 0: screened
+	bool is_raced, is_dropped;     // in the race
 };
 
 // What is recommended, rounded, on the fresh seeds.
@@ -152,9 +153,8 @@ struct tune_result {
 	struct tune_index indices[TUNE_KNOBS_MAX];
 	uint32_t raced, finalist_count;
 	struct tune_candidate *finalists[TUNE_FINALISTS]; // by their fresh standing
-	struct tune_standing
-		standings[TUNE_FINALISTS]; // with the interval for all of them together
-	struct tune_candidate *best_seen, *recommended; // recommended NULL: the default
+	struct tune_standing standings[TUNE_FINALISTS];	  // their intervals hold together
+	struct tune_candidate *best_seen, *recommended;	  // recommended NULL: the default
 	uint32_t default_breach;    // constraint that the default breaks on fresh seeds, as in
 				    // tune_judged.breach: then any setting that meets all is better
 	uint64_t ended_early;	    // runs: a constraint was broken beyond repair
