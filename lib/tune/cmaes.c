@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // CMA-ES (Hansen, "The CMA evolution strategy: a tutorial", 2016) on [0, 1]^n: points outside are
-// put on the bounds before they are tried, where the best of a switch's knobs often is (a mirror
-// there would miss it by a little in each knob), and the distribution learns from what was tried.
-// One that has become narrow starts again with twice the points (IPOP; Auger and Hansen, 2005).
+// reflected at the bounds before they are tried, and the distribution learns from what was tried. A
+// distribution that has become narrow starts again with twice the points (IPOP; Auger and Hansen,
+// 2005).
 
 #include "engines.h"
 
@@ -32,6 +32,13 @@ static double normal(struct rng *rng)
 {
 	double u = 1 - search_uniform(rng), v = search_uniform(rng); // Box and Muller
 	return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
+}
+
+// Into [0, 1], as a mirror at both ends would show it.
+static double reflected(double x)
+{
+	x = fmod(fabs(x), 2);
+	return x > 1 ? 2 - x : x;
 }
 
 static void set_rates(struct cmaes *c)
@@ -118,7 +125,7 @@ static void draw(struct cmaes *c, double *ret)
 		double step = 0;
 		for (uint32_t j = 0; j < c->n; j++)
 			step += c->axes[i][j] * z[j];
-		ret[i] = fmin(fmax(c->mean[i] + c->sigma * step, 0), 1);
+		ret[i] = reflected(c->mean[i] + c->sigma * step);
 	}
 }
 

@@ -276,7 +276,7 @@ static void the_last_five_have_raced(void **state)
 
 struct bounds {
 	uint32_t tried;
-	bool is_inside, has_end, is_on_it;
+	bool is_inside, has_end;
 };
 
 // search_try_fn: the best lies in a corner, so that points come to lie on the bounds.
@@ -289,7 +289,6 @@ static int corner(void *context, const double (*points)[TUNE_KNOBS_MAX], uint32_
 		for (uint32_t j = 0; j < 2; j++)
 			bounds->is_inside &= points[i][j] >= 0 && points[i][j] <= 1;
 		bounds->has_end |= points[i][0] < 0.01 && points[i][1] > 0.99;
-		bounds->is_on_it |= points[i][0] == 0 && points[i][1] == 1;
 	}
 	bounds->tried += count;
 	return bounds->tried > 600;
@@ -307,7 +306,6 @@ static void no_engine_leaves_the_bounds(void **state)
 		assert_int_equal(engine->run(&search), 0);
 		assert_true(bounds.is_inside);
 		assert_true(bounds.has_end || strcmp(engine->name, "random") == 0);
-		assert_true(bounds.is_on_it || strcmp(engine->name, "cmaes") != 0);
 	}
 }
 

@@ -23,14 +23,14 @@
 
 static const double best[] = {0.25, 0.75}; // of the suite, of the hold-out
 
-struct seen {
+struct runs_seen {
 	const struct tune_plan *plan;
 	uint32_t figure, count;
 	struct tune_request runs[RUNS_MAX];
 	double at[RUNS_MAX][KNOBS];
 };
 
-static void note(struct seen *seen, const struct tune_request *request)
+static void note(struct runs_seen *seen, const struct tune_request *request)
 {
 	assert_true(seen->count < RUNS_MAX);
 	if (request->at != NULL)
@@ -42,7 +42,7 @@ static void note(struct seen *seen, const struct tune_request *request)
 static int runs(void *context, const struct tune_request *requests, uint32_t count,
 		tune_take_fn *take, void *take_context, struct refusal *refusal)
 {
-	struct seen *seen = context;
+	struct runs_seen *seen = context;
 	for (uint32_t i = 0; i < count; i++) {
 		struct study_run run = {.is_complete = true};
 		double value = 1;
@@ -60,14 +60,14 @@ static int runs(void *context, const struct tune_request *requests, uint32_t cou
 	return 0;
 }
 
-static struct tune *study(struct seen *ret, struct tune_plan *plan, uint64_t seed,
+static struct tune *study(struct runs_seen *ret, struct tune_plan *plan, uint64_t seed,
 			  uint32_t holdouts, uint64_t budget)
 {
 	plan_functions(plan, knobs, KNOBS, "cmaes", seed, budget, runs);
 	plan->holdout_count = holdouts;
 	plan->scenarios[HELD] = "another";
 	plan->fabrics[HELD] = plan->fabrics[0];
-	*ret = (struct seen){.plan = plan, .figure = plan->aim.goals[0].figure};
+	*ret = (struct runs_seen){.plan = plan, .figure = plan->aim.goals[0].figure};
 	plan->runs_context = ret;
 	return study_functions(plan);
 }
@@ -88,7 +88,8 @@ static bool is_finalist(const struct tune_result *result, const double *at)
 }
 
 // Whether one that came to the last round nowhere had this seed.
-static bool is_of_search(const struct seen *seen, const struct tune_result *result, uint64_t seed)
+static bool is_of_search(const struct runs_seen *seen, const struct tune_result *result,
+			 uint64_t seed)
 {
 	for (uint32_t i = 0; i < seen->count; i++)
 		if (seen->runs[i].scenario != HELD && seen->runs[i].at != NULL &&
@@ -97,7 +98,7 @@ static bool is_of_search(const struct seen *seen, const struct tune_result *resu
 	return false;
 }
 
-static void check_runs(const struct seen *seen, const struct tune_result *result)
+static void check_runs(const struct runs_seen *seen, const struct tune_result *result)
 {
 	uint32_t of_points = 0, last = 0, rounds = 0;
 	for (uint32_t i = 0; i < seen->count; i++) {
@@ -137,7 +138,7 @@ static void check_same(const struct tune_result *with, const struct tune_result 
 
 static void the_search_does_not_see_it(void **state)
 {
-	static struct seen seen;
+	static struct runs_seen seen;
 	for (uint64_t seed = 1; seed <= 5; seed++) {
 		struct tune_plan plan;
 		struct tune *tune = study(&seen, &plan, seed, 1, BUDGET);
@@ -152,7 +153,7 @@ static void the_search_does_not_see_it(void **state)
 
 static void nothing_is_chosen_by_it(void **state)
 {
-	static struct seen seen, other;
+	static struct runs_seen seen, other;
 	for (uint64_t seed = 1; seed <= 5; seed++) {
 		struct tune_plan plan, other_plan;
 		struct tune *with = study(&seen, &plan, seed, 1, BUDGET);
