@@ -174,6 +174,37 @@ static void frames_pace_and_captures_have_their_objects(void **state)
 	fake_free(fake);
 }
 
+// Of two hosts the first sent five frames to the other, over two paths; none came.
+static void pair_of(const void *context, uint32_t host, uint32_t other, struct seen_pair *ret)
+{
+	(void)context;
+	(void)other;
+	*ret = (struct seen_pair){.frames_left = host == 0 ? 5 : 0, .paths_left = 2};
+}
+
+static void see_two_hosts(struct fake *fake)
+{
+	fake->input.fidelity = (struct report_fidelity){
+		.conclude = "all holds", .hosts = 2, .own = FIDELITY_EVERY, .pair = pair_of};
+}
+
+static void a_run_with_frames_says_what_hosts_saw(void **state)
+{
+	(void)state;
+	struct fake *fake = fake_emulated();
+	see_two_hosts(fake);
+	json_t *root = json_of(fake);
+	assert_string_equal(text_at(root, "fidelity.conclude"), "all holds");
+	assert_int_equal(json_array_size(at(root, "fidelity.ways")), 1);
+	assert_int_equal(number_at(root, "fidelity.ways.0.from"), 0);
+	assert_int_equal(number_at(root, "fidelity.ways.0.frames_left"), 5);
+	assert_int_equal(number_at(root, "fidelity.ways.0.paths_left"), 2);
+	assert_int_equal(number_at(root, "fidelity.ways.0.frames_came"), 0);
+	assert_true(json_is_null(at(root, "fidelity.ways.0.hops_least")));
+	json_decref(root);
+	fake_free(fake);
+}
+
 static void a_run_that_waits_for_no_clock_has_no_lateness(void **state)
 {
 	(void)state;
@@ -320,6 +351,8 @@ static void the_document_lists_the_fields_and_no_others(void **state)
 	fields_documented(&documented);
 	for (size_t i = 0; i < FAKE_COUNT; i++) {
 		struct fake *fake = fakes[i]();
+		if (fakes[i] == fake_emulated)
+			see_two_hosts(fake);
 		fake->world.fabric.ecn_on = i > 0; // without marks there is a warning
 		if (i == 0) { // what was taken for auto is that of a world that was built
 			struct cc_config *cc = &fake->world.transport.cc;
@@ -453,6 +486,7 @@ int main(void)
 		cmocka_unit_test(a_run_without_traffic_has_no_rate),
 		cmocka_unit_test(only_speed_differs_between_runs_of_one_scenario),
 		cmocka_unit_test(frames_pace_and_captures_have_their_objects),
+		cmocka_unit_test(a_run_with_frames_says_what_hosts_saw),
 		cmocka_unit_test(a_run_that_waits_for_no_clock_has_no_lateness),
 		cmocka_unit_test(a_run_in_virtual_time_has_none_of_these_objects),
 		cmocka_unit_test(a_stream_that_takes_nothing_is_refused),
