@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <weft/core/arena.h>
 #include <weft/ports/dpdk.h>
@@ -19,6 +20,7 @@
 #define MEMORY_BYTES 65536u // of what the ports keep beside DPDK's own
 #define POLL_NS 1000000	    // between two tries
 #define LINK_TRIES 10000    // 10 s until the other end must be there
+#define NO_LINK "the port has no link: its other end did not come in 10 s"
 
 void nap(int64_t ns)
 {
@@ -51,6 +53,36 @@ bool one_port_is_elsewhere(const char *word)
 	return one_port_is(word) && ports_ring_max() == 0;
 }
 
+// Whether the kernel lists the socket that the server of this shared memory listens on: DPDK's
+// client gives up at once where there is none.
+static bool has_server(const char *word)
+{
+	char wanted[DEVICE_WORD_BYTES + 32], line[512];
+	int length = snprintf(wanted, sizeof(wanted), "@weft-%u-%s", (unsigned)getuid(),
+			      word + strlen(MEMIF));
+	bool is_there = false;
+	FILE *sockets = fopen("/proc/net/unix", "r");
+	while (sockets != NULL && !is_there && fgets(line, sizeof(line), sockets) != NULL) {
+		const char *name = strchr(line, '@');
+		is_there = name != NULL && strncmp(name, wanted, (size_t)length) == 0 &&
+			(name[length] == '\n' || name[length] == '@'); // zeros read as @
+	}
+	if (sockets == NULL)
+		return true; // nobody tells: it is tried
+	fclose(sockets);
+	return is_there;
+}
+
+static int wait_for_server(const char *word, struct refusal *refusal)
+{
+	for (int i = 0; !has_server(word); i++) {
+		if (i == LINK_TRIES)
+			return refuse(refusal, -ENODEV, NO_LINK, 0, 0, 0);
+		nap(POLL_NS);
+	}
+	return 0;
+}
+
 int one_port_open(struct one_port *ret, const char *word, bool is_server, uint32_t frames,
 		  struct refusal *refusal)
 {
@@ -58,6 +90,9 @@ int one_port_open(struct one_port *ret, const char *word, bool is_server, uint32
 	struct arena arena;
 	if (strlen(word) >= sizeof(ret->device.word))
 		return outcome_bad_word(refusal, "too long for a port:", word);
+	int rc = is_memif(word) && !is_server ? wait_for_server(word, refusal) : 0;
+	if (rc < 0)
+		return rc;
 	strcpy(ret->device.word, word);
 	ret->is_memif = is_memif(word);
 	ret->device.is_server = is_server;
@@ -68,12 +103,10 @@ int one_port_open(struct one_port *ret, const char *word, bool is_server, uint32
 		return refuse(refusal, -ENODEV, "no memory for a port", 0, 0, 0);
 	memset(ret->memory, 0, MEMORY_BYTES);
 	arena_init(&arena, ret->memory, MEMORY_BYTES);
-	int rc = port_device_open(&ret->ports, &arena, &ret->device, 1, &dpdk, refusal);
+	rc = port_device_open(&ret->ports, &arena, &ret->device, 1, &dpdk, refusal);
 	for (int i = 0; rc == 0 && !port_device_is_up(&ret->ports, 0); i++) {
 		if (i == LINK_TRIES)
-			return refuse(refusal, -ENODEV,
-				      "the port has no link: its other end did not come in 10 s", 0,
-				      0, 0);
+			return refuse(refusal, -ENODEV, NO_LINK, 0, 0, 0);
 		nap(POLL_NS);
 	}
 	return rc == 0 ? port_device_settle(&ret->ports, refusal) : rc;

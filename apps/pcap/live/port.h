@@ -23,7 +23,8 @@ bool one_port_is(const char *word);
 bool one_port_is_elsewhere(const char *word);
 
 // Opens it with buffers for `frames` frames and waits for its link. `is_server`: this end of
-// shared memory is there first. -EINVAL, -ENODEV, and -ENOTSUP in a build without DPDK.
+// shared memory waits for the other; that one calls, and waits 10 s for an end to call. -EINVAL,
+// -ENODEV, and -ENOTSUP in a build without DPDK.
 int one_port_open(struct one_port *ret, const char *word, bool is_server, uint32_t frames,
 		  struct refusal *refusal);
 
