@@ -666,6 +666,13 @@ class Words(unittest.TestCase):
         self.assertIn(reason, run.stderr)
         self.assertEqual(run.stderr.count("\n"), 1)
 
+    @unittest.skipIf(HAS_DPDK, "built with DPDK")
+    def test_nobody_is_waited_for_without_dpdk(self):
+        for words in (["host", "--listen", f"nobody-{os.getpid()}"], ["pcap", "capture", "memif:nobody", "-o", "/dev/null", "--force"]):
+            run = subprocess.run([WEFT, *words], capture_output=True, text=True, timeout=300, check=False)
+            self.assertEqual((run.returncode, run.stdout), (ENVIRONMENT, ""), run.stderr)
+            self.assertIn("built without DPDK, which this port needs", run.stderr)
+
     def test_bounds_that_make_no_sense(self):
         for words, says in ((["--max-rate", "x"], "weft host: --max-rate is a rate"), (["--max-rate", "400Gb/s"], "has no effect"), (["--max-lateness", "50"], "as in 50us"),
                             (["--ramp", "1s"], "needs --max-rate: '--ramp'"), (["--ramp", "1", "--max-rate", "1Gb/s"], "as in 50us"),

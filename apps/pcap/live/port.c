@@ -90,7 +90,8 @@ int one_port_open(struct one_port *ret, const char *word, bool is_server, uint32
 	struct arena arena;
 	if (strlen(word) >= sizeof(ret->device.word))
 		return outcome_bad_word(refusal, "too long for a port:", word);
-	int rc = is_memif(word) && !is_server ? wait_for_server(word, refusal) : 0;
+	bool waits = is_memif(word) && !is_server && ports_ring_max() > 0; // not without DPDK
+	int rc = waits ? wait_for_server(word, refusal) : 0;
 	if (rc < 0)
 		return rc;
 	strcpy(ret->device.word, word);
