@@ -97,14 +97,19 @@ class Generators(unittest.TestCase):
         self.assertGreater(total["resent"], 0)
         self.assertEqual(total["generated_wrong"], 0)
 
+    def wait_for_link(self, host, is_there):
+        while self.link(2).exists() != is_there:
+            self.assertIsNone(host.poll(), host)
+            time.sleep(0.01)
+
     def test_a_generator_that_is_killed_is_missed(self):
         hosts = [self.host(rank, RANKS, "--set", "traffic.steps=4000") for rank in range(RANKS)]
-        generators = [self.gpu(rank) for rank in range(RANKS)]
-        for is_there in (True, False):  # its name goes when the generator is there
-            while self.link(2).exists() != is_there:
-                self.assertIsNone(hosts[2].poll(), hosts[2])
-                time.sleep(0.01)
-        generators[2].kill()
+        for rank in (0, 1, 3):
+            self.gpu(rank)
+        self.wait_for_link(hosts[2], True)
+        killed = self.gpu(2)
+        self.wait_for_link(hosts[2], False)  # its name goes when the generator is there
+        killed.kill()
         _, said = self.end(hosts[2], PEER_LOST)
         self.assertIn("the generator of rank 2 is gone: its process has ended", said)
         for rank in (0, 1, 3):
