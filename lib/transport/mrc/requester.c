@@ -295,7 +295,7 @@ static __attribute__((noinline)) void make_reminder(struct endpoint *endpoint, s
 	const struct send *send = reminded(endpoint, qp);
 	balance_at(&qp->path, now);
 	path_at(&qp->path, now);
-	struct path_choice path = path_pick(&qp->path, packet->plane, PATH_NO_EV);
+	struct path_choice path = outgoing_pick(&qp->path, packet->plane, PATH_NO_EV, true);
 	if (qp->psn_next - plan->psn <= endpoint->mpr_mask + 1) {
 		slot->sent_at = sent_units(now);
 		slot->flags |= SLOT_RTX;

@@ -97,8 +97,10 @@ void path_init(struct path_set *set, const struct path_shape *shape, void *memor
 	set->history = set->states + shape->universe;
 	if (place_has_backups(shape))
 		init_places(set, behind);
-	for (uint32_t plane = 0; plane < shape->planes; plane++)
+	for (uint32_t plane = 0; plane < shape->planes; plane++) {
 		new_round(set, &set->planes[plane]);
+		set->planes[plane].heard = UINT16_MAX; // none yet
+	}
 	if (balance_is_for(shape->policy))
 		set->balance = balance_init(
 			shape, (uint8_t *)memory + path_bytes(shape) - balance_bytes(shape));
@@ -247,18 +249,24 @@ uint32_t path_last_heard(const struct path_set *set, uint32_t plane_number)
 #ifdef PLANT_ANY_REPEAT // a planted bug: a packet that was lost twice takes its turn like any
 	return PATH_NO_EV;
 #endif
-	bool is_known = plane->bad > 0 && plane->heard < set->shape->universe &&
-		plane->heard % set->shape->planes == plane_number &&
-		!place_is_blocked(set, plane->heard);
-	return is_known ? plane->heard : PATH_NO_EV;
+	uint32_t index = plane->heard;
+	if (plane->bad == 0 || index >= set->shape->universe ||
+	    index % set->shape->planes != plane_number || path_state(set, index) == PATH_DENIED)
+		return PATH_NO_EV;
+	bool is_last = set->shape->planes == 1 && plane->is_closed; // better than any other
+	return is_last || !place_is_blocked(set, index) ? index : PATH_NO_EV;
 }
 
 struct path_choice path_pick_heard(struct path_set *set, uint32_t plane, uint32_t avoid)
 {
 	uint32_t index = set->balance ? PATH_NO_EV : path_last_heard(set, plane);
-	bool is_avoided = index == avoid && set->shape->planes > 1;
-	return index == PATH_NO_EV || is_avoided ? path_pick(set, plane, avoid)
-						 : (struct path_choice){index, false};
+	if (index == PATH_NO_EV)
+		return path_pick(set, plane, avoid);
+	// with one plane it may be the answer that was lost: every other time
+	bool is_avoided = set->shape->planes > 1
+		? index == avoid
+		: place_row(set, index) > 0 && (rng_next(&set->control_rng) & 1) != 0;
+	return is_avoided ? path_pick(set, plane, avoid) : (struct path_choice){index, false};
 }
 
 // --- feedback
@@ -365,8 +373,6 @@ enum path_change path_lose(struct path_set *set, uint32_t index, ps_t now)
 	if (set->shape->policy != PATH_MRC || path_is_down(set, index % set->shape->planes))
 		return PATH_SAME; // of a port that is down it says nothing new
 	lose_on(set, place_plane(set, index), now);
-	if (set->shape->planes == 1 && place_plane(set, index)->heard == index)
-		place_plane(set, index)->heard = UINT16_MAX;
 	if (!place_is_blocked(set, index) && place_row(set, index) < PATH_EV_LOSSES)
 		place_lengthen_row(set, index);
 	return path_retire(set, index, now);
@@ -426,24 +432,32 @@ static uint32_t due_on_closed(struct path_set *set, ps_t now)
 }
 
 // Whether this EV is to be probed alone: those of a plane that is closed or down wait until it
-// opens.
+// opens. Not where it is the only plane: any EV may be the one that opens it, those that are kept
+// though they lost what they carried, too.
 static bool waits_for_probe(const struct path_set *set, uint32_t index)
 {
 	uint32_t plane = index % set->shape->planes;
-	return path_state(set, index) == PATH_ASSUMED_BAD && !set->planes[plane].is_closed &&
-		!path_is_down(set, plane);
+	bool is_bad = path_state(set, index) == PATH_ASSUMED_BAD;
+	if (path_is_down(set, plane))
+		return false;
+	if (!set->planes[plane].is_closed)
+		return is_bad;
+	bool is_kept = path_state(set, index) == PATH_GOOD && place_row(set, index) > 0;
+	return set->shape->planes == 1 && (is_bad || is_kept);
 }
 
 uint32_t path_due(struct path_set *set, uint32_t *from, ps_t now)
 {
 	uint32_t index = set->closed > 0 ? due_on_closed(set, now) : PATH_NO_EV;
-	if (index != PATH_NO_EV || set->held == 0)
+	if (index != PATH_NO_EV || (set->held == 0 && set->closed == 0))
 		return index;
-	for (; *from < set->shape->universe; ++*from) {
-		if (!waits_for_probe(set, *from) || !is_due(set->retry_at[*from], now))
+	for (uint32_t left = set->shape->universe; left > 0; left--) {
+		index = *from % set->shape->universe;
+		*from = index + 1;
+		if (!waits_for_probe(set, index) || !is_due(set->retry_at[index], now))
 			continue;
-		set->retry_at[*from] = retry_from(set, now);
-		return (*from)++;
+		set->retry_at[index] = retry_from(set, now);
+		return index;
 	}
 	return PATH_NO_EV;
 }
@@ -457,10 +471,11 @@ static ps_t time_of(uint32_t units, ps_t now)
 ps_t path_due_at(const struct path_set *set, ps_t now)
 {
 	ps_t at = PS_NEVER;
+	bool is_any_bad = set->held > 0 || set->closed > 0;
 	for (uint32_t plane = 0; set->closed > 0 && plane < set->shape->planes; plane++)
 		if (is_probed(set, plane))
 			at = ps_min(at, time_of(set->planes[plane].probe_at, now));
-	for (uint32_t index = 0; set->held > 0 && index < set->shape->universe; index++)
+	for (uint32_t index = 0; is_any_bad && index < set->shape->universe; index++)
 		if (waits_for_probe(set, index))
 			at = ps_min(at, time_of(set->retry_at[index], now));
 	return at;

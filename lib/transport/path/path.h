@@ -166,8 +166,8 @@ enum path_change path_probed(struct path_set *set, uint32_t index, bool is_marke
 // A probe over it did not come back: the row of successes ends.
 void path_unanswered(struct path_set *set, uint32_t index);
 
-// The next EV from number `*from` on that is to be probed now, PATH_NO_EV when there is none;
-// counts on a retry time until it is again.
+// The next EV from number `*from` on, in a circle, that is to be probed now, or PATH_NO_EV; counts
+// on a retry time until it is again. `*from` goes on from call to call, so that each has its turn.
 uint32_t path_due(struct path_set *set, uint32_t *from, ps_t now);
 
 // When path_due() finds the next, or PS_NEVER.

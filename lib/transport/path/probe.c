@@ -10,6 +10,7 @@
 #include "endpoint/control.h"
 #include "endpoint/endpoint.h"
 #include "history.h"
+#include "mrc/ack.h"
 #include "mrc/responder.h"
 #include "way.h"
 
@@ -43,9 +44,10 @@ static bool has_bad_paths(const struct qp *qp)
 	return qp->path.held > 0 || qp->path.closed > 0;
 }
 
+// A request whose packets all arrived waits for the word of its target.
 static bool has_own_data(const struct qp *qp)
 {
-	return qp->una != qp->psn_posted;
+	return qp->una != qp->psn_posted || ack_is_awaited(qp);
 }
 
 static uint64_t key_of(const struct qp *qp)
@@ -183,9 +185,8 @@ static uint16_t send(struct endpoint *endpoint, struct qp *qp, uint32_t ev_index
 
 static void send_due(struct endpoint *endpoint, struct qp *qp, ps_t now, struct outbox *out)
 {
-	uint32_t from = 0;
 	while (has_bad_paths(qp) && qp->probes.out_count < PROBES_OUT) {
-		uint32_t index = path_due(&qp->path, &from, now);
+		uint32_t index = path_due(&qp->path, &qp->probes.from, now);
 		if (index == PATH_NO_EV || send(endpoint, qp, index, false, now, out) == 0)
 			return;
 	}

@@ -28,6 +28,7 @@ struct probe_set {
 	struct probe out[PROBES_OUT];
 	uint64_t rcvd_bytes; // of the QP, when the timer was set
 	uint32_t psn_next;   // the same
+	uint32_t from;	     // EV that path_due() looks at next
 	uint16_t sequence;
 	uint8_t out_count;
 	bool has_repeat; // a packet came again since the timer rang

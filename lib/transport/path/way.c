@@ -34,7 +34,8 @@ uint32_t path_control(struct path_set *set, uint32_t plane)
 		return set->single;
 	uint64_t dice = rng_next(&set->control_rng);
 	uint32_t in_plane = (uint32_t)dice & (shape->per_plane - 1);
-	bool is_any = path_is_in_doubt(set, plane) && (dice >> 32 & 3) == 0;
+	bool is_last = shape->planes == 1 && set->planes[plane].is_closed; // none is known good
+	bool is_any = is_last || (path_is_in_doubt(set, plane) && (dice >> 32 & 3) == 0);
 	uint32_t first = PATH_NO_EV; // better than one that is denied
 	for (uint32_t left = shape->per_plane;; left--) {
 		uint32_t place = in_plane * shape->planes + plane;

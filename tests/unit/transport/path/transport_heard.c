@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "../../../../lib/transport/path/place.h"
+#include "../../../../lib/transport/path/way.h"
 
 #define EVS 16u
 #define RETRY_PS (100 * PS_PER_US)
@@ -75,6 +76,98 @@ static void it_takes_its_turn_where_none_is_lost(void **state)
 	assert_int_equal(seen, (1u << EVS) - 1);
 }
 
+static void nothing_was_heard_of_at_first(void **state)
+{
+	(void)state;
+	open_set(1);
+	path_lose(&set, 3, 0);
+	uint32_t seen = 0;
+	for (uint32_t i = 0; i < EVS; i++)
+		seen |= 1u << path_pick_heard(&set, 0, PATH_NO_EV).index;
+	assert_int_equal(seen, ((1u << EVS) - 1) & ~(1u << 3));
+}
+
+// Of 64 picks, how many are the EV heard of last; `ret_seen`: a bit of each that comes.
+static uint32_t picks_heard(uint32_t *ret_seen)
+{
+	uint32_t ret = 0;
+	*ret_seen = 0;
+	for (uint32_t i = 0; i < 64; i++) {
+		uint32_t index = path_pick_heard(&set, 0, PATH_NO_EV).index;
+		*ret_seen |= 1u << index;
+		ret += index == EVS - 1;
+	}
+	return ret;
+}
+
+static void of_the_only_plane_it_takes_every_other_one_when_an_answer_was_lost(void **state)
+{
+	(void)state;
+	uint32_t seen;
+	open_set(1);
+	lose_all_but(4);
+	assert_int_equal(picks_heard(&seen), 64);
+	path_lose(&set, EVS - 1, 0);
+	assert_in_range(picks_heard(&seen), 24, 56);
+	for (uint32_t i = 0; i < 4 * PATH_PLANE_LOSSES;
+	     i++) // of the others nothing is known either
+		path_lose(&set, EVS - 1 - i % 4, 0);
+	assert_int_equal(set.closed, 1);
+	assert_in_range(picks_heard(&seen), 24, 48);
+	assert_int_equal(seen, (1u << EVS) - 1); // nothing else is known good
+	path_deny(&set, EVS - 1);
+	assert_int_equal(picks_heard(&seen), 0);
+}
+
+static void of_the_only_plane_every_ev_is_probed_when_it_is_closed(void **state)
+{
+	(void)state;
+	for (uint32_t planes = 1; planes <= 2; planes++) {
+		uint32_t from = 0, due = 0, seen = 0, index;
+		open_set(planes);
+		for (uint32_t i = 0; i < EVS; i += planes)
+			path_lose(&set, i, 0);
+		assert_int_equal(set.closed, 1);
+		assert_true(set.held < EVS / planes); // the others are kept
+		ps_t now = 10 * RETRY_PS;
+		for (; (index = path_due(&set, &from, now)) != PATH_NO_EV; due++)
+			seen |= 1u << index;
+		if (planes == 1)
+			assert_int_equal(seen, (1u << EVS) - 1);
+		else
+			assert_int_equal(due, 1);
+	}
+}
+
+static void control_packets_take_any_ev_of_the_only_plane_when_it_is_closed(void **state)
+{
+	(void)state;
+	open_set(1);
+	for (uint32_t index = 0; index < EVS; index++)
+		path_lose(&set, index, 0);
+	assert_int_equal(set.closed, 1);
+	uint32_t blocked = 0, seen = 0;
+	for (uint32_t i = 0; i < 512; i++) {
+		uint32_t index = path_control(&set, 0);
+		seen |= 1u << index;
+		blocked += place_is_blocked(&set, index);
+	}
+	assert_int_equal(seen, (1u << EVS) - 1);
+	assert_in_range(blocked, 512 * 2 / 3, 512 * 5 / 6); // 12 of 16 are
+}
+
+static void where_an_only_plane_is_in_doubt_one_of_four_control_packets_takes_any(void **state)
+{
+	(void)state;
+	uint32_t blocked = 0;
+	open_set(1);
+	lose_all_but(4);
+	assert_int_equal(set.closed, 0);
+	for (uint32_t i = 0; i < 512; i++)
+		blocked += place_is_blocked(&set, path_control(&set, 0));
+	assert_in_range(blocked, 512 / 8, 512 / 4);
+}
+
 // Which of the last four EVs 64 picks take: a bit of each of them, and how often the last one.
 static uint32_t picks(uint32_t *ret_last)
 {
@@ -117,6 +210,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_must_come_through_takes_the_ev_that_was_heard_of_last),
 		cmocka_unit_test(it_takes_its_turn_where_none_is_lost),
+		cmocka_unit_test(nothing_was_heard_of_at_first),
+		cmocka_unit_test(
+			of_the_only_plane_it_takes_every_other_one_when_an_answer_was_lost),
+		cmocka_unit_test(of_the_only_plane_every_ev_is_probed_when_it_is_closed),
+		cmocka_unit_test(control_packets_take_any_ev_of_the_only_plane_when_it_is_closed),
+		cmocka_unit_test(
+			where_an_only_plane_is_in_doubt_one_of_four_control_packets_takes_any),
 		cmocka_unit_test(those_that_are_kept_rest_the_longer_the_more_they_lost),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
