@@ -37,6 +37,7 @@ enum {
 	OPT_FOREIGN,
 	OPT_SET,
 	OPT_PCAP,
+	OPT_OUT,
 	OPT_FORCE,
 	OPT_OWN_CORE,
 	OPT_PATIENCE,
@@ -70,6 +71,7 @@ static const struct option longs[] = {
 	{"foreign", required_argument, NULL, OPT_FOREIGN},
 	{"set", required_argument, NULL, OPT_SET},
 	{"pcap", required_argument, NULL, OPT_PCAP},
+	{"out", required_argument, NULL, OPT_OUT},
 	{"force", no_argument, NULL, OPT_FORCE},
 	{"own-core", no_argument, NULL, OPT_OWN_CORE},
 	{"patience", required_argument, NULL, OPT_PATIENCE},
@@ -219,6 +221,8 @@ static int take(struct choice *choice, int option, struct refusal *refusal)
 		return add_set(choice, optarg, refusal);
 	case OPT_PCAP:
 		return outcome_once(refusal, &choice->pcap, "--pcap", optarg);
+	case OPT_OUT:
+		return outcome_once(refusal, &choice->out, "--out", optarg);
 	case OPT_FORCE:
 		files_force();
 		return 0;
@@ -352,6 +356,10 @@ static int check_together(struct choice *choice, struct refusal *refusal)
 	    (choice->probe != NULL || choice->foreign_count > 0 || choice->listen != NULL ||
 	     choice->to != NULL))
 		return outcome_bad_word(refusal, "goes with ranks of a scenario:", "--gpu");
+	if (choice->out != NULL &&
+	    (choice->probe != NULL || choice->foreign_count > 0 || choice->listen != NULL ||
+	     choice->to != NULL))
+		return outcome_bad_word(refusal, "goes with ranks of a scenario:", "--out");
 	if (choice->from != NULL && (choice->probe == NULL || choice->to == NULL))
 		return outcome_bad_word(refusal, "needs --probe and --to:", "--from");
 	if (choice->owns_network && (choice->probe == NULL || choice->to == NULL))
@@ -364,8 +372,8 @@ static int check_together(struct choice *choice, struct refusal *refusal)
 		return outcome_bad_line(refusal,
 					"one of --listen ADDRESS and --to ADDRESS is "
 					"needed, not both");
-	if (files_are_forced() && choice->pcap == NULL)
-		return outcome_bad_word(refusal, "needs --pcap:", "--force");
+	if (files_are_forced() && choice->pcap == NULL && choice->out == NULL)
+		return outcome_bad_word(refusal, "needs --pcap or --out:", "--force");
 	if (choice->listen == NULL && choice->to == NULL)
 		return check_ranks(choice, refusal);
 	if (choice->meet != NULL || choice->has_rank || choice->ranks > 0)

@@ -30,6 +30,7 @@ struct choice {
 	struct wall_foreign foreign[2]; // the peer's: what it sends with, what it receives with
 	uint32_t foreign_count;
 	const char *pcap;
+	const char *out;   // folder of the result of all ranks, or NULL
 	const char *probe; // a port, which is only looked at
 	bool owns_network; // with it and `to`: frames may go to any address
 	const char *from;  // with it and `to`, an IP address: from where, or NULL

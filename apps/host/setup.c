@@ -158,17 +158,26 @@ int setup_scenario(struct call *call)
 
 // ---------------------------------------------------------------- agreement
 
-// Both ends run the same scenario.
+// Both ends run the same scenario, and know whether host 0 writes what it came to.
 static int agree(struct call *call)
 {
-	uint64_t all[MEETING_HOSTS_MAX];
-	int rc = meeting_share(&call->meeting, &call->text_hash, all, sizeof(*all), &call->refusal);
-	for (uint32_t i = 0; rc == 0 && i < call->meeting.options.count; i++)
-		if (all[i] != call->text_hash)
+	struct agreed {
+		uint64_t text_hash, has_out;
+	} mine = {call->text_hash, call->choice.out != NULL}, all[MEETING_HOSTS_MAX];
+	int rc = meeting_share(&call->meeting, &mine, all, sizeof(*all), &call->refusal);
+	for (uint32_t i = 0; rc == 0 && i < call->meeting.options.count; i++) {
+		if (all[i].has_out > all[0].has_out)
+			return refuse(&call->refusal, -EINVAL,
+				      "host % has --out, and host 0, which writes the result of "
+				      "all, has not: give it to host 0",
+				      i, 0, 0);
+		if (all[i].text_hash != call->text_hash)
 			return refuse(&call->refusal, -EINVAL,
 				      "host % has another scenario, other --set, or --gpu where "
 				      "others have none: all must be given the same",
 				      i, 0, 0);
+	}
+	call->gathers = rc == 0 && all[0].has_out;
 	return rc;
 }
 
