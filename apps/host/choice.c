@@ -133,11 +133,33 @@ static int take_time(int64_t *to, const char *word, struct refusal *refusal)
 	return outcome_bad_word(refusal, "a time is needed, as in 50us, not", word);
 }
 
+// "PLANE/PEER=", numbers, before a port. Returns what is behind.
+static const char *take_place(struct port_place *ret, const char *word)
+{
+	char *slash = NULL, *end = NULL;
+	*ret = (struct port_place){0};
+	if (!isdigit((unsigned char)word[0]))
+		return word;
+	unsigned long plane = strtoul(word, &slash, 10), peer;
+	if (*slash != '/' || !isdigit((unsigned char)slash[1]))
+		return word;
+	peer = strtoul(slash + 1, &end, 10);
+	if (*end != '=' || plane > UINT32_MAX || peer > UINT32_MAX)
+		return word;
+	*ret = (struct port_place){true, (uint32_t)plane, (uint32_t)peer};
+	return end + 1;
+}
+
 static int add_port(struct choice *choice, const char *word, struct refusal *refusal)
 {
 	if (choice->device_count == DEVICES_MAX || strlen(word) >= DEVICE_WORD_BYTES)
 		return outcome_bad_word(refusal, "too many --port, or one that is too long:", word);
-	strcpy(choice->devices[choice->device_count++].word, word);
+	uint32_t index = choice->device_count++;
+	const char *port = take_place(&choice->places[index], word);
+	strcpy(choice->devices[index].word, port);
+	if (choice->places[index].is_named != choice->places[0].is_named)
+		return outcome_bad_word(
+			refusal, "--port says PLANE/PEER= for all ports or for none, unlike", word);
 	return 0;
 }
 
@@ -315,7 +337,11 @@ static int check_probe(struct choice *choice, struct refusal *refusal)
 		return outcome_bad_line(refusal,
 					"--probe only looks at a port: beside it go a scenario, "
 					"--set, --eal, and --to with an IP address");
-	return add_port(choice, choice->probe, refusal);
+	int rc = add_port(choice, choice->probe, refusal);
+	return rc == 0 && choice->places[0].is_named
+		? outcome_bad_word(refusal,
+				   "--probe looks at a port, wherever it leads:", choice->probe)
+		: rc;
 }
 
 // The other end is not weft, so nothing is agreed with it.
@@ -327,7 +353,7 @@ static int check_foreign(const struct choice *choice, struct refusal *refusal)
 		return outcome_bad_line(refusal,
 					"--foreign is a pair with somebody else: beside it go "
 					"--port, -b, -n, --set, --pcap and --json");
-	if (choice->foreign_count != 2 || choice->device_count != 1)
+	if (choice->foreign_count != 2 || choice->device_count != 1 || choice->places[0].is_named)
 		return outcome_bad_line(refusal,
 					"--foreign is needed twice, for the QP that sends "
 					"and the one that receives, and --port once");

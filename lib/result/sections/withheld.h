@@ -7,6 +7,6 @@
 
 #include <weft/result/report.h>
 
-// Puts the part "wall" into a document that is whole otherwise, and sets these figures to null, each
-// with its reason. Nothing where the fabric is weft's.
+// Puts the part "wall" into a document that is whole otherwise, and sets these figures to null,
+// each with its reason. Nothing where the fabric is weft's.
 void withheld_json(json_t *root, const struct report_input *input);
