@@ -37,6 +37,7 @@ enum {
 	OPT_FOREIGN,
 	OPT_SET,
 	OPT_PCAP,
+	OPT_OUT,
 	OPT_FORCE,
 	OPT_OWN_CORE,
 	OPT_PATIENCE,
@@ -70,6 +71,7 @@ static const struct option longs[] = {
 	{"foreign", required_argument, NULL, OPT_FOREIGN},
 	{"set", required_argument, NULL, OPT_SET},
 	{"pcap", required_argument, NULL, OPT_PCAP},
+	{"out", required_argument, NULL, OPT_OUT},
 	{"force", no_argument, NULL, OPT_FORCE},
 	{"own-core", no_argument, NULL, OPT_OWN_CORE},
 	{"patience", required_argument, NULL, OPT_PATIENCE},
@@ -131,11 +133,33 @@ static int take_time(int64_t *to, const char *word, struct refusal *refusal)
 	return outcome_bad_word(refusal, "a time is needed, as in 50us, not", word);
 }
 
+// "PLANE/PEER=", numbers, before a port. Returns what is behind.
+static const char *take_place(struct port_place *ret, const char *word)
+{
+	char *slash = NULL, *end = NULL;
+	*ret = (struct port_place){0};
+	if (!isdigit((unsigned char)word[0]))
+		return word;
+	unsigned long plane = strtoul(word, &slash, 10), peer;
+	if (*slash != '/' || !isdigit((unsigned char)slash[1]))
+		return word;
+	peer = strtoul(slash + 1, &end, 10);
+	if (*end != '=' || plane > UINT32_MAX || peer > UINT32_MAX)
+		return word;
+	*ret = (struct port_place){true, (uint32_t)plane, (uint32_t)peer};
+	return end + 1;
+}
+
 static int add_port(struct choice *choice, const char *word, struct refusal *refusal)
 {
 	if (choice->device_count == DEVICES_MAX || strlen(word) >= DEVICE_WORD_BYTES)
 		return outcome_bad_word(refusal, "too many --port, or one that is too long:", word);
-	strcpy(choice->devices[choice->device_count++].word, word);
+	uint32_t index = choice->device_count++;
+	const char *port = take_place(&choice->places[index], word);
+	strcpy(choice->devices[index].word, port);
+	if (choice->places[index].is_named != choice->places[0].is_named)
+		return outcome_bad_word(
+			refusal, "--port says PLANE/PEER= for all ports or for none, unlike", word);
 	return 0;
 }
 
@@ -219,6 +243,8 @@ static int take(struct choice *choice, int option, struct refusal *refusal)
 		return add_set(choice, optarg, refusal);
 	case OPT_PCAP:
 		return outcome_once(refusal, &choice->pcap, "--pcap", optarg);
+	case OPT_OUT:
+		return outcome_once(refusal, &choice->out, "--out", optarg);
 	case OPT_FORCE:
 		files_force();
 		return 0;
@@ -311,7 +337,11 @@ static int check_probe(struct choice *choice, struct refusal *refusal)
 		return outcome_bad_line(refusal,
 					"--probe only looks at a port: beside it go a scenario, "
 					"--set, --eal, and --to with an IP address");
-	return add_port(choice, choice->probe, refusal);
+	int rc = add_port(choice, choice->probe, refusal);
+	return rc == 0 && choice->places[0].is_named
+		? outcome_bad_word(refusal,
+				   "--probe looks at a port, wherever it leads:", choice->probe)
+		: rc;
 }
 
 // The other end is not weft, so nothing is agreed with it.
@@ -323,7 +353,7 @@ static int check_foreign(const struct choice *choice, struct refusal *refusal)
 		return outcome_bad_line(refusal,
 					"--foreign is a pair with somebody else: beside it go "
 					"--port, -b, -n, --set, --pcap and --json");
-	if (choice->foreign_count != 2 || choice->device_count != 1)
+	if (choice->foreign_count != 2 || choice->device_count != 1 || choice->places[0].is_named)
 		return outcome_bad_line(refusal,
 					"--foreign is needed twice, for the QP that sends "
 					"and the one that receives, and --port once");
@@ -352,6 +382,10 @@ static int check_together(struct choice *choice, struct refusal *refusal)
 	    (choice->probe != NULL || choice->foreign_count > 0 || choice->listen != NULL ||
 	     choice->to != NULL))
 		return outcome_bad_word(refusal, "goes with ranks of a scenario:", "--gpu");
+	if (choice->out != NULL &&
+	    (choice->probe != NULL || choice->foreign_count > 0 || choice->listen != NULL ||
+	     choice->to != NULL))
+		return outcome_bad_word(refusal, "goes with ranks of a scenario:", "--out");
 	if (choice->from != NULL && (choice->probe == NULL || choice->to == NULL))
 		return outcome_bad_word(refusal, "needs --probe and --to:", "--from");
 	if (choice->owns_network && (choice->probe == NULL || choice->to == NULL))
@@ -364,8 +398,8 @@ static int check_together(struct choice *choice, struct refusal *refusal)
 		return outcome_bad_line(refusal,
 					"one of --listen ADDRESS and --to ADDRESS is "
 					"needed, not both");
-	if (files_are_forced() && choice->pcap == NULL)
-		return outcome_bad_word(refusal, "needs --pcap:", "--force");
+	if (files_are_forced() && choice->pcap == NULL && choice->out == NULL)
+		return outcome_bad_word(refusal, "needs --pcap or --out:", "--force");
 	if (choice->listen == NULL && choice->to == NULL)
 		return check_ranks(choice, refusal);
 	if (choice->meet != NULL || choice->has_rank || choice->ranks > 0)

@@ -14,6 +14,12 @@
 
 #define SETS_MAX 64
 
+// What a port leads to, where --port says it.
+struct port_place {
+	bool is_named;
+	uint32_t plane, peer; // of this host; the only other host at its end
+};
+
 struct choice {
 	const char *listen, *to; // one of them: a pair
 	const char *meet;	 // else the address of rank 0, of so many:
@@ -23,13 +29,15 @@ struct choice {
 	const char *sets[SETS_MAX];
 	uint32_t set_count;
 	struct device devices[DEVICES_MAX]; // --port
-	uint32_t device_count;		    // 0: memif by the address
+	struct port_place places[DEVICES_MAX];
+	uint32_t device_count; // 0: memif by the address
 	struct pair_wish wish;
 	uint32_t callers;		// of a pair: more than one is an incast
 	bool has_wish;			// -b, -e, -f, -n or --depth was given
 	struct wall_foreign foreign[2]; // the peer's: what it sends with, what it receives with
 	uint32_t foreign_count;
 	const char *pcap;
+	const char *out;   // folder of the result of all ranks, or NULL
 	const char *probe; // a port, which is only looked at
 	bool owns_network; // with it and `to`: frames may go to any address
 	const char *from;  // with it and `to`, an IP address: from where, or NULL

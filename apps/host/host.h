@@ -10,6 +10,7 @@
 //   ranks.c    what all hosts of a scenario came to        probe.c    what a port is and can
 //   generator.c  gradients that somebody else makes
 //   reach.c    how far frames for a peer come              between.h  clocks.c and pairs.c
+//   folder.c   the result of all hosts as files            told.h     what a host tells of itself
 #pragma once
 
 #include <stdbool.h>
@@ -17,7 +18,9 @@
 #include <stdio.h>
 
 #include <weft/files/signals.h>
+#include <weft/files/staging.h>
 #include <weft/ports/codec.h>
+#include <weft/result/report_manifest.h>
 #include <weft/run/gpu_pass.h>
 #include <weft/scenario/scenario.h>
 #include <weft/wall/bare.h>
@@ -57,9 +60,13 @@ struct call {
 	struct pairs pairs;
 	struct pair_row rows[SIZES_MAX];
 	uint32_t row_count;
-	struct bare_counts bare[2]; // before and after
-	struct gpu_call gpu;	    // --gpu
-	bool has_generators;	    // of the run that goes
+	struct bare_counts bare[2];  // before and after
+	struct gpu_call gpu;	     // --gpu
+	bool has_generators;	     // of the run that goes
+	bool gathers;		     // host 0 writes the result of all (--out)
+	struct staging staging;	     // where
+	struct manifest_rows inputs; // files that were read
+	char command[1024];
 	struct refusal refusal;
 };
 
@@ -71,6 +78,8 @@ struct stage {
 	void *program_memory;
 	size_t program_bytes;
 	struct world world;
+	uint32_t host; // of the world, that runs here
+	bool is_dealt; // each host of it is a shard, and this process has its own alone
 	struct wall *wall;
 	void (*on_start)(const struct call *call); // told when traffic starts, or NULL
 	enum wall_end end;
@@ -161,6 +170,11 @@ static inline const char *call_address(const struct call *call)
 // Each host of a scenario tells host 0 what it came to, which prints it, as table or JSON. -errno
 // with a reason where one of them is gone meanwhile.
 int ranks_print(FILE *to, struct call *call, const struct stage *stage);
+
+// --out: the folder is begun by host 0; behind a run, all give it what they measured, and it writes
+// that as one result. -errno with a reason.
+int folder_begin(struct call *call);
+int folder_write(struct call *call, struct stage *stage);
 
 // What is known before traffic, at once; and what came of it.
 void table_begin(FILE *to, const struct call *call);

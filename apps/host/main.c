@@ -11,6 +11,7 @@
 #include "help.h"
 #include "probe.h"
 #include "weft_version.h"
+#include <weft/run/command.h>
 #include <weft/run/gpu_pass.h>
 #include <weft/run/outcome.h>
 
@@ -88,7 +89,7 @@ static void say_start(const struct call *call)
 
 static int perform(struct call *call)
 {
-	struct stage stage = {0};
+	struct stage stage = {.is_dealt = call->gathers};
 	const struct tap_options taps = {.pcap = call->choice.pcap, .program = WEFT_VERSION_TEXT};
 	int rc = call_is_pair(call) ? pair_program(call, &stage) : 0;
 	bool is_first = call_is_pair(call) || call->index == 0;
@@ -118,6 +119,9 @@ static int perform(struct call *call)
 		pair_read(call, &stage);
 	int status = print(call, &stage);
 	int judged = judge(call, &stage);
+	rc = folder_write(call, &stage);
+	if (rc < 0 && status == EXIT_SUCCESS)
+		status = outcome_refused("host", &call->refusal, rc);
 	pairs_drop(call);
 	generator_drop(call);
 	stage_free(&stage);
@@ -139,6 +143,8 @@ static int run(struct call *call)
 	int rc = setup_scenario(call);
 	if (rc == 0)
 		rc = generator_check(call);
+	if (rc == 0)
+		rc = folder_begin(call);
 	if (rc == 0 && call->choice.pcap != NULL)
 		rc = files_check_output(call->choice.pcap, &call->refusal);
 	if (rc == 0)
@@ -154,12 +160,16 @@ static int run(struct call *call)
 	int status = rc < 0 ? outcome_refused("host", &call->refusal, rc) : perform(call);
 	meeting_close(&call->meeting);
 	dpdk_stop();
+	staging_abandon(&call->staging);
+	manifest_rows_free(&call->inputs);
 	return status;
 }
 
 int main(int argc, char **argv)
 {
 	static struct call call; // large
+	command_text("host", argc, argv, call.command, sizeof(call.command));
+	file_watch(manifest_take, &call.inputs);
 	int rc = choice_parse(&call.choice, argc, argv, &call.refusal);
 	if (rc < 0)
 		return outcome_refused("host", &call.refusal, rc);

@@ -11,20 +11,9 @@
 #include <weft/host/record.h>
 
 #include "generator.h"
+#include "told.h"
 
 #define COLLECTIVES_MAX 4096u // whose times are gathered
-
-// What a host tells of itself.
-struct told {
-	uint32_t end; // enum wall_end
-	ps_t end_ps;  // its last completion
-	ps_t lateness_ps, stalled_ps;
-	uint64_t work_done, work_total, stalls;
-	uint64_t payload_bytes_good, payload_bytes_wrong, frames_lost, frames_dropped;
-	uint64_t frames_strange, frames_faulted, links_lost, links_back;
-	uint64_t generated_elements, generated_wrong; // that generators checked
-	struct transport_counters transport;
-};
 
 // When the ranks of one host began and ended a collective.
 struct span {
@@ -38,32 +27,10 @@ struct gathered {
 	struct span *spans; // [hosts][collectives], by host 0's clock
 };
 
-static void tell(const struct call *call, const struct stage *stage, struct told *ret)
-{
-	const struct wall_counts *counts = wall_counts(stage->wall);
-	*ret = (struct told){.end = stage->end,
-			     .end_ps = stage->world.outcome->end_ps,
-			     .lateness_ps = hist_quantile(counts->turn_ns, 999000) * PS_PER_NS,
-			     .stalled_ps = counts->stalled_ps,
-			     .work_done = wall_work(stage->wall).done,
-			     .work_total = wall_work(stage->wall).total,
-			     .stalls = counts->stalls,
-			     .payload_bytes_good = counts->payload_bytes_good,
-			     .payload_bytes_wrong = counts->payload_bytes_wrong,
-			     .frames_lost = counts->frames_unsent + counts->frames_missing,
-			     .frames_dropped = counts->frames_dropped,
-			     .frames_strange = counts->frames_strange,
-			     .frames_faulted = counts->frames_faulted,
-			     .links_lost = counts->links_lost,
-			     .links_back = counts->links_back,
-			     .generated_elements = call->gpu.report.elements,
-			     .generated_wrong = call->gpu.report.wrong,
-			     .transport = stage->world.outcome->transport};
-}
-
 static void tell_spans(const struct stage *stage, struct span *ret, uint32_t count)
 {
-	const struct collective_clock *clocks = stage->world.records[0]->clocks;
+	const struct collective_clock *clocks =
+		stage->world.records[stage->world.shard_of[stage->host]]->clocks;
 	for (uint32_t i = 0; i < count; i++)
 		ret[i] = (struct span){clocks[i].start_ps, clocks[i].end_ps, clocks[i].ranks_done};
 }
@@ -96,7 +63,7 @@ static int gather(struct call *call, const struct stage *stage, struct gathered 
 		? refuse(&call->refusal, -ENOMEM, "no memory for what hosts tell", 0, 0, 0)
 		: 0;
 	if (rc == 0) {
-		tell(call, stage, &mine);
+		told_of(&mine, call, stage);
 		tell_spans(stage, spans, ret->collectives);
 		ret->told[0] = mine;
 		memcpy(ret->spans, spans, bytes);
@@ -129,42 +96,6 @@ static struct span span_of(const struct gathered *all, uint32_t index)
 		whole.ranks_done += part->ranks_done;
 	}
 	return whole;
-}
-
-static void add(struct told *ret, const struct gathered *all)
-{
-	*ret = (struct told){0};
-	for (uint32_t i = 0; i < all->hosts; i++) {
-		const struct told *told = &all->told[i];
-		const uint64_t *from = (const uint64_t *)&told->transport;
-		uint64_t *to = (uint64_t *)&ret->transport;
-		for (size_t k = 0; k < sizeof(told->transport) / sizeof(*to); k++)
-			to[k] += from[k];
-		ret->end_ps = ps_max(ret->end_ps, told->end_ps);
-		ret->lateness_ps = ps_max(ret->lateness_ps, told->lateness_ps);
-		ret->stalled_ps += told->stalled_ps;
-		ret->stalls += told->stalls;
-		ret->work_done += told->work_done;
-		ret->work_total += told->work_total;
-		ret->payload_bytes_good += told->payload_bytes_good;
-		ret->payload_bytes_wrong += told->payload_bytes_wrong;
-		ret->frames_lost += told->frames_lost;
-		ret->frames_dropped += told->frames_dropped;
-		ret->frames_strange += told->frames_strange;
-		ret->frames_faulted += told->frames_faulted;
-		ret->links_lost += told->links_lost;
-		ret->links_back += told->links_back;
-		ret->generated_elements += told->generated_elements;
-		ret->generated_wrong += told->generated_wrong;
-	}
-}
-
-static uint64_t again(const struct transport_counters *transport)
-{
-	uint64_t sum = 0;
-	for (int i = 0; i < RTX_REASON_COUNT; i++)
-		sum += transport->rtx[i];
-	return sum;
 }
 
 // nccl-tests: algbw = S / t; busbw is that times (n-1)/n, twice that for an all-reduce.
@@ -214,7 +145,7 @@ static void print_hosts(FILE *to, const struct gathered *all, uint32_t first)
 			"%5u %14" PRIu64 " %8" PRIu64 " %13" PRIu64 " %9" PRIu64 " %8" PRIu64
 			" %8.1f us %8.1f us%s%s\n",
 			first + i, told->payload_bytes_good, told->payload_bytes_wrong,
-			told->transport.data_packets, again(&told->transport), told->stalls,
+			told->transport.data_packets, told_again(told), told->stalls,
 			(double)told->lateness_ps / PS_PER_US, (double)told->end_ps / PS_PER_US,
 			told->end == WALL_END_DONE ? "" : "  ",
 			told->end == WALL_END_DONE ? "" : wall_end_name((enum wall_end)told->end));
@@ -232,7 +163,7 @@ static void print_table(FILE *to, const struct call *call, const struct gathered
 			const struct stage *stage)
 {
 	struct told sum;
-	add(&sum, all);
+	told_add(&sum, all->told, all->hosts);
 	const struct transport_counters *count = &sum.transport;
 	if (stage->end != WALL_END_DONE)
 		fprintf(to, "PARTIAL RESULT, of host %u alone: %s\n", call->index,
@@ -274,27 +205,6 @@ static json_int_t whole(uint64_t value)
 	return (json_int_t)value;
 }
 
-static json_t *json_of(const struct told *told)
-{
-	const struct transport_counters *count = &told->transport;
-	return json_pack(
-		"{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,"
-		"s:I,s:I}",
-		"end_ps", (json_int_t)told->end_ps, "lateness_p999_ps",
-		(json_int_t)told->lateness_ps, "stalls", whole(told->stalls), "work_done",
-		whole(told->work_done), "work_total", whole(told->work_total), "messages_sent",
-		whole(count->messages_sent), "messages_received", whole(count->messages_received),
-		"data_packets", whole(count->data_packets), "resent", whole(again(count)),
-		"duplicates", whole(count->duplicates), "payload_bytes_good",
-		whole(told->payload_bytes_good), "payload_bytes_wrong",
-		whole(told->payload_bytes_wrong), "frames_lost", whole(told->frames_lost),
-		"frames_dropped", whole(told->frames_dropped), "frames_strange",
-		whole(told->frames_strange), "frames_faulted", whole(told->frames_faulted),
-		"links_lost", whole(told->links_lost), "links_back", whole(told->links_back),
-		"generated_elements", whole(told->generated_elements), "generated_wrong",
-		whole(told->generated_wrong));
-}
-
 static json_t *json_collectives(const struct gathered *all, const struct stage *stage)
 {
 	json_t *list = json_array();
@@ -326,20 +236,21 @@ static void print_json(FILE *to, const struct call *call, const struct gathered 
 	struct told sum;
 	json_t *hosts = json_array();
 	bool is_partial = false;
-	add(&sum, all);
+	told_add(&sum, all->told, all->hosts);
 	for (uint32_t i = 0; i < all->hosts; i++) {
-		json_t *one = json_of(&all->told[i]);
+		json_t *one = told_json(&all->told[i]);
 		json_object_set_new(one, "end",
 				    json_string(wall_end_name((enum wall_end)all->told[i].end)));
 		json_array_append_new(hosts, one);
 		is_partial |= all->told[i].end != WALL_END_DONE;
 	}
-	json_t *document = json_pack(
-		"{s:s,s:b,s:f,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "scenario", call->scenario.name,
-		"partial", is_partial, "wall_s", stage->wall_s, "conclude",
-		fidelity(call, all, &sum, stage), "measured", json_times(call), "clocks",
-		clocks_json(call), "pairs", pairs_json(call), "gpu", generator_json(call),
-		"collectives", json_collectives(all, stage), "all", json_of(&sum), "hosts", hosts);
+	json_t *document = json_pack("{s:s,s:b,s:f,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "scenario",
+				     call->scenario.name, "partial", is_partial, "wall_s",
+				     stage->wall_s, "conclude", fidelity(call, all, &sum, stage),
+				     "measured", json_times(call), "clocks", clocks_json(call),
+				     "pairs", pairs_json(call), "gpu", generator_json(call),
+				     "collectives", json_collectives(all, stage), "all",
+				     told_json(&sum), "hosts", hosts);
 	json_dumpf(document, to, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 	fputc('\n', to);
 	json_decref(document);

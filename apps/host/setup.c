@@ -158,17 +158,26 @@ int setup_scenario(struct call *call)
 
 // ---------------------------------------------------------------- agreement
 
-// Both ends run the same scenario.
+// Both ends run the same scenario, and know whether host 0 writes what it came to.
 static int agree(struct call *call)
 {
-	uint64_t all[MEETING_HOSTS_MAX];
-	int rc = meeting_share(&call->meeting, &call->text_hash, all, sizeof(*all), &call->refusal);
-	for (uint32_t i = 0; rc == 0 && i < call->meeting.options.count; i++)
-		if (all[i] != call->text_hash)
+	struct agreed {
+		uint64_t text_hash, has_out;
+	} mine = {call->text_hash, call->choice.out != NULL}, all[MEETING_HOSTS_MAX];
+	int rc = meeting_share(&call->meeting, &mine, all, sizeof(*all), &call->refusal);
+	for (uint32_t i = 0; rc == 0 && i < call->meeting.options.count; i++) {
+		if (all[i].has_out > all[0].has_out)
+			return refuse(&call->refusal, -EINVAL,
+				      "host % has --out, and host 0, which writes the result of "
+				      "all, has not: give it to host 0",
+				      i, 0, 0);
+		if (all[i].text_hash != call->text_hash)
 			return refuse(&call->refusal, -EINVAL,
 				      "host % has another scenario, other --set, or --gpu where "
 				      "others have none: all must be given the same",
 				      i, 0, 0);
+	}
+	call->gathers = rc == 0 && all[0].has_out;
 	return rc;
 }
 
@@ -255,6 +264,54 @@ static void name_memifs(struct call *call, uint32_t planes, uint32_t hosts)
 	choice->device_count = count;
 }
 
+static int refuse_place(struct call *call, const struct port_place *place, const char *why)
+{
+	snprintf(call->refusal.text, sizeof(call->refusal.text), "--port %u/%u=: %s", place->plane,
+		 place->peer, why);
+	return -EINVAL;
+}
+
+// Ports that each join this host with another one in a plane, by their names, and in the order of
+// planes and peers.
+static int name_places(struct call *call, uint32_t planes, uint32_t hosts)
+{
+	struct choice *choice = &call->choice;
+	uint32_t count = 0;
+	struct device devices[DEVICES_MAX];
+	for (uint32_t i = 0; i < choice->device_count; i++) {
+		const struct port_place *place = &choice->places[i];
+		if (place->plane >= planes)
+			return refuse_place(call, place, "the host has no such plane");
+		if (place->peer >= hosts || !call->peers[place->peer])
+			return refuse_place(call, place, "this host exchanges nothing with it");
+		for (uint32_t k = 0; k < i; k++)
+			if (choice->places[k].plane == place->plane &&
+			    choice->places[k].peer == place->peer)
+				return refuse_place(call, place, "is there twice");
+	}
+	for (uint32_t plane = 0; plane < planes; plane++)
+		for (uint32_t peer = 0; peer < hosts; peer++) {
+			const struct port_place wanted = {true, plane, peer};
+			uint32_t at = 0;
+			if (!call->peers[peer])
+				continue;
+			while (at < choice->device_count &&
+			       (choice->places[at].plane != plane ||
+				choice->places[at].peer != peer))
+				at++;
+			if (at == choice->device_count)
+				return refuse_place(call, &wanted,
+						    "is missing: this host exchanges with it");
+			devices[count] = choice->devices[at];
+			devices[count].is_server = call->index < peer;
+			call->ways[count] = (struct wall_way){
+				.port = plane, .peer = peer, .rx_queue = count, .tx_queue = count};
+			count++;
+		}
+	memcpy(choice->devices, devices, count * sizeof(*devices));
+	return 0;
+}
+
 static int name_devices(struct call *call)
 {
 	struct choice *choice = &call->choice;
@@ -277,6 +334,8 @@ static int name_devices(struct call *call)
 		name_memifs(call, planes, hosts);
 		return 0;
 	}
+	if (choice->places[0].is_named)
+		return name_places(call, planes, hosts);
 	if (choice->device_count != planes)
 		return refuse(&call->refusal, -EINVAL,
 			      "the scenario has % planes, and % ports were given: --port once for "

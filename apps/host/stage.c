@@ -34,7 +34,15 @@ int stage_build(struct call *call, struct stage *stage)
 			      (int64_t)(bytes >> 20), 0, 0);
 	stage->memory_bytes = bytes;
 	arena_init(&stage->arena, stage->memory, bytes);
-	return world_build(&stage->world, &stage->arena, &call->scenario, NULL, 0, &call->refusal);
+	// The result of all is put together from pieces, of which each host is one.
+	const struct world_shards hosts = {.count = call->meeting.options.count,
+					   .are_processes = true,
+					   .index = call->index,
+					   .are_hosts = true};
+	const struct world_shards one = {.count = 1};
+	stage->host = call->index;
+	return world_build_shards(&stage->world, &stage->arena, &call->scenario, NULL, 0,
+				  stage->is_dealt ? hosts : one, &call->refusal);
 }
 
 static int build_loop(struct call *call, struct stage *stage, const struct tap_options *taps)

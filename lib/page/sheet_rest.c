@@ -157,7 +157,7 @@ void sheet_rest(struct sheet *sheet)
 	static const char *const counters[] = {"goodput",  "congestion",   "cables", "transport",
 					       "switches", "conservation", "pfc",    "program",
 					       "bypass",   "pace",	   "ports",  "capture",
-					       "fidelity", "speed",	   NULL};
+					       "fidelity", "wall",	   "speed",  NULL};
 	json_t *section = sheet_section(sheet, "inputs", "Parameters");
 	const json_t *warning;
 	size_t i;

@@ -151,7 +151,7 @@ void sheet_summary(struct sheet *sheet, const struct html_input *input)
 			   "PARTIAL RESULT: the run ended with \"%s\" before the workload was "
 			   "complete; latencies are of what was completed.",
 			   sheet_text(result, "run.end"));
-	if (!json_is_true(sheet_at(result, "conservation.holds")))
+	if (json_is_false(sheet_at(result, "conservation.holds")))
 		sheet_note(section, "BROKEN RESULT: packets are missing or counted twice.");
 	sheet_verdict(section, input);
 	figures(section, result);

@@ -79,6 +79,8 @@ static bool slow_ev_of(const struct report_input *input, uint32_t index, uint32_
 bool hdr_has_values(const struct report_input *input, uint32_t index)
 {
 	uint32_t path;
+	if (input->wall != NULL && index > HDR_FLOW) // withheld
+		return false;
 	if (is_ev(index))
 		return slow_ev_of(input, index, &path);
 	const struct hist *hist = hdr_hist(input, index);

@@ -21,6 +21,7 @@
 #include "sections/racks.h"
 #include "sections/skip.h"
 #include "sections/watch.h"
+#include "sections/withheld.h"
 #include <weft/result/delays.h>
 #include <weft/result/expect.h>
 #include <weft/result/figures.h>
@@ -45,14 +46,6 @@ static void put_run(json_t *root, const struct report_input *input)
 	put_time(run, "last_completion_ps", input->world->outcome->end_ps);
 }
 
-// As text: JSON readers that keep numbers as doubles would change a seed of 64 bits.
-static void put_seed(json_t *to, uint64_t seed)
-{
-	char text[24];
-	snprintf(text, sizeof(text), "%" PRIu64, seed);
-	put_text(to, "seed", text);
-}
-
 static void put_scenario(json_t *root, const struct report_input *input)
 {
 	const struct scenario *scenario = input->world->scenario;
@@ -61,7 +54,8 @@ static void put_scenario(json_t *root, const struct report_input *input)
 	put_text(to, "name", scenario->name);
 	put_text(to, "description", scenario->description);
 	put_text(to, "file", scenario->path);
-	put_seed(to, scenario->seed);
+	// As text: JSON readers that keep numbers as doubles would change a seed of 64 bits.
+	put(to, "seed", json_sprintf("%" PRIu64, scenario->seed));
 	put_text(to, "traffic", traffic_name(scenario->traffic.kind));
 	put_text(to, "model",
 		 scenario->traffic.kind == TRAFFIC_MODEL ? scenario->traffic.model : NULL);
@@ -500,6 +494,7 @@ int report_json(FILE *to, const struct report_input *input)
 		put(root, "expect", expect_json(input));
 	inputs_json(root, input);
 	warnings_json(root, input);
+	withheld_json(root, input);
 	errno = 0;
 	int failed = json_dumpf(root, to,
 				JSON_ENSURE_ASCII | JSON_INDENT(2) | JSON_REAL_PRECISION(12));

@@ -78,7 +78,7 @@ static void outputs_of(struct output ret[FILES_MAX], const struct report_input *
 	ret[8] = (struct output){.name = "flow_evs.csv", .kind = OUTPUT_FLOW_EVS};
 	ret[8].has_content = flow_evs_are_counted(input->world);
 	ret[9] = (struct output){.name = "cables.csv", .kind = OUTPUT_CABLES};
-	ret[9].has_content = cables_are_counted(input->world);
+	ret[9].has_content = input->wall == NULL && cables_are_counted(input->world);
 	for (uint32_t i = 0; i < HDR_COUNT; i++) {
 		struct output *output = &ret[10 + i];
 		*output = (struct output){.hdr_index = i, .kind = OUTPUT_HDR};

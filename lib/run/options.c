@@ -348,16 +348,3 @@ int options_parse(struct options *ret, const char *program, int argc, char **arg
 		return rc;
 	return is_emu ? options_emu(ret, refusal) : options_study(ret, refusal);
 }
-
-void options_command(const char *program, int argc, char **argv, char *ret, uint32_t bytes)
-{
-	uint32_t used = (uint32_t)snprintf(ret, bytes, "weft %s", program);
-	for (int i = 1; i < argc && used < bytes; i++) {
-		bool is_plain = argv[i][0] != '\0' &&
-			strspn(argv[i],
-			       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-			       "0123456789-_=./,:%@+") == strlen(argv[i]);
-		used += (uint32_t)snprintf(ret + used, bytes - used, is_plain ? " %s" : " '%s'",
-					   argv[i]);
-	}
-}

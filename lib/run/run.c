@@ -20,6 +20,7 @@
 #include "traces.h"
 #include "weft_version.h"
 #include <weft/run/call.h>
+#include <weft/run/command.h>
 #include <weft/run/export.h>
 #include <weft/run/folder.h>
 #include <weft/run/run.h>
@@ -456,7 +457,7 @@ int run_main(const char *program, const char *help, int argc, char **argv)
 	if (rc == 0 && answer(&call.options, help))
 		return ranks_leave(&call, call_finish_output(&call));
 	file_watch(manifest_take, &call.inputs);
-	options_command(program, argc, argv, call.command, sizeof(call.command));
+	command_text(program, argc, argv, call.command, sizeof(call.command));
 	if (rc == 0)
 		rc = prepare(&call);
 	rc = ranks_may_run(&call, rc);

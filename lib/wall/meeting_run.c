@@ -80,6 +80,7 @@ static void on_word(struct watch *watch, const struct word *word, uint32_t host)
 	case WORD_HERE:
 		return;
 	case WORD_SHARE:
+	case WORD_PART:
 		break;
 	}
 	end(meeting, WORD_LOST, host); // that is no word

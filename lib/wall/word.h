@@ -13,6 +13,7 @@ enum word_kind {
 	WORD_LOST,
 	WORD_HERE,  // no more than that
 	WORD_SHARE, // `host` bytes follow
+	WORD_PART,  // how many bytes follow, and those
 };
 
 struct word {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""weft host, many at once on one machine: an incast, jobs side by side, and as many ranks as WEFT_HOST_RANKS says (16)."""
+"""weft host, many at once on one machine: an incast, jobs side by side, as many ranks as WEFT_HOST_RANKS says (16), and as many as
+WEFT_HOST_VHOST says (3) over virtio_user and vhost, a port for each plane and peer."""
 import json
 import os
 import pathlib
@@ -11,10 +12,18 @@ import unittest
 
 WEFT = os.environ["WEFT"]
 RANKS = int(os.environ.get("WEFT_HOST_RANKS", "16"))
+VHOST_RANKS = int(os.environ.get("WEFT_HOST_VHOST", "3"))
 DONE, BAD_INPUT = 0, 2
 SIZE, MESSAGES = 65536, 50
 SKIPPED = 77
 
+LOSS = "faults: [{kind: loss, at: all, probability: 1%}]\n"
+TWO_PLANES = """name: ring
+fabric: {nics: %u, planes: 2, nics_per_t0: %u, t1_count: 1, link_rate: 10Gb/s}
+transport: {evs: 16}
+traffic: {kind: ring, collective: all_reduce, bytes: 1MiB, channels: 1}
+limits: {time: 600s}
+"""
 RING = """name: ring
 fabric: {nics: %u, planes: 1, nics_per_t0: %u, t1_count: 1, link_rate: 100Gb/s}
 transport: {evs: 16}
@@ -109,6 +118,65 @@ class Many(unittest.TestCase):
         self.assertEqual(total["messages_received"], virtual["messages_received"])
         self.assertEqual(total["data_packets"], virtual["data_packets"] + total["resent"])
         print(f"{RANKS} ranks: {total['resent']} of {total['data_packets']} packets sent again, at most {total['lateness_p999_ps'] / 1e9:.1f} ms late")
+
+    def vhost_ports(self, folder, rank, ranks):
+        """A port for each plane and neighbour in the ring: who is first has the vhost end. In an order that is not weft's."""
+        words, number = [], 0
+        for peer in sorted({(rank - 1) % ranks, (rank + 1) % ranks}, reverse=True):
+            for plane in (1, 0):
+                socket = pathlib.Path(folder) / f"{plane}-{min(rank, peer)}-{max(rank, peer)}"
+                port = f"net_vhost{number},iface={socket}" if rank < peer else f"net_virtio_user{number},path={socket},queues=1,queue_size=1024"
+                words += ["--port", f"{plane}/{peer}={port}"]
+                number += 1
+        return words
+
+    def ring_over_vhost(self, more):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "ring.yaml"
+            path.write_text(TWO_PLANES % (VHOST_RANKS, VHOST_RANKS) + more, encoding="utf-8")
+            words = [path, "--ranks", VHOST_RANKS, "--meet", f"vhost-{os.getpid()}-{len(more)}", "--json"]
+            processes = [self.start(*words, "--rank", rank, *self.vhost_ports(folder, rank, VHOST_RANKS)) for rank in range(VHOST_RANKS)]
+            total = self.documents(processes)[0]["all"]
+            run = subprocess.run([WEFT, "sim", path, "--json"], capture_output=True, text=True, timeout=300, check=True)
+        virtual = json.loads(run.stdout)["transport"]
+        self.assertEqual((total["payload_bytes_good"], total["payload_bytes_wrong"]), (virtual["payload_bytes_placed"], 0))
+        self.assertEqual((total["work_done"], total["work_total"]), (VHOST_RANKS, VHOST_RANKS))
+        self.assertEqual(total["messages_received"], virtual["messages_received"])
+        self.assertEqual(total["frames_strange"], 0)
+        return total
+
+    def test_a_ring_over_vhost(self):
+        self.ring_over_vhost("")
+
+    def test_a_ring_over_vhost_that_loses(self):
+        total = self.ring_over_vhost(LOSS)
+        self.assertGreater(total["frames_faulted"], 0)
+        self.assertGreater(total["resent"], 0)
+
+    def test_ports_that_lead_to_nobody(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "ring.yaml"
+            path.write_text(TWO_PLANES % (4, 4), encoding="utf-8")
+            cases = {
+                ("2/1", "0/1", "1/1"): "--port 2/1=: the host has no such plane",
+                ("0/2", "1/2", "0/1"): "--port 0/2=: this host exchanges nothing with it",
+                ("0/0", "1/1", "0/1"): "--port 0/0=: this host exchanges nothing with it",
+                ("0/9", "1/1", "0/1"): "--port 0/9=: this host exchanges nothing with it",
+                ("0/1", "0/1", "1/1"): "--port 0/1=: is there twice",
+                ("0/1", "1/1", "1/3"): "--port 0/3=: is missing: this host exchanges with it",
+            }
+            for index, (places, why) in enumerate(cases.items()):
+                ports = [word for at, place in enumerate(places) for word in ("--port", f"{place}=net_vhost{at},iface={folder}/{at}")]
+                words = [path, "--ranks", 4, "--meet", f"nobody-{os.getpid()}-{index}"]
+                processes = [self.start(*words, "--rank", rank, *(ports if rank == 0 else [])) for rank in range(4)]
+                out, err = processes[0].communicate(timeout=300)
+                self.assertEqual((processes[0].returncode, out), (BAD_INPUT, ""), err)
+                self.assertIn(why, err)
+        for words, why in ((["--listen", "x", "--port", "0/1=memif:a", "--port", "memif:b"], "PLANE/PEER= for all ports or for none"),
+                           (["--probe", "0/1=memif:a"], "wherever it leads")):
+            done = subprocess.run([WEFT, "host", *words], capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, BAD_INPUT, done.stderr)
+            self.assertIn(why, done.stderr)
 
 
 if __name__ == "__main__":

@@ -62,7 +62,7 @@ def check_shipped(healthy):
     status, text, _ = weft("verdict", "--list")
     names = [line.split()[0] for line in text.splitlines()]
     check(status == 0 and sorted(names) == sorted(path.stem for path in PROFILES.glob("*.yaml")), f"--list has all {len(names)}")
-    optional = {"expect", "ports", "pfc", "bypass", "flows", "collectives", "culprits", "delays", "trust", "files", "figures"}  # not of every run
+    optional = {"expect", "ports", "wall", "pfc", "bypass", "flows", "collectives", "culprits", "delays", "trust", "files", "figures"}  # not of every run
     for name in names:
         for one in states(healthy, name)[0]["checks"]:
             if one["state"] in ("unavailable", "skipped"):

@@ -74,6 +74,10 @@ struct report_input {
 	struct report_ports ports;
 	struct report_taps taps;
 	struct report_fidelity fidelity;
+	// Hosts by their own clocks, over a fabric that is not weft's: what each told, as the part
+	// "wall"; else NULL. What nobody can tell is null then, with its reason.
+	struct json_t *wall;
+	bool is_whole;		      // with `wall`: all hosts told
 	const struct report_gpu *gpu; // or NULL: no generators took part
 	const ps_t *alone_ps; // of several jobs: what each took alone, 0: it did not end; or NULL
 	uint64_t memory_peak_bytes;

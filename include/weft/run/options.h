@@ -96,6 +96,3 @@ int options_depth(struct options *options, struct refusal *refusal);
 
 // Whether several runs were asked for.
 bool options_has_study(const struct options *options);
-
-// The command that runs this again, quoted for a shell.
-void options_command(const char *program, int argc, char **argv, char *ret, uint32_t bytes);

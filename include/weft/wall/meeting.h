@@ -75,6 +75,18 @@ int meeting_watch(struct meeting *meeting, struct refusal *refusal);
 void meeting_done(void *meeting);
 enum wall_news meeting_unwatch(struct meeting *meeting, bool is_stopping);
 
+// Memory of a host: what it gives, or gave.
+struct meeting_part {
+	void *data;
+	uint64_t bytes;
+};
+
+// Behind a run, whether it came to its end or not, and unwatched: all others give host 0 a part,
+// which gets them as all[host], memory to be freed; NULL for itself, and for who has not given all
+// of it within `patience_ms`. -ENOMEM with a reason.
+int meeting_gather(struct meeting *meeting, const struct meeting_part *mine,
+		   struct meeting_part *all, uint32_t patience_ms, struct refusal *refusal);
+
 void meeting_close(struct meeting *meeting);
 
 #ifdef __cplusplus

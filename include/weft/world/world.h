@@ -77,12 +77,13 @@ struct world {
 	struct ev_count *ev_counts;  // [flows][ev_universe()] with watch.evs; or NULL
 	uint32_t shard_count; // a shard is what one thread runs; it writes into its own record
 	uint32_t own_shard;   // of processes, the one that this is; else WORLD_EVERY_SHARD
+	bool has_host_shards; // a host is a shard, and switches are in the first one's
 	uint32_t *shard_of;   // [machine_count], in no order: see shards.c
-	struct shared_switch *shared;		  // [topology.switch_count], or NULL: none is
-	struct record *records[WORLD_SHARDS_MAX]; // [shard_count]
-	struct series *series[WORLD_SHARDS_MAX];  // [shard_count] and these; or NULL
-	struct bypass *bypass[WORLD_SHARDS_MAX];
-	struct packet_trace *packet_traces[WORLD_SHARDS_MAX]; // with watch.packets
+	struct shared_switch *shared;		   // [topology.switch_count], or NULL: none is
+	struct record *records[WORLD_RECORDS_MAX]; // [shard_count]
+	struct series *series[WORLD_RECORDS_MAX];  // [shard_count] and these; or NULL
+	struct bypass *bypass[WORLD_RECORDS_MAX];
+	struct packet_trace *packet_traces[WORLD_RECORDS_MAX]; // with watch.packets
 	struct slices *slices; // [ranks of all groups, group by group] with watch.messages; or NULL
 	uint64_t *nic_placed;  // [nics][watch.bins] payload over time of each NIC; or NULL
 	struct tally *tally;
@@ -103,6 +104,7 @@ int world_build(struct world *ret, struct arena *arena, const struct scenario *s
 
 // As world_build(), for machines that several threads or processes (1 to WORLD_SHARDS_MAX) run at
 // once, each its own, with a barrier between windows. What is measured does not depend on them.
+// Where each host is a process there may be more, WORLD_RECORDS_MAX.
 int world_build_shards(struct world *ret, struct arena *arena, const struct scenario *scenario,
 		       const char *trace_text, size_t trace_bytes, struct world_shards shards,
 		       struct refusal *refusal);

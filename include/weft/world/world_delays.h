@@ -9,14 +9,14 @@
 #include <weft/world/world.h>
 
 struct world_delays {
-	struct delays *of[WORLD_SHARDS_MAX]; // [shards]
-	struct delays *whole;		     // over all of them, after world_collect()
-	struct pair_delay *pairs;	     // [pair_count] that may talk, by sender
+	struct delays *of[WORLD_RECORDS_MAX]; // [shards]
+	struct delays *whole;		      // over all of them, after world_collect()
+	struct pair_delay *pairs;	      // [pair_count] that may talk, by sender
 	uint32_t pair_count;
 	struct nic_incast *incasts; // [nics]; NULL with more than DEPTH_PORTS_MAX
 	bool has_berths;	    // connections are made as they go: no pair is told apart
 	uint64_t pairs_all;	    // more than DELAY_PAIRS_MAX: none is told apart
-	struct tail *tails[WORLD_SHARDS_MAX]; // [shards]
+	struct tail *tails[WORLD_RECORDS_MAX]; // [shards]
 	struct tail *tail;	 // over all of them, after world_collect(); NULL: there is none,
 	const char *tail_reason; // and why
 };

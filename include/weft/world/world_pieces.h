@@ -20,6 +20,10 @@ extern "C" {
 void world_pieces(struct world *world, uint32_t shard, uint32_t own, world_piece_fn *visit,
 		  void *context);
 
+// All times of `shard` are later by so much: its clock began to run after that of the others. Bins
+// of series stay.
+void world_move_times(struct world *world, uint32_t shard, ps_t by_ps);
+
 #ifdef __cplusplus
 }
 #endif

@@ -7,13 +7,15 @@
 
 #include <weft/transport/transport.h>
 
-#define WORLD_SHARDS_MAX 16 // threads or processes that one world can be run by
+#define WORLD_SHARDS_MAX 16    // threads or processes that one world can be run by
+#define WORLD_RECORDS_MAX 1024 // the same where each host of it is a process
 
 // Who runs a world: threads, all in one memory, or processes that have it once each.
 struct world_shards {
 	uint32_t count;
 	bool are_processes;
 	uint32_t index; // of processes: which one builds it
+	bool are_hosts; // of processes: each has one host of the world, the first one its switches
 };
 
 // A switch that all processes have: each runs the out-ports that lead to machines of its own. So a

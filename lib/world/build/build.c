@@ -422,10 +422,12 @@ int world_build_shards(struct world *ret, struct arena *arena, const struct scen
 			      .fabric = scenario->fabric,
 			      .transport = scenario->transport,
 			      .shard_count = shards.count,
-			      .own_shard = shards.are_processes ? shards.index : WORLD_EVERY_SHARD};
-	if (shards.count == 0 || shards.count > WORLD_SHARDS_MAX)
+			      .own_shard = shards.are_processes ? shards.index : WORLD_EVERY_SHARD,
+			      .has_host_shards = shards.are_hosts};
+	uint32_t most = shards.are_hosts ? WORLD_RECORDS_MAX : WORLD_SHARDS_MAX;
+	if (shards.count == 0 || shards.count > most)
 		return refuse(refusal, -EINVAL, "% shards asked for; 1 to % are supported",
-			      shards.count, WORLD_SHARDS_MAX, 0);
+			      shards.count, most, 0);
 	check(!shards.are_processes || shards.index < shards.count);
 	int rc = build_job(ret, trace_text, trace_bytes, refusal);
 	if (rc == 0)
@@ -445,7 +447,8 @@ int world_build_shards(struct world *ret, struct arena *arena, const struct scen
 			      ret->fabric.thin_kept, ret->fabric.thin_of, 0);
 	ret->machine_count = ret->topology.hosts + ret->topology.switch_count;
 	transport_build(ret);
-	if (shards.are_processes && shards.count > 1 && shared_draw(ret) < 0)
+	check(!shards.are_hosts || (shards.are_processes && shards.count == ret->topology.hosts));
+	if (shards.are_processes && !shards.are_hosts && shards.count > 1 && shared_draw(ret) < 0)
 		return build_no_memory(ret, refusal);
 	int (*const steps[])(struct world *, struct refusal *) = {
 		shards_build, outcome_build, links_build,   build_machines, cables_build,

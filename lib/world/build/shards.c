@@ -128,6 +128,11 @@ int shards_build(struct world *world, struct refusal *refusal)
 		return build_no_memory(world, refusal);
 	if (world->shard_count == 1)
 		return 0; // all in shard 0
+	if (world->has_host_shards) {
+		for (uint32_t host = 0; host < topology->hosts; host++)
+			world->shard_of[host] = host;
+		return 0;
+	}
 	deal.below = arena_draw(world->arena, ARENA_WORLD, topology->nics + (size_t)1,
 				sizeof(*deal.below));
 	if (deal.below == NULL)

@@ -16,6 +16,7 @@
 
 #include "build/build.h"
 #include <weft/host/host.h>
+#include <weft/world/world_pieces.h>
 
 struct built {
 	struct scenario scenario;
@@ -166,7 +167,7 @@ static const char buffer[] =
 static void processes_share_the_tops_of_a_tree(void **state)
 {
 	static struct built built;
-	if (try_build(&built, permutation, (struct world_shards){4, true, 0}) < 0)
+	if (try_build(&built, permutation, (struct world_shards){4, true, 0, false}) < 0)
 		fail_msg("refused: %s", built.refusal.text);
 	const struct world *world = &built.world;
 	uint32_t t0s[4] = {0};
@@ -200,10 +201,63 @@ static void processes_share_the_tops_of_a_tree(void **state)
 static void a_switch_whose_ports_depend_on_each_other_is_whole(void **state)
 {
 	static struct built built;
-	if (try_build(&built, buffer, (struct world_shards){2, true, 0}) < 0)
+	if (try_build(&built, buffer, (struct world_shards){2, true, 0, false}) < 0)
 		fail_msg("refused: %s", built.refusal.text);
 	for (uint32_t m = 0; m < built.world.machine_count; m++)
 		assert_null(world_shared(&built.world, m));
+	tear_down(&built);
+}
+
+// Each host is a process of its own, and the first one has the switches, which nobody runs.
+static void a_host_may_be_a_shard_of_its_own(void **state)
+{
+	static struct built built;
+	uint32_t hosts = 64 / 4;
+	const struct world_shards all = {hosts, true, 5, true}, more = {2000, true, 5, true};
+	assert_int_equal(try_build(&built, ring, more), -EINVAL);
+	tear_down(&built);
+	if (try_build(&built, ring, all) < 0)
+		fail_msg("refused: %s", built.refusal.text);
+	for (uint32_t host = 0; host < hosts; host++) {
+		assert_int_equal(built.world.shard_of[host], host);
+		assert_int_equal(world_has(&built.world, host), host == 5);
+	}
+	for (uint32_t m = hosts; m < built.world.machine_count; m++)
+		assert_int_equal(built.world.shard_of[m], 0);
+	assert_null(built.world.shared);
+	tear_down(&built);
+}
+
+static ps_t *start_of(struct world *world, uint32_t shard)
+{
+	return &world->records[shard]->clocks[0].start_ps;
+}
+
+// What was measured at 3 by a clock that began 4 later was at 7 by that of all; what is not there
+// stays so.
+static void times_of_a_shard_move_to_one_clock(void **state)
+{
+	static struct built built;
+	build(&built, ring, 2);
+	struct world *world = &built.world;
+	struct collective_clock *clock = &world->records[1]->clocks[0];
+	clock->start_ps = 3;
+	clock->end_ps = 5;
+	clock->ranks_done = 1;
+	clock->front_ps[1] = clock->sum_ps[1] = 5;
+	clock->whole_count[1] = 1;
+	world->records[1]->outcome->end_ps = 5;
+	world_move_times(world, 1, 4);
+	assert_int_equal(clock->start_ps, 7);
+	assert_int_equal(clock->end_ps, 9);
+	assert_int_equal(clock->front_ps[1], 9);
+	assert_int_equal(clock->sum_ps[1], 9);
+	assert_int_equal(clock->front_ps[0], 0);
+	assert_int_equal(world->records[1]->outcome->end_ps, 9);
+	assert_true(*start_of(world, 0) == PS_NEVER);
+	world_move_times(world, 0, 4);
+	assert_true(*start_of(world, 0) == PS_NEVER);
+	assert_int_equal(world->records[0]->outcome->end_ps, 0);
 	tear_down(&built);
 }
 
@@ -211,7 +265,7 @@ static void a_switch_whose_ports_depend_on_each_other_is_whole(void **state)
 static uint64_t count_endpoints(const struct world *whole, const char *yaml, uint32_t index)
 {
 	static struct built part;
-	if (try_build(&part, yaml, (struct world_shards){4, true, index}) < 0)
+	if (try_build(&part, yaml, (struct world_shards){4, true, index, false}) < 0)
 		fail_msg("refused: %s", part.refusal.text);
 	const struct world *world = &part.world;
 	uint32_t per_host = world->fabric.nics_per_host, own = 0;
@@ -360,6 +414,8 @@ int main(void)
 		cmocka_unit_test(a_switch_is_near_its_hosts_when_there_is_room),
 		cmocka_unit_test(processes_share_the_tops_of_a_tree),
 		cmocka_unit_test(a_switch_whose_ports_depend_on_each_other_is_whole),
+		cmocka_unit_test(a_host_may_be_a_shard_of_its_own),
+		cmocka_unit_test(times_of_a_shard_move_to_one_clock),
 		cmocka_unit_test(a_process_has_the_endpoints_of_its_own_hosts),
 		cmocka_unit_test(a_host_writes_into_the_record_of_its_shard),
 		cmocka_unit_test(what_shards_write_lies_in_lines_of_their_own),
