@@ -120,7 +120,8 @@ enum flow_waiting { FLOW_WAITING_ACK, FLOW_WAITING_SACK, FLOW_WAITING_EV, FLOW_W
 struct stream_state {
 	struct sequence requests, responses;
 	uint32_t hash_next, pair_next; // index + 1
-	uint32_t older, newer;	       // index + 1: by last packet
+	uint32_t older, newer;	       // index + 1: by last packet, about
+	uint64_t linked_number;	       // of the packet that put it there
 	uint32_t answers_for;	       // index + 1: the stream that its ACKs are about
 	uint32_t target;	       // index + 1 of its destination; 0: no room
 	bool has_transport;	       // a whole packet, no CNP, told it
@@ -148,7 +149,8 @@ struct recent_stream {
 	int32_t plane;
 	uint8_t found;
 };
-#define RECENT_STREAMS 256 // power of 2
+#define RECENT_STREAMS_BITS 8
+#define RECENT_STREAMS (1u << RECENT_STREAMS_BITS)
 
 struct flow {
 	struct flow_report report;
