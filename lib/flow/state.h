@@ -95,7 +95,11 @@ struct sequence {
 	bool has_nak, is_rnr;
 	uint32_t nak_repair; // index + 1; 0: not kept
 	uint32_t nak_psn;
-	enum flow_cause nak_cause;
+	// The last NAK of what was lost behind the tap, or came late there: the next answer tells.
+	bool has_behind, was_behind; // it is not told yet; it came late, and no other NAK since
+	uint16_t behind_copies;	     // of its PSN that had passed
+	uint32_t behind_psn, behind_repair;
+	int64_t behind_ns; // from the packet that it answers to it; 0: not known
 	// A NAK whose PSN came by itself. The sender may repeat from there all the same.
 	bool has_late_nak;
 	uint32_t late_nak_psn, late_nak_repair;

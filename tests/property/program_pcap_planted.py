@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""weft pcap analyze of thirteen kinds of runs, RoCE and MRC, each with one fault drawn by seed and captured at one NIC ("far end": behind the faults of its cables).
+"""weft pcap analyze of fourteen kinds of runs, RoCE and MRC, each with one fault drawn by seed and captured at one NIC ("far end": behind the faults of its cables).
 
 The right cause is named first, with repeats, messages, trims and EVs as the run counted them, and messages as long; where nothing was hit there is no
 finding.
@@ -31,6 +31,7 @@ KINDS = {
     "rc damaged behind": ("corrupt", TARGET, RARE, SOURCE, "loss BEHIND"),
     "rc doubled": ("duplicate", SOURCE, RARE, TARGET, "packets doubled by the network"),
     "rc reordered": ("reorder", SOURCE, SOME, TARGET, "reordering BEFORE"),
+    "rc reordered behind": ("reorder", SOURCE, SOME, SOURCE, "reordering BEHIND"),
     "rc reordered, far end": ("reorder", SOURCE, SOME, SOURCE, "reordering BEFORE"),
     "mrc none": (None, None, None, TARGET, NONE),
     "mrc loss behind": ("loss", TARGET, RARE, SOURCE, "loss BEHIND"),

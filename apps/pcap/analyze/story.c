@@ -167,7 +167,8 @@ static void add_repairs(struct story *story, const struct flow_report *report)
 		if (!is_nak(repair))
 			continue;
 		story->nak_repairs++;
-		story->nak_behind += repair->cause == FLOW_LOSS_BEHIND;
+		story->nak_behind += repair->cause == FLOW_LOSS_BEHIND ||
+			(repair->cause == FLOW_REORDER_BEHIND && repair->passed_ns >= 0);
 		story->nak_open += repair->repeat_ns < 0;
 		if (repair->passed_ns >= 0)
 			flow_lag(&story->passed, repair->passed_ns);
