@@ -53,19 +53,17 @@ void answer_advance(struct flow *flow, struct flow_stream *stream, uint32_t psn,
 // ---------------------------------------------------------------- ACK
 
 // Whether what was sent again so long ago cannot have been answered yet: that takes as long as the
-// soonest answer, or as the NAK for it where none came. Who wants the very next packet has not got
-// what was sent behind the late one: that is enough where stamps tell nothing, and where it wants
-// another one half of that time is taken, for a NAK may be sooner than ACKs are.
-static bool is_before_answer(const struct sequence *sequence, int64_t lag_ns, bool wants_next)
+// soonest answer, or as the NAK for it where none came. Where stamps tell nothing, nothing speaks
+// against it.
+static bool is_before_answer(const struct sequence *sequence, int64_t lag_ns)
 {
 	int64_t soonest_ns = sequence->answer_ns > 0 ? sequence->answer_ns : sequence->behind_ns;
-	if (soonest_ns <= 0)
-		return wants_next;
-	return (wants_next ? lag_ns : 2 * lag_ns) < soonest_ns;
+	return soonest_ns <= 0 || lag_ns < soonest_ns;
 }
 
 // The receiver has all up to `psn`. If that is what its last NAK wanted, and no repeat can have
-// brought it, it came by itself, late.
+// brought it, it came by itself, late. After a repeat that is so if another NAK wants the very next
+// one: it has not got what was sent behind the late one, and so nothing of the repeat.
 static bool tell_late(struct flow *flow, struct flow_stream *stream, uint32_t psn, int64_t at_ns,
 		      bool is_nak)
 {
@@ -74,14 +72,14 @@ static bool tell_late(struct flow *flow, struct flow_stream *stream, uint32_t ps
 	const struct flow_psn *slot = psn_find(sequence, wanted);
 	if (!sequence->has_behind || psn_distance(psn, wanted) < 0)
 		return false;
-	bool is_timed = sequence->answer_ns > 0 || sequence->behind_ns > 0;
-	sequence->has_behind = !is_nak && psn == wanted && !is_timed; // a NAK may tell
+	sequence->has_behind = !is_nak && psn == wanted; // a NAK may tell
 	if (slot == NULL)
 		return false;
 	bool is_open = sequence_is_open(sequence, wanted);
 	int64_t lag_ns = at_ns - (is_open ? sequence->pending_ns : slot->last_ns);
 	bool is_repeated = is_open || slot->copies != sequence->behind_copies;
-	if (is_repeated && !is_before_answer(sequence, lag_ns, is_nak && psn == wanted))
+	bool wants_next = is_nak && psn == wanted;
+	if (is_repeated && !(wants_next && is_before_answer(sequence, lag_ns)))
 		return false;
 	sequence->has_behind = false;
 	blame(flow, stream, FLOW_LOSS_BEHIND, -1);
