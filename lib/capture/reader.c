@@ -7,6 +7,19 @@
 #include "reader.h"
 
 #define HEAD_BYTES 4
+#define STEP_BYTES ((size_t)1 << 18) // read at once: more drives what is known out of the cache
+#define LINE_BYTES 64		     // of a cache
+
+// To the front, so that what is read next begins at a line of the cache: copies to there are fast.
+static void move_rest(struct capture_reader *reader, size_t bytes)
+{
+	size_t have = reader_have(reader);
+	size_t from = -((uintptr_t)reader->buffer + have) % LINE_BYTES;
+	from = from + bytes <= reader->capacity ? from : 0;
+	memmove(reader->buffer + from, reader_at(reader), have);
+	reader->from = from;
+	reader->to = from + have;
+}
 
 bool reader_need(struct capture_reader *reader, size_t bytes)
 {
@@ -14,17 +27,16 @@ bool reader_need(struct capture_reader *reader, size_t bytes)
 		return true;
 	if (bytes > reader->capacity)
 		return false;
-	memmove(reader->buffer, reader_at(reader), reader_have(reader));
-	reader->to -= reader->from;
-	reader->from = 0;
-	while (reader->to < bytes && !reader->is_at_end) {
+	move_rest(reader, bytes);
+	while (reader_have(reader) < bytes && !reader->is_at_end) {
+		size_t room = reader->capacity - reader->to;
 		int64_t got = reader->read(reader->context, reader->buffer + reader->to,
-					   reader->capacity - reader->to);
+					   room < STEP_BYTES ? room : STEP_BYTES);
 		reader->is_at_end = got <= 0;
 		reader->read_error = got < 0 ? got : 0;
 		reader->to += got > 0 ? (size_t)got : 0;
 	}
-	return reader->to >= bytes;
+	return reader_have(reader) >= bytes;
 }
 
 bool reader_skip(struct capture_reader *reader, uint64_t bytes)

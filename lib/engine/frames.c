@@ -103,6 +103,22 @@ static bool has_packets(struct lane *lane)
 	return false;
 }
 
+// Shows a frame that leaves cable `index` to the taps behind the faults of cables. What a switch
+// would not understand, for its headers are damaged, has no descriptor.
+static __attribute__((noinline)) void tap_far(struct lane *lane, uint32_t index,
+					      const struct frame *frame)
+{
+	uint32_t place = TAP_PLACE(lane->cables.plan[index], true);
+	struct packet packet;
+	struct wire_view view;
+	if (!tap_listens(lane->taps, place, frame->at))
+		return;
+	bool is_read = wire_parse(&lane->codec->in_switch, frame->bytes, frame->length, &packet,
+				  &view) == WIRE_FINE;
+	tap_take(lane->taps, lane->index, place, frame->at, is_read ? &packet : NULL, frame->bytes,
+		 frame->length);
+}
+
 // Takes the first frame of a cable, if it arrives before the window's end.
 static bool take_first(struct lane *lane, uint32_t index, struct frame *ret)
 {
@@ -120,6 +136,8 @@ static bool take_first(struct lane *lane, uint32_t index, struct frame *ret)
 		lane->ports->ops->look(lane->ports, (void *)(uintptr_t)late_pop(late), ret);
 	else
 		fifo_pop(&cable->fifo, lane->out.chunks);
+	if (lane->taps != NULL)
+		tap_far(lane, index, ret);
 	return true;
 }
 

@@ -232,10 +232,7 @@ static int open_bytes(struct sim *sim, const struct cable_set *cables, struct re
 	bool has_taps = options->taps.pcap != NULL || options->taps.log != NULL;
 	if (options->ports.kind == PORTS_NONE && !has_taps)
 		return 0;
-	int rc = options->ports.kind != PORTS_NONE && has_taps ? tap_check_near(sim->world, refusal)
-							       : 0;
-	if (rc == 0)
-		rc = codec_init(&sim->codec, sim->world, refusal);
+	int rc = codec_init(&sim->codec, sim->world, refusal);
 	sim->codec.ports = &sim->options.ports;
 	if (rc == 0 && options->ports.kind != PORTS_NONE)
 		rc = open_ports(sim, cables, refusal);

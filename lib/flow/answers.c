@@ -52,7 +52,46 @@ void answer_advance(struct flow *flow, struct flow_stream *stream, uint32_t psn,
 
 // ---------------------------------------------------------------- ACK
 
-// The receiver has what it wanted, and nothing had been repeated here: it came by itself, late.
+// Whether what was sent again so long ago cannot have been answered yet: that takes as long as the
+// soonest answer, or as the NAK for it where none came. Where stamps tell nothing, nothing speaks
+// against it.
+static bool is_before_answer(const struct sequence *sequence, int64_t lag_ns)
+{
+	int64_t soonest_ns = sequence->answer_ns > 0 ? sequence->answer_ns : sequence->behind_ns;
+	return soonest_ns <= 0 || lag_ns < soonest_ns;
+}
+
+// The receiver has all up to `psn`. If that is what its last NAK wanted, and no repeat can have
+// brought it, it came by itself, late. After a repeat that is so if another NAK wants the very next
+// one: it has not got what was sent behind the late one, and so nothing of the repeat.
+static bool tell_late(struct flow *flow, struct flow_stream *stream, uint32_t psn, int64_t at_ns,
+		      bool is_nak)
+{
+	struct sequence *sequence = &stream_state(flow, stream)->requests;
+	uint32_t wanted = sequence->behind_psn;
+	const struct flow_psn *slot = psn_find(sequence, wanted);
+	if (!sequence->has_behind || psn_distance(psn, wanted) < 0)
+		return false;
+	sequence->has_behind = !is_nak && psn == wanted; // a NAK may tell
+	if (slot == NULL)
+		return false;
+	bool is_open = sequence_is_open(sequence, wanted);
+	int64_t lag_ns = at_ns - (is_open ? sequence->pending_ns : slot->last_ns);
+	bool is_repeated = is_open || slot->copies != sequence->behind_copies;
+	bool wants_next = is_nak && psn == wanted;
+	if (is_repeated && !(wants_next && is_before_answer(sequence, lag_ns)))
+		return false;
+	sequence->has_behind = false;
+	blame(flow, stream, FLOW_LOSS_BEHIND, -1);
+	blame(flow, stream, FLOW_REORDER_BEHIND, 1);
+	struct flow_repair *repair = repair_at(flow, sequence->behind_repair);
+	if (repair != NULL)
+		repair->cause = FLOW_REORDER_BEHIND;
+	sequence->was_behind = true;
+	return true;
+}
+
+// The receiver has what it wanted, and nothing had been repeated here.
 static void answer_open_nak(struct flow *flow, struct flow_stream *stream, uint32_t psn)
 {
 	struct sequence *sequence = &stream_state(flow, stream)->requests;
@@ -60,12 +99,6 @@ static void answer_open_nak(struct flow *flow, struct flow_stream *stream, uint3
 	    sequence_is_open(sequence, sequence->nak_psn))
 		return;
 	struct flow_repair *repair = repair_at(flow, sequence->nak_repair);
-	if (sequence->nak_cause == FLOW_LOSS_BEHIND) {
-		blame(flow, stream, FLOW_LOSS_BEHIND, -1);
-		blame(flow, stream, FLOW_REORDER_BEHIND, 1);
-	}
-	if (repair != NULL && repair->cause == FLOW_LOSS_BEHIND)
-		repair->cause = FLOW_REORDER_BEHIND;
 	if (repair != NULL)
 		repair->is_settled = true;
 	sequence->has_nak = false;
@@ -104,6 +137,7 @@ void answer_ack(struct flow *flow, struct flow_stream *stream, const struct flow
 	uint32_t psn = psn_extend(sequence->head, packet->record->psn);
 	const struct flow_psn *slot = psn_find(sequence, psn);
 	sequence_settle_by_answer(flow, stream, sequence);
+	tell_late(flow, stream, psn, packet->at_ns, false);
 	answer_open_nak(flow, stream, psn);
 	if (psn_distance(psn, sequence->acked) >= 0 && slot != NULL && slot->flags & PSN_ASKS)
 		take_lag(flow, sequence, slot, packet->at_ns - slot->last_ns);
@@ -154,6 +188,18 @@ static enum flow_cause place_loss(struct flow *flow, struct flow_stream *stream,
 	return FLOW_LOSS_BEHIND;
 }
 
+// It may turn out that it was not lost.
+static void remember_behind(struct sequence *sequence, uint32_t psn, int64_t at_ns, uint32_t repair)
+{
+	const struct flow_psn *slot = psn_find(sequence, psn);
+	const struct flow_psn *next = psn_find(sequence, psn + 1); // which a NAK mostly answers
+	sequence->behind_ns = next != NULL && next->flags & PSN_SEEN ? at_ns - next->first_ns : 0;
+	sequence->has_behind = true;
+	sequence->behind_psn = psn;
+	sequence->behind_copies = slot != NULL ? slot->copies : 0;
+	sequence->behind_repair = repair;
+}
+
 // A NAK once more. A copy of the network has the identification of the first one; without any
 // nobody knows.
 static void take_twice(struct flow *flow, const struct flow_stream *stream,
@@ -181,7 +227,13 @@ void answer_nak(struct flow *flow, struct flow_stream *stream, const struct flow
 		return; // it says so once more
 	enum flow_cause cause = FLOW_NOT_READY;
 	int64_t passed_ns = -1;
-	if (is_rnr) {
+	bool was_late = tell_late(flow, stream, psn - 1, packet->at_ns, true) ||
+		(sequence->was_behind && psn == sequence->behind_psn + 1);
+	sequence->was_behind = false;
+	if (was_late && !is_rnr) { // what came before the late one was thrown away
+		cause = FLOW_REORDER_BEHIND;
+		sequence->expected = psn;
+	} else if (is_rnr) {
 		sequence->expected = psn;
 		blame(flow, stream, cause, 1);
 	} else {
@@ -203,8 +255,9 @@ void answer_nak(struct flow *flow, struct flow_stream *stream, const struct flow
 		sequence->late_nak_psn = sequence->nak_psn;
 		sequence->late_nak_repair = sequence->nak_repair;
 	}
+	if (cause == FLOW_LOSS_BEHIND)
+		remember_behind(sequence, psn, packet->at_ns, index);
 	sequence->has_nak = true;
-	sequence->nak_cause = cause;
 	sequence->nak_repair = index;
 	sequence->nak_psn = psn;
 	sequence->is_rnr = is_rnr;

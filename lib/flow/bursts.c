@@ -158,24 +158,26 @@ static void move_on(struct flow_target *target, struct target_state *state, int6
 	}
 }
 
-// Two packets of one cable cannot have one stamp, unless that is coarse, or of a burst.
+// Two packets of one cable cannot have one stamp, unless that is coarse, or of a burst. `plane` is
+// that of the packet (MRC), whose cable is another one.
 static void take_stamp(struct flow_target *target, struct target_state *state,
-		       const struct flow_packet *packet)
+		       const struct flow_packet *packet, int32_t plane)
 {
 	int64_t at_ns = packet->at_ns;
-	const uint8_t *address = packet->record->target;
+	uint64_t cable = UINT64_C(1) << ((uint32_t)plane & 63);
 	if (target->packets == 1) {
 		target->first_ns = target->last_ns = at_ns;
 	} else if (at_ns > state->last_ns) {
 		uint64_t gap_ns = (uint64_t)at_ns - (uint64_t)state->last_ns;
 		target->gaps[63 - __builtin_clzll(gap_ns)]++;
 	} else if (at_ns == state->last_ns) {
-		target->same_stamp += memcmp(address, state->last_target, 16) == 0;
+		target->same_stamp += (state->last_cables & cable) != 0;
+		cable |= state->last_cables;
 	}
 	target->first_ns = at_ns < target->first_ns ? at_ns : target->first_ns;
 	target->last_ns = at_ns > target->last_ns ? at_ns : target->last_ns;
 	state->last_ns = at_ns;
-	memcpy(state->last_target, address, 16); // of MRC with its plane
+	state->last_cables = cable;
 }
 
 void bursts_take(struct flow *flow, const struct flow_stream *stream,
@@ -195,7 +197,8 @@ void bursts_take(struct flow *flow, const struct flow_stream *stream,
 	}
 	target->packets++;
 	target->bytes += packet->record->original;
-	take_stamp(target, state, packet);
+	take_stamp(target, state, packet,
+		   packet->record->found == WIRE_FOUND_MRC ? flow->plane : 0);
 	struct open_bin *bin = &state->open[0];
 	if (target->packets == 1 || !is_in(bin, 0, packet->at_ns))
 		move_on(target, state, packet->at_ns);

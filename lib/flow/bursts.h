@@ -14,7 +14,7 @@ struct open_bin {
 struct target_state {
 	struct open_bin open[FLOW_BINS];
 	int64_t last_ns;
-	uint8_t last_target[16];
+	uint64_t last_cables;		// bits of the planes that had a packet with this stamp
 	uint64_t senders[FLOW_SENDERS]; // hashes of their addresses
 };
 

@@ -95,7 +95,11 @@ struct sequence {
 	bool has_nak, is_rnr;
 	uint32_t nak_repair; // index + 1; 0: not kept
 	uint32_t nak_psn;
-	enum flow_cause nak_cause;
+	// The last NAK of what was lost behind the tap, or came late there: the next answer tells.
+	bool has_behind, was_behind; // it is not told yet; it came late, and no other NAK since
+	uint16_t behind_copies;	     // of its PSN that had passed
+	uint32_t behind_psn, behind_repair;
+	int64_t behind_ns; // from the packet that it answers to it; 0: not known
 	// A NAK whose PSN came by itself. The sender may repeat from there all the same.
 	bool has_late_nak;
 	uint32_t late_nak_psn, late_nak_repair;
@@ -120,7 +124,8 @@ enum flow_waiting { FLOW_WAITING_ACK, FLOW_WAITING_SACK, FLOW_WAITING_EV, FLOW_W
 struct stream_state {
 	struct sequence requests, responses;
 	uint32_t hash_next, pair_next; // index + 1
-	uint32_t older, newer;	       // index + 1: by last packet
+	uint32_t older, newer;	       // index + 1: by last packet, about
+	uint64_t linked_number;	       // of the packet that put it there
 	uint32_t answers_for;	       // index + 1: the stream that its ACKs are about
 	uint32_t target;	       // index + 1 of its destination; 0: no room
 	bool has_transport;	       // a whole packet, no CNP, told it
@@ -148,7 +153,8 @@ struct recent_stream {
 	int32_t plane;
 	uint8_t found;
 };
-#define RECENT_STREAMS 256 // power of 2
+#define RECENT_STREAMS_BITS 8
+#define RECENT_STREAMS (1u << RECENT_STREAMS_BITS)
 
 struct flow {
 	struct flow_report report;

@@ -12,6 +12,8 @@
 
 #define FNV_START UINT64_C(0xcbf29ce484222325)
 #define FNV_PRIME UINT64_C(0x100000001b3)
+#define HASH_FACTOR UINT64_C(0x9e3779b97f4a7c15) // 2^64 by the golden ratio
+#define AGE_PARTS 128	   // of the table: so many frames apart, the order of the quiet is kept
 #define PARTIAL_SHARE 5	   // more than a fifth of what was acknowledged never passed here
 #define ANSWER_REACH 65536 // PSNs: farther from what was seen an answer is of another stream
 
@@ -179,6 +181,7 @@ static struct flow_stream *make(struct flow *flow, const struct key *key,
 	state->pair_next = *pair;
 	*pair = index;
 	link_newest(flow, index);
+	state->linked_number = packet->number;
 	bursts_meet(flow, stream);
 	return stream;
 }
@@ -190,10 +193,9 @@ static struct recent_stream *recent_of(struct flow *flow, const struct flow_pack
 	memcpy(&source, record->source + 8, sizeof(source));
 	memcpy(&target, record->target + 8, sizeof(target));
 	uint64_t plane = (uint64_t)record->source[7] << 40; // by weft's rule
-	uint64_t hash = (source ^ target * FNV_PRIME ^ record->qpn ^ plane) * FNV_PRIME;
-	uint32_t mixed = (uint32_t)(hash >> 32 ^ hash);
-	mixed ^= mixed >> 16;
-	return &flow->recent[(mixed ^ mixed >> 8) & (RECENT_STREAMS - 1)];
+	uint64_t hash = mix(source, (uint64_t)packet->place << 32 ^ record->qpn ^ plane);
+	hash = (hash ^ target) * HASH_FACTOR;
+	return &flow->recent[hash >> (64 - RECENT_STREAMS_BITS)]; // which are mixed best
 }
 
 static bool is_recent(const struct flow *flow, const struct recent_stream *recent,
@@ -234,9 +236,12 @@ struct flow_stream *stream_of(struct flow *flow, const struct flow_packet *packe
 		memcpy(recent->source, record->source, sizeof(recent->source));
 		memcpy(recent->target, record->target, sizeof(recent->target));
 	}
-	if (flow->newest != recent->index) {
+	struct stream_state *state = &flow->states[recent->index - 1];
+	if (flow->newest != recent->index &&
+	    packet->number - state->linked_number >= flow->config.streams_max / AGE_PARTS) {
 		unlink_age(flow, recent->index);
 		link_newest(flow, recent->index);
+		state->linked_number = packet->number;
 	}
 	return &flow->report.streams[recent->index - 1];
 }

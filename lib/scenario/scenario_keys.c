@@ -826,7 +826,7 @@ static const struct scenario_key keys[] = {
 	 "What is listened to: both, up (away from the NICs), down (towards them).",
 	 IN(struct tap, direction), 0, 0, NULL, direction_words, USE_ALWAYS},
 	{"taps[].end", "word", "near",
-	 "Where on the cable: near, before its faults; far, behind them (not with frames).",
+	 "Where on the cable: near, before its faults; far, behind them (not in wall time).",
 	 IN(struct tap, is_far), 0, 0, NULL, end_words, USE_ALWAYS},
 	{"taps[].from", "time", "0s", "When it begins.", IN(struct tap, from_ps), 0, 1000 * SECOND,
 	 NULL, NULL, USE_ALWAYS},

@@ -126,6 +126,19 @@ def check_incast(folder):
     return path
 
 
+def check_planes(folder):
+    """Frames over eight cables of one NIC may have one stamp; those of one cable have it where a NIC stamps bursts, and that is told."""
+    path, _ = captured(folder, "planes", [(1, 0, 1 << 20, 1)], "mrc")
+    scenario = folder / "planes.yaml"
+    scenario.write_text(scenario.read_text(encoding="utf-8").replace("planes: 1", "planes: 8"), encoding="utf-8")
+    weft("sim", scenario, "--quiet", "--pcap", path, "--force")
+    report, said = told(path), weft("pcap", "analyze", path)
+    check(report["trust"]["same_stamp"] * 4 > report["totals"]["frames"] and "between bursts" not in said, f"eight planes have {report['trust']['same_stamp']} equal stamps")
+    stamps = [stamp for stamp, _ in packets(path)]
+    burst = rewritten(path, folder / "burst.pcapng", lambda number, block: at_stamp(block, stamps[(number - 1) // 64 * 64]))
+    check(" have the stamp of the one before on their cable, as of bursts: times below are between bursts\n" in weft("pcap", "analyze", burst), "bursts are told")
+
+
 def check_withheld(folder, path):
     bursts = rewritten(path, folder / "bursts.pcapng", lambda _, block: at_stamp(block, stamp_of(block) - stamp_of(block) % 7013))
     rows = [row for row in told(bursts)["bursts"] if row["target"] == "198.18.0.1"]
@@ -257,6 +270,7 @@ def main():
     with tempfile.TemporaryDirectory() as room:
         folder = pathlib.Path(room)
         check_withheld(folder, check_incast(folder))
+        check_planes(folder)
         check_classes(folder)
         check_rules(folder)
     return failed > 0

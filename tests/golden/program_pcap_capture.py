@@ -192,6 +192,8 @@ def check_ports(folder):
     check(status in (2, 3) and not (folder / "x").exists(), f"refused: {error.strip().splitlines()[-1]}")
     for wait_s in (0, 1):
         check_shared_memory(given, out, sent, f"memif:capture{os.getpid()}-{wait_s}", wait_s)
+    for is_killed in (False, True):
+        check_end_that_goes_away(folder, given, out, sent, f"memif:gone{os.getpid()}-{is_killed}", is_killed)
 
 
 def check_shared_memory(given, out, sent, name, wait_s):
@@ -206,6 +208,29 @@ def check_shared_memory(given, out, sent, name, wait_s):
             said, error = run.communicate()
     check(source.returncode == run.returncode == 0 and [original for _, original, _ in frames(out)] == [len(frame) for frame in sent],
           f"shared memory: {said.splitlines()[:1]} {error} {source.stderr}")
+
+
+def check_end_that_goes_away(folder, given, out, sent, name, is_killed):
+    """A capture without an end of its own ends with what the other end sent before it ended or was killed."""
+    out.unlink()
+    with subprocess.Popen([WEFT, "pcap", "capture", name, "-o", out], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        loops = ["--loops", "1000000"] if is_killed else []
+        with subprocess.Popen([WEFT, "pcap", "send", given, name, *loops], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as source:
+            while is_killed and run.poll() is None and not any(draft.stat().st_size > 0 for draft in folder.glob(f"*{out.name}*")):
+                time.sleep(0.01)
+            if is_killed:
+                source.kill()
+        try:
+            said, error = run.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            run.kill()
+            said, error = "HANGS", ""
+            run.communicate()
+    got = [original for _, original, _ in frames(out)] if out.exists() else []
+    check(run.returncode == 0 and "\nthe device is gone: the other end of the shared memory has ended\n" in said and statistics(out)[0],
+          f"shared memory whose end goes away, {'killed' if is_killed else 'done'}: {said.splitlines()[:2]} {error}")
+    whole = [len(frame) for frame in sent]
+    check(got == whole if not is_killed else len(got) > 0 and got == (whole * (len(got) // len(whole) + 1))[:len(got)], f"what it had sent is there: {len(got)} frames")
 
 
 def check_refusals(folder):

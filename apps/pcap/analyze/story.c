@@ -167,7 +167,8 @@ static void add_repairs(struct story *story, const struct flow_report *report)
 		if (!is_nak(repair))
 			continue;
 		story->nak_repairs++;
-		story->nak_behind += repair->cause == FLOW_LOSS_BEHIND;
+		story->nak_behind += repair->cause == FLOW_LOSS_BEHIND ||
+			(repair->cause == FLOW_REORDER_BEHIND && repair->passed_ns >= 0);
 		story->nak_open += repair->repeat_ns < 0;
 		if (repair->passed_ns >= 0)
 			flow_lag(&story->passed, repair->passed_ns);
@@ -200,7 +201,8 @@ static enum certainty judge(const struct story *story, const struct flow_report 
 	bool is_doubtful = story->dropped > 0 || story->acked_unseen > 0 || report->evicted > 0;
 	switch (first) {
 	case FLOW_LOSS_BEHIND:
-		return story->passed.count > 0 ? is_doubtful ? LIKELY : CERTAIN : LIKELY;
+		is_doubtful |= report->causes[FLOW_REORDER_BEHIND] > 0; // as these may be, too
+		return story->passed.count > 0 && !is_doubtful ? CERTAIN : LIKELY;
 	case FLOW_NOT_READY:
 	case FLOW_REFUSED:
 	case FLOW_CORRUPT_BEFORE:

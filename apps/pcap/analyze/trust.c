@@ -75,10 +75,21 @@ static void print_cut(FILE *to, const uint64_t *stopped)
 			n(behind), behind == 1 ? "s" : "", behind == 1 ? "it says" : "they say");
 }
 
-static void print_stamps(FILE *to, const struct flow_totals *totals)
+// Packets to one NIC have one stamp, though they came over one cable.
+static uint64_t same_stamps(const struct flow_report *report)
 {
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < report->target_count; i++)
+		sum += report->targets[i].same_stamp;
+	return sum;
+}
+
+static void print_stamps(FILE *to, const struct flow_report *report)
+{
+	const struct flow_totals *totals = &report->totals;
+	uint64_t same = same_stamps(report);
 	char step[WORDS_BYTES], back[WORDS_BYTES];
-	bool is_burst = totals->same_stamp * 4 > totals->frames;
+	bool is_burst = same * 4 > totals->frames;
 	bool is_coarse = totals->granularity_ns >= COARSE_NS && totals->last_ns > totals->first_ns;
 	if (totals->untimed > 0)
 		fprintf(to, "%s frame%s without a time\n", n(totals->untimed), s(totals->untimed));
@@ -91,10 +102,9 @@ static void print_stamps(FILE *to, const struct flow_totals *totals)
 			time_words(step, totals->granularity_ns));
 	if (is_burst)
 		fprintf(to,
-			"%s of %s stamps are equal to the one before, as of bursts: times below "
-			"are "
-			"between bursts\n",
-			n(totals->same_stamp), n(totals->frames));
+			"%s of %s frames have the stamp of the one before on their cable, as of "
+			"bursts: times below are between bursts\n",
+			n(same), n(totals->frames));
 }
 
 // A capture that ended before what it listened to did has no holes for that.
@@ -114,5 +124,5 @@ void trust_print(FILE *to, const struct call *call)
 {
 	print_left_out(to, call);
 	print_cut(to, call->report->totals.stopped);
-	print_stamps(to, &call->report->totals);
+	print_stamps(to, call->report);
 }

@@ -45,11 +45,11 @@ static void give_back(struct inlet *inlet)
 	inlet->burst_count = inlet->burst_at = 0;
 }
 
-static void take_burst(struct inlet *inlet)
+static void take_burst(struct inlet *inlet, int tries)
 {
 	struct ports *ports = &inlet->port.ports;
 	struct timespec now;
-	for (int i = 0; inlet->burst_count == 0 && i < IDLE_TRIES; i++) {
+	for (int i = 0; inlet->burst_count == 0 && i < tries; i++) {
 		inlet->burst_count = ports->ops->receive(ports, 0, inlet->burst, PORT_BURST);
 		if (inlet->burst_count == 0)
 			nap(IDLE_NS);
@@ -68,7 +68,14 @@ int inlet_next(struct inlet *inlet, struct sniff_frame *ret)
 	}
 	if (inlet->burst_at == inlet->burst_count) {
 		give_back(inlet);
-		take_burst(inlet);
+		take_burst(inlet, IDLE_TRIES);
+		bool is_gone = inlet->burst_count == 0 && one_port_is_gone(&inlet->port);
+		if (is_gone)
+			take_burst(inlet, 1); // what it sent since that look
+		if (inlet->burst_count == 0 && is_gone) {
+			strcpy(inlet->why, "the other end of the shared memory has ended");
+			return -EIO;
+		}
 		if (inlet->burst_count == 0)
 			return 0;
 	}

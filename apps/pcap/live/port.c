@@ -3,11 +3,15 @@
 
 #include "live/port.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <net/if.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -53,18 +57,27 @@ bool one_port_is_elsewhere(const char *word)
 	return one_port_is(word) && ports_ring_max() == 0;
 }
 
+#define SOCKET_NAME_BYTES (DEVICE_WORD_BYTES + 32)
+
+// Of the socket over which both ends of this shared memory talk, without the byte before it that
+// makes it abstract. Returns its length.
+static size_t socket_name(char ret[SOCKET_NAME_BYTES], const char *word)
+{
+	return (size_t)snprintf(ret, SOCKET_NAME_BYTES, "weft-%u-%s", (unsigned)getuid(),
+				word + strlen(MEMIF));
+}
+
 // Whether the kernel lists the socket that the server of this shared memory listens on: DPDK's
 // client gives up at once where there is none.
 static bool has_server(const char *word)
 {
-	char wanted[DEVICE_WORD_BYTES + 32], line[512];
-	int length = snprintf(wanted, sizeof(wanted), "@weft-%u-%s", (unsigned)getuid(),
-			      word + strlen(MEMIF));
+	char wanted[SOCKET_NAME_BYTES], line[512];
+	size_t length = socket_name(wanted, word);
 	bool is_there = false;
 	FILE *sockets = fopen("/proc/net/unix", "r");
 	while (sockets != NULL && !is_there && fgets(line, sizeof(line), sockets) != NULL) {
 		const char *name = strchr(line, '@');
-		is_there = name != NULL && strncmp(name, wanted, (size_t)length) == 0 &&
+		is_there = name != NULL && strncmp(++name, wanted, length) == 0 &&
 			(name[length] == '\n' || name[length] == '@'); // zeros read as @
 	}
 	if (sockets == NULL)
@@ -81,6 +94,46 @@ static int wait_for_server(const char *word, struct refusal *refusal)
 		nap(POLL_NS);
 	}
 	return 0;
+}
+
+// ---------------------------------------------------------------- whether the other end is there
+
+// Whether this file of ours is that socket, called by us.
+static bool is_control(int file, const char *name, size_t length)
+{
+	struct sockaddr_un peer = {0};
+	socklen_t bytes = sizeof(peer);
+	return getpeername(file, (struct sockaddr *)&peer, &bytes) == 0 &&
+		peer.sun_family == AF_UNIX && peer.sun_path[0] == '\0' &&
+		memcmp(peer.sun_path + 1, name, length) == 0 && peer.sun_path[1 + length] == '\0';
+}
+
+// DPDK's library does not tell which file that is. -1: none.
+static int find_control(const char *word)
+{
+	char name[SOCKET_NAME_BYTES];
+	size_t length = socket_name(name, word);
+	const struct dirent *entry;
+	int ret = -1;
+	DIR *files = opendir("/proc/self/fd");
+	while (files != NULL && ret < 0 && (entry = readdir(files)) != NULL) {
+		int file = atoi(entry->d_name);
+		ret = is_control(file, name, length) ? file : -1;
+	}
+	if (files != NULL)
+		closedir(files);
+	return ret;
+}
+
+// Since DPDK's interrupt thread is held (port_device_settle()), the port itself stays up.
+bool one_port_is_gone(const struct one_port *port)
+{
+	if (!port->is_memif || port->device.is_server)
+		return false;
+	struct pollfd end = {.fd = port->control, .events = POLLRDHUP};
+	bool has_hung_up = port->control >= 0 && poll(&end, 1, 0) == 1 &&
+		end.revents & (POLLRDHUP | POLLHUP | POLLERR);
+	return has_hung_up || !port_device_is_up(&port->ports, 0);
 }
 
 int one_port_open(struct one_port *ret, const char *word, bool is_server, uint32_t frames,
@@ -110,7 +163,10 @@ int one_port_open(struct one_port *ret, const char *word, bool is_server, uint32
 			return refuse(refusal, -ENODEV, NO_LINK, 0, 0, 0);
 		nap(POLL_NS);
 	}
-	return rc == 0 ? port_device_settle(&ret->ports, refusal) : rc;
+	if (rc == 0)
+		rc = port_device_settle(&ret->ports, refusal);
+	ret->control = ret->is_memif && !is_server ? find_control(word) : -1;
+	return rc;
 }
 
 void one_port_close(struct one_port *port)

@@ -15,6 +15,7 @@ struct one_port {
 	struct ports ports;
 	void *memory;
 	bool is_memif;
+	int control; // shared memory that was called: the socket of both ends; -1: not known
 };
 
 // Whether `word` names a port: memif:NAME, the address of a PCI device, or a virtual device of DPDK
@@ -27,6 +28,9 @@ bool one_port_is_elsewhere(const char *word);
 // -ENODEV, and -ENOTSUP in a build without DPDK.
 int one_port_open(struct one_port *ret, const char *word, bool is_server, uint32_t frames,
 		  struct refusal *refusal);
+
+// Whether shared memory was called whose other end has ended. What it sent before is still there.
+bool one_port_is_gone(const struct one_port *port);
 
 // Frees what one_port_open() got, even where that failed.
 void one_port_close(struct one_port *port);

@@ -20,7 +20,7 @@ enum flow_cause {
 	FLOW_LOSS_BEHIND,    // behind it, or damaged there: the packets are the same
 	FLOW_CORRUPT_BEFORE, // damaged before: bad ICRC here
 	FLOW_REORDER_BEFORE, // overtaken before
-	FLOW_REORDER_BEHIND, // NAKed, then ACKed without a repeat
+	FLOW_REORDER_BEHIND, // NAKed, then acknowledged before its repeat can have been
 	FLOW_TIMEOUT,	     // sent again by a timer though all had arrived
 	FLOW_TIMER,	     // sent again by a timer; what for is not seen here
 	FLOW_DUPLICATE,	     // doubled by the network

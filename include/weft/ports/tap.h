@@ -29,11 +29,12 @@ int tap_open(struct tap_set **ret, struct world *world, const struct tap_options
 bool tap_listens(const struct tap_set *set, uint32_t place, ps_t at);
 
 // -EINVAL with a reason where a tap of the scenario listens at the far end of a cable, which a run
-// with frames has none for.
+// in wall time does not see.
 int tap_check_near(const struct world *world, struct refusal *refusal);
 
 // `packet` passes `place` at `at`, in a call of `lane`. `frame` holds its `bytes` bytes; NULL where
-// there are none: then they are built if a capture wants them.
+// there are none: then they are built if a capture wants them. `packet` is NULL for a frame that
+// cannot be read.
 void tap_take(struct tap_set *set, uint32_t lane, uint32_t place, ps_t at,
 	      const struct packet *packet, const void *frame, uint32_t bytes);
 

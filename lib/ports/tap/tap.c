@@ -41,6 +41,7 @@ struct tap_record {
 	uint32_t bytes_at; // in the lane's bytes
 	uint32_t captured;
 	uint32_t original;
+	bool is_unread; // there is no packet
 };
 
 struct tap_lane {
@@ -138,8 +139,9 @@ int tap_check_near(const struct world *world, struct refusal *refusal)
 			continue;
 		int rc = refuse(
 			refusal, -EINVAL,
-			"taps[].end far needs a run without frames (weft sim, --ports none)", 0, 0,
-			0);
+			"taps[].end far needs virtual or paced time: in wall time nobody is at a "
+			"cable's far end",
+			0, 0, 0);
 		scenario_tap_place(scenario, i, refusal);
 		return rc;
 	}
@@ -389,7 +391,7 @@ static bool take_frame(const struct tap_set *set, struct tap_lane *lane,
 					      record->original);
 	if (record->captured > set->bytes_max - lane->used)
 		return false;
-	if (packet->opcode == PACKET_PAUSE)
+	if (packet != NULL && packet->opcode == PACKET_PAUSE)
 		frame = wire_pause_build(&set->codec->nic, packet, lane->frame);
 	else if (frame == NULL)
 		frame = build(set->codec, packet, record->captured, lane->frame);
@@ -404,7 +406,8 @@ void tap_take(struct tap_set *set, uint32_t lane, uint32_t place, ps_t at,
 {
 	struct tap_lane *to = &set->lanes[lane];
 	struct tap_point *point = &set->points[set->point_of[place]];
-	struct tap_record record = {.at = at, .place = place, .original = bytes};
+	struct tap_record record = {
+		.at = at, .place = place, .original = bytes, .is_unread = packet == NULL};
 	check(lane < set->lane_count && set->listens[place] != LISTENS_NOT);
 	if (frame == NULL)
 		record.original = tap_frame_bytes(set->codec, packet);
@@ -414,7 +417,7 @@ void tap_take(struct tap_set *set, uint32_t lane, uint32_t place, ps_t at,
 		point->lost++;
 		return;
 	}
-	if (to->packets != NULL)
+	if (to->packets != NULL && packet != NULL)
 		to->packets[to->count] = *packet;
 	to->records[to->count++] = record;
 }
@@ -460,7 +463,7 @@ static void put_line(struct tap_set *set, const struct tap_record *record,
 		drain_log(set);
 	name_place(set->world, record->place, name);
 	set->text_used += tap_log_line(set->text + set->text_used, &set->codec->nic, record->at,
-				       name, packet);
+				       name, record->is_unread ? NULL : packet);
 }
 
 // The keys of all lanes, one lane after the other. A cable's packets are all of one lane.

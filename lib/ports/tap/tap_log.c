@@ -114,6 +114,7 @@ static void put_packet(struct line *line, const struct wire_config *wire,
 	put_number(line, packet->payload_bytes);
 }
 
+#define COLUMNS 35 // of a line
 #define DATA_COLUMNS 6
 #define SACK_COLUMNS 9
 #define NACK_COLUMNS 2
@@ -222,6 +223,26 @@ static bool is_status(const struct packet *packet)
 		packet->opcode == PACKET_ENDPOINT_RESPONSE;
 }
 
+static void put_fields(struct line *line, const struct wire_config *wire,
+		       const struct packet *packet)
+{
+	put_packet(line, wire, packet);
+	if (is_status(packet))
+		put_status(line, packet);
+	else if (packet->opcode == PACKET_SACK)
+		put_sack(line, &packet->u.sack);
+	else if (packet->opcode == PACKET_NACK)
+		put_nack(line, &packet->u.nack);
+	else if (packet->opcode == PACKET_ACK)
+		put_ack(line, &packet->u.ack);
+	else if (is_rc(packet))
+		put_rc(line, packet);
+	else
+		put_data(line, packet);
+	if (!is_status(packet))
+		put_empty(line, STATUS_COLUMNS);
+}
+
 size_t tap_log_line(char *ret, const struct wire_config *wire, ps_t at, const char *tap,
 		    const struct packet *packet)
 {
@@ -229,21 +250,10 @@ size_t tap_log_line(char *ret, const struct wire_config *wire, ps_t at, const ch
 	put_digits(&line, (uint64_t)at);
 	*line.at++ = ',';
 	put_text(&line, tap);
-	put_packet(&line, wire, packet);
-	if (is_status(packet))
-		put_status(&line, packet);
-	else if (packet->opcode == PACKET_SACK)
-		put_sack(&line, &packet->u.sack);
-	else if (packet->opcode == PACKET_NACK)
-		put_nack(&line, &packet->u.nack);
-	else if (packet->opcode == PACKET_ACK)
-		put_ack(&line, &packet->u.ack);
-	else if (is_rc(packet))
-		put_rc(&line, packet);
+	if (packet != NULL)
+		put_fields(&line, wire, packet);
 	else
-		put_data(&line, packet);
-	if (!is_status(packet))
-		put_empty(&line, STATUS_COLUMNS);
+		put_empty(&line, COLUMNS - 2);
 	*line.at++ = '\n';
 	return (size_t)(line.at - ret);
 }

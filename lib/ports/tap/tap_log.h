@@ -18,6 +18,7 @@
 extern const char tap_log_head[];
 
 // Writes the line of `packet`, whose frame is as `wire` has it, and which entered the cable `tap`
-// at `at`, into TAP_LOG_LINE_BYTES. Returns its length; there is no NUL behind it.
+// at `at`, into TAP_LOG_LINE_BYTES; the columns of no packet (NULL) are empty. Returns its length;
+// there is no NUL behind it.
 size_t tap_log_line(char *ret, const struct wire_config *wire, ps_t at, const char *tap,
 		    const struct packet *packet);

@@ -40,7 +40,9 @@ uint32_t tap_snap_bytes(const struct codec *codec, const struct capture_config *
 uint32_t tap_captured_bytes(const struct codec *codec, const struct capture_config *config,
 			    const struct packet *packet, uint32_t frame_bytes)
 {
-	uint32_t captured = frame_bytes;
+	uint32_t captured = frame_bytes, longest = tap_snap_bytes(codec, config);
+	if (packet == NULL) // nobody knows where its headers end
+		return longest < captured ? longest : captured;
 	if (packet->opcode == PACKET_PAUSE)
 		return captured; // shorter than any limit
 	if (config->is_headers_only && tap_header_bytes(codec, packet) < captured)

@@ -13,7 +13,8 @@ uint32_t tap_frame_bytes(const struct codec *codec, const struct packet *packet)
 uint32_t tap_header_bytes(const struct codec *codec, const struct packet *packet);
 uint32_t tap_header_bytes_max(const struct codec *codec);
 
-// The most that a capture keeps of any frame, and what it keeps of one of `frame_bytes`.
+// The most that a capture keeps of any frame, and what it keeps of one of `frame_bytes`. `packet`
+// is NULL where that cannot be read.
 uint32_t tap_snap_bytes(const struct codec *codec, const struct capture_config *config);
 uint32_t tap_captured_bytes(const struct codec *codec, const struct capture_config *config,
 			    const struct packet *packet, uint32_t frame_bytes);

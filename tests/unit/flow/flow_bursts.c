@@ -163,6 +163,41 @@ static void stamps_that_are_too_coarse_say_nothing(void **)
 	assert_null(flow_bins_reason(FLOW_BINS_TOLD));
 }
 
+// A packet of MRC from NIC 1 to NIC 2 on a plane.
+static void packet_on(uint8_t plane, int64_t at_ns)
+{
+	struct wire_record record = {
+		.found = WIRE_FOUND_MRC,
+		.layers = WIRE_LAYER_BTH | WIRE_LAYER_IPV6,
+		.opcode = PACKET_WRITE_ONLY,
+		.original = 1000,
+		.payload_bytes = 900,
+		.source = {0xfd, 0x77, 0x65, 0x66, 0x74, 0, 0, plane, [15] = 1},
+		.target = {0xfd, 0x77, 0x65, 0x66, 0x74, 0, 0, plane, [15] = 2}};
+	static uint32_t psn;
+	record.psn = psn++;
+	struct flow_packet packet = {
+		.record = &record, .number = ++rig.number, .at_ns = at_ns, .has_time = true};
+	flow_take(rig.flow, &packet);
+}
+
+static void planes_have_stamps_of_their_own(void **)
+{
+	begin(8);
+	for (int i = 0; i < 800; i++) // one after the other on each of eight
+		packet_on((uint8_t)(i % 8), i / 8 * 7013);
+	const struct flow_report *report = rig_end(&rig);
+	assert_int_equal(report->target_count, 1);
+	assert_int_equal(report->targets[0].packets, 800);
+	assert_int_equal(report->targets[0].same_stamp, 0);
+	begin(8);
+	for (int i = 0; i < 800; i++) // bursts of 32 over eight
+		packet_on((uint8_t)(i % 8), i / 32 * 70013);
+	report = rig_end(&rig);
+	assert_int_equal(report->targets[0].same_stamp, 800 - 8 * 25);
+	assert_int_equal(state(&report->targets[0], 0), FLOW_BINS_SHARED);
+}
+
 static void stamps_that_go_back(void **)
 {
 	begin(8);
@@ -200,6 +235,7 @@ int main(void)
 		cmocka_unit_test(senders_that_meet_are_counted),
 		cmocka_unit_test(answers_are_no_senders),
 		cmocka_unit_test(stamps_that_are_too_coarse_say_nothing),
+		cmocka_unit_test(planes_have_stamps_of_their_own),
 		cmocka_unit_test(stamps_that_go_back),
 		cmocka_unit_test(destinations_without_room_are_counted),
 	};

@@ -215,6 +215,30 @@ static void what_comes_by_itself_behind_was_overtaken_behind(void **)
 	assert_causes(told("v6 " WARM "F10 M11 M12 M13 N11 L14 A14"), FLOW_REORDER_BEHIND, 1, NONE);
 }
 
+// It came by itself while its repeat was under way: the receiver wants the next one sooner than the
+// repeat, whose answer takes as long as the first ACK, can have been answered.
+static void a_nak_of_the_next_one_that_comes_too_soon_was_overtaken_behind(void **)
+{
+#define SLOW "F0 M1 M2 M3 M4 M5 M6 M7 M8 L9 +20 A9 "
+	static const char soon[] = SLOW "F10 M11 M12 M13 N11 M11 M12 N12 M12 M13 L14 +20 A14";
+	static const char open[] = SLOW "F10 M11 M12 M13 N11 M11 N12 M12 M13 L14 +20 A14";
+	static const char before[] = SLOW "F10 M11 M12 M13 N11 N12 M11 M12 M13 L14 +20 A14";
+	static const char late[] = SLOW
+		"F10 M11 M12 M13 N11 M11 M12 M13 +30 N12 M12 M13 L14 +20 A14";
+	for (const char **ip = (const char *[]){"", "v0 ", "v6 ", NULL}; *ip != NULL; ip++) {
+		for (const char **at = (const char *[]){soon, open, before, NULL}; *at != NULL;
+		     at++) {
+			char text[256];
+			snprintf(text, sizeof(text), "%s%s", *ip, *at);
+			const struct flow_report *report = told(text);
+			assert_causes(report, FLOW_REORDER_BEHIND, 1, NONE);
+			assert_int_equal(report->repairs[0].cause, FLOW_REORDER_BEHIND);
+			assert_int_equal(report->repairs[1].cause, FLOW_REORDER_BEHIND);
+		}
+	}
+	assert_causes(told(late), FLOW_LOSS_BEHIND, 2, NONE); // the repeat of 12 was lost, too
+}
+
 // ---------------------------------------------------------------- timers
 
 static void a_timer_of_what_was_acknowledged_had_no_need(void **)
@@ -337,6 +361,7 @@ int main(void)
 		cmocka_unit_test(the_first_packet_of_a_capture_may_have_overtaken),
 		cmocka_unit_test(the_first_packet_of_a_capture_may_have_been_lost),
 		cmocka_unit_test(what_comes_by_itself_behind_was_overtaken_behind),
+		cmocka_unit_test(a_nak_of_the_next_one_that_comes_too_soon_was_overtaken_behind),
 		cmocka_unit_test(a_timer_of_what_was_acknowledged_had_no_need),
 		cmocka_unit_test(a_late_ack_tells_that_all_had_arrived),
 		cmocka_unit_test(one_answer_to_two_copies_means_that_the_first_was_lost_behind),
