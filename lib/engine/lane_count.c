@@ -78,6 +78,14 @@ void lane_count_waiting(struct lane *lane, uint32_t index, ps_t at)
 	work->waited++;
 }
 
+// Whether it is of traffic.beside, of which each NIC receives one message.
+static bool is_beside(const struct world *world, const struct packet *packet)
+{
+	const uint32_t *first = world->jobs.beside_qpn;
+	return first != NULL && packet->qpn >= first[packet->target] &&
+		packet->qpn - first[packet->target] < world->scenario->qps_per_connection;
+}
+
 void lane_count_jobs(struct lane *lane, uint32_t m)
 {
 	const struct world *world = lane->world;
@@ -86,7 +94,7 @@ void lane_count_jobs(struct lane *lane, uint32_t m)
 		const struct packet *packet = packet_at(lane->out.packets, departure->packet);
 		uint32_t job = world->jobs.owner_of[packet->source];
 		uint32_t plan = lane->cables.plan[lane_cable(lane, m, departure)];
-		if (packet->payload_bytes > 0 && job != MIX_NOBODY)
+		if (packet->payload_bytes > 0 && job != MIX_NOBODY && !is_beside(world, packet))
 			world->jobs.bytes[(size_t)plan * world->scenario->job_count + job] +=
 				packet->wire_bytes;
 	}

@@ -165,7 +165,7 @@ static uint32_t nics_of_pairs(const struct world *world, bool is_receiver)
 	return distinct;
 }
 
-// Of several jobs: NICs whose cable carried data of one.
+// Of several jobs: NICs whose cable carried data of one, and those of messages beside them.
 static uint32_t nics_of_several(const struct world *world, bool is_receiver)
 {
 	uint32_t jobs = world->scenario->job_count, hosts = world->topology.hosts, count = 0;
@@ -181,9 +181,12 @@ static uint32_t nics_of_several(const struct world *world, bool is_receiver)
 			continue;
 		bool *nic =
 			&talks[host * world->fabric.nics_per_host + port / world->fabric.planes];
-		count += !*nic;
 		*nic = true;
 	}
+	for (uint32_t i = 0; talks != NULL && i < world->flow_count; i++)
+		talks[is_receiver ? world->flows[i].to : world->flows[i].from] = true;
+	for (uint32_t i = 0; talks != NULL && i < world->fabric.nics; i++)
+		count += talks[i];
 	free(talks);
 	return count;
 }

@@ -244,8 +244,7 @@ bool scenario_use_holds(enum scenario_use use, const struct scenario *scenario)
 		return is_pattern(kind) || kind == TRAFFIC_RING || kind == TRAFFIC_COLLECTIVE ||
 			kind == TRAFFIC_GRADIENTS;
 	case USE_BESIDE:
-		return (is_pattern(kind) && kind != TRAFFIC_BUTTERFLY) || kind == TRAFFIC_RING ||
-			(kind == TRAFFIC_COLLECTIVE && !scenario->traffic.is_course);
+		return !scenario->traffic.is_course;
 	case USE_MESSAGES:
 		return is_pattern(kind) || kind == TRAFFIC_FLOWS || kind == TRAFFIC_MATRIX;
 	case USE_INCAST:
@@ -340,8 +339,7 @@ static const char *const use_names[USE_COUNT] = {
 	[USE_RC] = "transport.kind rc",
 	[USE_FLOWS] = "traffic.kind flows",
 	[USE_BYTES] = "a traffic.kind with messages of one size",
-	[USE_BESIDE] = "permutation, incast, outcast, tornado, all_to_all, ring or "
-		       "collective as traffic.kind, without traffic.messages made",
+	[USE_BESIDE] = "traffic.messages stored",
 	[USE_MESSAGES] = "a traffic.kind of flows",
 	[USE_INCAST] = "traffic.kind incast",
 	[USE_OUTCAST] = "traffic.kind outcast",

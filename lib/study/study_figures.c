@@ -335,6 +335,14 @@ static double collective_so_far(const struct report_input *input)
 	return outcome->collective_count > 0 ? sum / outcome->collective_count : NAN;
 }
 
+// Whether flows are all that runs: of them it is known beforehand how much they send.
+static bool has_flows_alone(const struct world *world)
+{
+	return world->flow_count > 0 && world->outcome->collective_count == 0 &&
+		world->line_count == 0 && world->jobs.bytes == NULL && world->program == NULL &&
+		world->course == NULL;
+}
+
 // Of flows it is known how many packets they have, and each that is sent again is one more.
 static double retransmitted_so_far(const struct report_input *input)
 {
@@ -343,7 +351,7 @@ static double retransmitted_so_far(const struct report_input *input)
 	double again = (double)rtx_total(&world->outcome->transport);
 	for (uint32_t i = 0; i < world->flow_count; i++)
 		packets += (world->flows[i].bytes + payload - 1) / payload;
-	return packets > 0 ? again / ((double)packets + again) : NAN;
+	return has_flows_alone(world) ? again / ((double)packets + again) : NAN;
 }
 
 double report_study_so_far(uint32_t figure, const struct report_input *input)
@@ -362,17 +370,14 @@ double report_study_so_far(uint32_t figure, const struct report_input *input)
 	return only_rises(of) ? of->of(input) : NAN;
 }
 
-// All that flows are of, as if the last of them were done by now. Other traffic is not known
-// beforehand.
+// All that flows are of, as if the last of them were done by now.
 static double goodput_at_most(const struct report_input *input)
 {
 	const struct world *world = input->world;
 	struct report_input done_now = *input;
 	struct goodput goodput;
 	uint64_t bytes = 0;
-	if (world->flow_count == 0 || world->outcome->collective_count > 0 ||
-	    world->line_count > 0 || world->jobs.bytes != NULL || world->program != NULL ||
-	    world->course != NULL)
+	if (!has_flows_alone(world))
 		return NAN;
 	for (uint32_t i = 0; i < world->flow_count; i++) {
 		bytes += world->flows[i].bytes;

@@ -257,37 +257,13 @@ class Tune(Room):
         fresh = sorted({seed for _, setting, seed in times if setting == best["setting"] and seed >= 2 ** 32})
         worst = [max(math.log(times[scenario, best["setting"], seed] / times[scenario, "default", seed]) for scenario in rows) for seed in fresh]
         self.assertAlmostEqual(best["fresh"]["ratio"], math.exp(sum(worst) / len(worst)), places=9)
-        (self.folder / "goal.yaml").write_text(SMALL.replace("incast, senders: 12, bytes: 200kB", "butterfly, bytes: 1MiB"), encoding="utf-8")
-        for words, said in ((["goal.yaml+mixed", *KNOBS], "traffic.beside has no effect here"), (["small.yaml+failur", *KNOBS], "nothing is called `+failur`; behind a scenario may stand: +base_rtt_low"),
+        (self.folder / "made.yaml").write_text(SMALL.replace("incast, senders: 12, bytes: 200kB", "collective, collective: all_reduce, bytes: 1MiB, messages: made"), encoding="utf-8")
+        for words, said in ((["made.yaml+mixed", *KNOBS], "traffic.beside has no effect here"), (["small.yaml+failur", *KNOBS], "nothing is called `+failur`; behind a scenario may stand: +base_rtt_low"),
                             (["small.yaml+base_rtt_low", "--knob", "cc.base_rtt=0.5rtt..2rtt"], "cc.base_rtt is set twice")):
             self.assertIn(said, self.weft(*words, "--study", "wrong.tune", status=BAD_INPUT).stderr)
             self.assertFalse((self.folder / "wrong.tune").exists())
         self.assertIn("small.yaml+plane_down: the run of the default did not come to its end",
                       self.weft("small.yaml+plane_down", *KNOBS, "--set", "fabric.planes=1", "--study", "wrong.tune", status=BAD_INPUT).stderr)
-
-    def test_mixed_traffic_beside_a_collective(self):
-        """A ring and a collective of stored messages run with messages beside them, whole and in any windows; the study has the
-        runs of weft sim. What steps, samples and traces do not say of them is refused."""
-        for kind in ("ring", "collective"):
-            text = SMALL.replace("incast, senders: 12, bytes: 200kB", f"{kind}, collective: all_reduce, bytes: 1MiB")
-            (self.folder / f"{kind}.yaml").write_text(text, encoding="utf-8")
-        self.weft("ring.yaml", "ring.yaml+mixed", "collective.yaml+mixed", "--aim", "done_s", *KNOBS, *BUDGET[2:], "--budget", "400", "--study", "mixed.tune", status=None)
-        with sqlite3.connect(self.folder / "mixed.tune") as store:
-            bdp_bytes = float(store.execute("SELECT value FROM facts WHERE name = 'fabric.1'").fetchone()[0].split()[1])
-            rows = dict(store.execute("SELECT scenario, digest FROM runs WHERE setting = 'default' AND seed = 1"))
-        beside = ["--set", f"traffic.beside={4 * bdp_bytes:.0f}B"]
-        for kind in ("ring", "collective"):
-            alone, mixed = (json.loads(self.sim(f"{kind}.yaml", "--json", "--seed", "1", *more)) for more in ([], beside))
-            windows = json.loads(self.sim(f"{kind}.yaml", "--json", "--seed", "1", *beside, "--set", "limits.window=142ns"))
-            self.assertEqual((mixed["run"]["digest"], windows["run"]["digest"]), (rows[f"{kind}.yaml+mixed"],) * 2)
-            self.assertEqual((alone["flows"], mixed["flows"]["count"], len(mixed["collectives"])), (None, 16, len(alone["collectives"])))
-            more = mixed["goodput"]["payload_bytes"] - alone["goodput"]["payload_bytes"]
-            self.assertEqual(more, 16 * round(4 * bdp_bytes))
-            self.assertGreater(mixed["goodput"]["traffic_ps"], alone["goodput"]["traffic_ps"])
-        for words, said in ((["--skip", "steady"], "does not go with traffic.beside"), (["--sample", "steps=3"], "a sample leaves out what traffic.beside would meet"),
-                            (["--export", "goal", "--out", "out"], "messages of traffic.beside are in no list")):
-            self.assertIn(said, self.sim("ring.yaml", *beside, *words, status=BAD_INPUT))
-        self.assertIn("traffic.beside has no effect here", self.sim("collective.yaml", *beside, "--set", "traffic.messages=made", status=BAD_INPUT))
 
     def ended(self, study):
         with sqlite3.connect(f"file:{self.folder / study}?mode=ro", uri=True) as store:

@@ -26,6 +26,17 @@ class Verbs(program_tune.Room):
     def test_parts_come_to_what_one_process_comes_to(self):
         self.join_parts(PARTS)
 
+    def test_parts_that_search_in_rounds(self):
+        """Each part has settings of a second round, on twice the seeds of the first."""
+        self.join_parts([*KNOBS, "--budget", "1500", "--fresh-seeds", "8", "--race-seeds", "4", "--parts", "3", "--search-seeds", "2"])
+        for part in (1, 2, 3):
+            seeds = {}
+            for _, setting, seed, _ in self.rows(f"small.{part}.tune"):
+                seeds[setting] = seeds.get(setting, 0) + (seed < 2 ** 32)
+            counts = [count for setting, count in seeds.items() if setting != "default"]
+            self.assertIn(2, counts)
+            self.assertGreaterEqual(sum(count >= 4 for count in counts), 8)
+
     def test_parts_of_a_search_for_a_front_that_starts_from_what_was_screened(self):
         """No part knows of what another found, so that each is done elsewhere as it is done here."""
         knobs = ["--knob", "cc.target_delay=0.1rtt..6rtt", "--knob", "cc.qa_gate=0..6", "--knob", "queue.bytes=30kB..400kB"]

@@ -29,6 +29,8 @@ struct world_jobs {
 	// written by the cables' shards
 	uint64_t *bytes;
 	uint64_t ops[MIX_PARTS_MAX]; // operations of each; 0: it does not run
+	uint32_t *beside_qpn; // [nics] the first of the QPs there that receive traffic.beside,
+			      // which is no job's; or NULL
 };
 
 // Of several jobs: what of one has ended.

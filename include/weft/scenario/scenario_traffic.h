@@ -59,12 +59,12 @@ struct scenario_job {
 
 struct traffic_config {
 	enum traffic_kind kind;
-	uint64_t bytes;	       // of each flow, or of the ring's buffer
-	uint64_t beside_bytes; // patterns: of a message that each NIC sends beside them; 0: none
-	uint32_t senders;      // incast
-	uint32_t receivers;    // outcast
-	uint32_t flow_count;   // flows
-	struct flow *flows;    // flows: [flow_count], owned by the scenario
+	uint64_t bytes;		       // of each flow, or of the ring's buffer
+	uint64_t beside_bytes;	       // of a message that each NIC sends beside them; 0: none
+	uint32_t senders;	       // incast
+	uint32_t receivers;	       // outcast
+	uint32_t flow_count;	       // flows
+	struct flow *flows;	       // flows: [flow_count], owned by the scenario
 	enum coll_kind collective;     // ring (the first three), collective
 	enum coll_algorithm algorithm; // collective; TRAFFIC_ALGORITHM_AUTO: coll_choose()
 	uint32_t root;		       // collective, where it has one

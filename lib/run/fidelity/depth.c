@@ -115,6 +115,11 @@ int depth_prepare(struct call *call, struct world_step *world)
 	struct refusal *refusal = &call->refusal;
 	if (call->is_comparison)
 		return refuse(refusal, -EINVAL, "name one of its variants by --variant", 0, 0, 0);
+	if (call->scenario.traffic.beside_bytes > 0)
+		return refuse(refusal, -EINVAL,
+			      "a step's time is worked out of the step alone: --depth does not go "
+			      "with traffic.beside",
+			      0, 0, 0);
 	int rc = world_step(world, &call->scenario, options->order, refusal);
 	if (rc < 0)
 		return rc;

@@ -51,31 +51,29 @@ static int build_butterfly(struct world *world, struct refusal *refusal)
 	return 0;
 }
 
-// A message from each NIC to another one, of dice of its own: another permutation than the
-// traffic's.
-static void put_beside(const struct world *world, struct flow *flows)
-{
-	const struct scenario *scenario = world->scenario;
-	pattern_permutation(flows, world->fabric.nics, scenario->traffic.beside_bytes,
-			    rng_mix(scenario->seed));
-}
-
-// The same where the traffic has no flows.
+// Behind the traffic's own flows a message from each NIC to another one, of dice of its own:
+// another permutation than the traffic's.
 static int build_beside(struct world *world, struct refusal *refusal)
 {
-	if (world->scenario->traffic.beside_bytes == 0 || world->flow_count > 0)
+	const struct scenario *scenario = world->scenario;
+	uint32_t nics = world->fabric.nics, count = world->flow_count;
+	if (scenario->traffic.beside_bytes == 0)
 		return 0;
-	if (world->scenario->sample.is_on)
+	if (world->job.group_count > 0 && scenario->sample.is_on)
 		return refuse(refusal, -EINVAL,
 			      "a sample leaves out what traffic.beside would meet: sample off goes "
 			      "with it",
 			      0, 0, 0);
-	world->flow_count = world->fabric.nics;
-	world->flows = arena_draw(world->arena, ARENA_WORKLOAD, world->flow_count,
-				  sizeof(*world->flows));
-	if (world->flows == NULL)
+	struct flow *flows = arena_draw(world->arena, ARENA_WORKLOAD, (size_t)count + nics,
+					sizeof(*flows));
+	if (flows == NULL)
 		return build_no_memory(world, refusal);
-	put_beside(world, world->flows);
+	for (uint32_t i = 0; i < count; i++)
+		flows[i] = world->flows[i];
+	pattern_permutation(flows + count, nics, scenario->traffic.beside_bytes,
+			    rng_mix(scenario->seed));
+	world->flows = flows;
+	world->flow_count = count + nics;
 	return 0;
 }
 
@@ -85,15 +83,11 @@ static int build_patterns(struct world *world, struct refusal *refusal)
 	const struct traffic_config *traffic = &scenario->traffic;
 	uint32_t nics = world->fabric.nics, per_host = world->fabric.nics_per_host;
 	uint32_t count = pattern_count(traffic, nics);
-	uint32_t beside = traffic->beside_bytes > 0 ? nics : 0;
-	struct flow *flows = arena_draw(world->arena, ARENA_WORKLOAD, count + beside,
-					sizeof(*flows));
+	struct flow *flows = arena_draw(world->arena, ARENA_WORKLOAD, count, sizeof(*flows));
 	if (flows == NULL)
 		return build_no_memory(world, refusal);
 	world->flows = flows;
-	world->flow_count = count + beside;
-	if (beside > 0)
-		put_beside(world, flows + count);
+	world->flow_count = count;
 	switch (traffic->kind) {
 	case TRAFFIC_PERMUTATION:
 		pattern_permutation(flows, nics, traffic->bytes, scenario->seed);

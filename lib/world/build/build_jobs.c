@@ -183,6 +183,13 @@ int build_jobs(struct world *world, struct refusal *refusal)
 	world->program = program;
 	world->jobs.owner_of = build.room.owner;
 	count_ops(world);
+	if (scenario->traffic.beside_bytes > 0) {
+		world->jobs.beside_qpn = arena_draw(world->arena, ARENA_WORLD,
+						    scenario->fabric.nics,
+						    sizeof(*world->jobs.beside_qpn));
+		if (world->jobs.beside_qpn == NULL)
+			return build_no_memory(world, refusal);
+	}
 	if (program->job != NULL)
 		world->job = *program->job;
 	return 0;

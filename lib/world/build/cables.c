@@ -21,6 +21,8 @@ static uint32_t threshold_of(uint32_t share_ppb)
 // of their own.
 static bool has_work(const struct world *world, const struct fault *fault)
 {
+	if (world->job.group_count > 0 || world->program != NULL || world->course != NULL)
+		return true;
 	for (uint32_t i = 0; i < world->flow_count; i++) {
 		const struct flow *flow = &world->flows[i];
 		uint32_t host = flow->from / world->fabric.nics_per_host;
@@ -28,7 +30,7 @@ static bool has_work(const struct world *world, const struct fault *fault)
 		    (fault->at.where == LINK_AT_ALL || fault->at.index == host))
 			return true;
 	}
-	return world->flow_count == 0;
+	return false;
 }
 
 static int check_straggler(const struct world *world, const struct fault *fault,

@@ -296,6 +296,8 @@ static void tell_owners(const struct world *world, const struct builder *builder
 	switch (connection->from_role) {
 	case NIC_ROLE_FLOW:
 		builder->flow_qpn[connection->flow] = from_qpn;
+		if (world->jobs.beside_qpn != NULL)
+			world->jobs.beside_qpn[connection->to_nic] = to_qpn;
 		break;
 	case NIC_ROLE_LINE_SEND:
 		world->lines[connection->line].qpn = from_qpn;

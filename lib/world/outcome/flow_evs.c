@@ -14,7 +14,8 @@ void flow_evs_keep(const struct world *world, uint32_t flow, struct endpoint *en
 		   uint32_t qpn)
 {
 	const struct scenario *scenario = world->scenario;
-	if (scenario->flow_evs_count == 0 || endpoint == NULL)
+	if (scenario->flow_evs_count == 0 || flow >= scenario->traffic.flow_count ||
+	    endpoint == NULL)
 		return;
 	const struct flow_evs *evs = &scenario->flow_evs[flow];
 	const uint16_t *numbers = evs->is_list ? scenario->flow_ev_numbers + evs->first : NULL;

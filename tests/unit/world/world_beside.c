@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mixed traffic: beside the flows of a pattern, which stay as they are, each NIC sends one message
-// of traffic.beside and is sent one, another NIC's for each seed.
+// Mixed traffic: beside the flows of the traffic, which stay as they are, each NIC sends one
+// message of traffic.beside and is sent one, another NIC's for each seed.
 
 // clang-format off
 #include <stdarg.h>
@@ -90,25 +90,35 @@ static void a_permutation_has_another_one_beside(void **state)
 	assert_true(differ > 5);
 }
 
-static void what_waits_or_has_no_flows_has_none_beside(void **state)
+// Flows that wait for others stay what they are: only theirs have triggers.
+static void a_butterfly_waits_as_without(void **state)
 {
-	static const char *const kinds[][5] = {{"traffic.kind=butterfly"},
-					       {"traffic.kind=collective",
-						"traffic.collective=all_reduce",
-						"traffic.messages=made"}};
+	enum { FLOWS = 3 * NICS };
+	static struct flow alone[FLOWS];
+	uint32_t to[NICS];
 	(void)state;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		struct refusal refusal = {0};
-		const char *sets[6] = {"traffic.beside=1MB"};
-		uint32_t count = 1;
-		for (; kinds[i][count - 1] != NULL; count++)
-			sets[count] = kinds[i][count - 1];
-		assert_int_not_equal(scenario_parse(&scenario, "text", text, strlen(text), sets,
-						    count, &refusal),
-				     0);
-		if (strstr(refusal.text, "traffic.beside has no effect here") == NULL)
-			fail_msg("%s", refusal.text);
-	}
+	BUILD("traffic.kind=butterfly");
+	assert_int_equal(world.flow_count, FLOWS);
+	memcpy(alone, world.flows, sizeof(alone));
+	BUILD("traffic.kind=butterfly", "traffic.beside=300kB");
+	assert_memory_equal(world.flows, alone, sizeof(alone));
+	assert_int_equal(world.trigger_count, FLOWS - NICS);
+	are_beside(FLOWS, 300000, to);
+	for (uint32_t i = FLOWS; i < FLOWS + NICS; i++)
+		assert_int_equal(world.flows[i].trigger, 0);
+}
+
+static void messages_that_are_made_have_none_beside(void **state)
+{
+	static const char *const sets[] = {"traffic.kind=collective",
+					   "traffic.collective=all_reduce", "traffic.messages=made",
+					   "traffic.beside=1MB"};
+	struct refusal refusal = {0};
+	(void)state;
+	assert_int_not_equal(
+		scenario_parse(&scenario, "text", text, strlen(text), sets, 4, &refusal), 0);
+	if (strstr(refusal.text, "traffic.beside has no effect here") == NULL)
+		fail_msg("%s", refusal.text);
 }
 
 int main(void)
@@ -116,7 +126,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_nic_sends_and_is_sent_one_message_more),
 		cmocka_unit_test(a_permutation_has_another_one_beside),
-		cmocka_unit_test(what_waits_or_has_no_flows_has_none_beside),
+		cmocka_unit_test(a_butterfly_waits_as_without),
+		cmocka_unit_test(messages_that_are_made_have_none_beside),
 	};
 	memory = aligned_alloc(64, ARENA_BYTES);
 	if (memory == NULL)
