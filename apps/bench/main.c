@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include <weft/engine/engine.h>
-#include <weft/result/report_visible.h>
 
 #include "bench.h"
 #include "help.h"
@@ -23,20 +22,6 @@ struct words {
 	int asked;
 	const char *show; // a case
 };
-
-int say_refusal(const struct refusal *refusal, int status)
-{
-	outcome_refused("bench", refusal, -EINVAL);
-	return status;
-}
-
-int bad_word(const char *what, const char *word)
-{
-	char *shown = visible_text(word);
-	fprintf(stderr, "weft bench: %s '%s' (weft bench --help lists the options)\n", what, shown);
-	free(shown);
-	return EXIT_BAD_INPUT;
-}
 
 // 0 when `text` is no number from 1 to REPEAT_MAX.
 static long repeat_of(const char *text)

@@ -161,11 +161,6 @@ static int read_all(struct call *call)
 	return rc;
 }
 
-double log_file_off(const struct call *call, const struct log_file *file)
-{
-	return call->result_s / file->figures.median_s - 1;
-}
-
 static int show(struct call *call)
 {
 	int rc = read_all(call), status = EXIT_SUCCESS;

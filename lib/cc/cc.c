@@ -113,6 +113,11 @@ ps_t cc_target_ps(const struct cc_config *config)
 	return config->has_trimming ? config->base_rtt_ps * 3 / 4 : config->base_rtt_ps;
 }
 
+ps_t cc_swift_target_ps(const struct cc_config *config)
+{
+	return config->target_delay_ps != 0 ? config->target_delay_ps : config->base_rtt_ps / 2;
+}
+
 ps_t cc_delay_aim(const struct cc_config *config)
 {
 	return cc_find(config->name)->keys & CC_KEYS_NSCC ? cc_target_ps(config)

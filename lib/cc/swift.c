@@ -44,11 +44,6 @@ static void set_window(struct cc *cc, struct swift *s, double cwnd)
 	cc->window_bytes = (uint32_t)s->cwnd;
 }
 
-ps_t cc_swift_target_ps(const struct cc_config *config)
-{
-	return config->target_delay_ps != 0 ? config->target_delay_ps : config->base_rtt_ps / 2;
-}
-
 static void swift_init(struct cc *cc, const struct cc_config *config, ps_t now)
 {
 	struct swift *s = swift_of(cc);

@@ -3,12 +3,7 @@
 // the order of the steps; keys are in scenario_keys.c, units in scenario_value.c, YAML in
 // scenario_document.c, lists in scenario_list.c, what must fit together in scenario_check.c.
 
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-
-#include <weft/core/check.h>
 
 #include "scenario_draft.h"
 #include "scenario_words.h"
@@ -16,80 +11,6 @@
 #define PATH_BYTES 64
 #define FAULT_WORDS "--fault" // the file that faults of the command line are in
 #define TAP_WORDS "--tap"
-
-int draft_refuse(struct draft *draft, struct mark mark, const char *format, ...)
-{
-	struct refusal *refusal = draft->refusal;
-	va_list arguments;
-	snprintf(refusal->file, sizeof(refusal->file), "%s", mark.is_set ? "--set" : draft->path);
-	refusal->line = mark.line;
-	refusal->column = mark.column;
-	va_start(arguments, format);
-	vsnprintf(refusal->text, sizeof(refusal->text), format, arguments);
-	va_end(arguments);
-	return -EINVAL;
-}
-
-bool draft_is_given(const struct draft *draft, const char *path)
-{
-	int index = scenario_key_find(path);
-	check(index >= 0);
-	return draft->is_given[index];
-}
-
-struct mark draft_mark(const struct draft *draft, const char *path)
-{
-	return draft_is_given(draft, path) ? draft->value_marks[scenario_key_find(path)]
-					   : draft->root;
-}
-
-int draft_store(struct draft *draft, void *base, const struct scenario_key *key,
-		const struct scalar *scalar, struct mark mark)
-{
-	struct refusal reason;
-	int rc = value_store(base, key, scalar, &reason);
-	if (rc != 0)
-		return draft_refuse(draft, mark, "%s: %s", key->path, reason.text);
-	return 0;
-}
-
-// Whether the table's default of this key can be read as a value.
-static bool has_default(const struct scenario_key *key)
-{
-	bool is_nothing = strcmp(key->value, "-") == 0 || strcmp(key->unit, "list") == 0;
-	return !is_nothing && !scenario_key_is_required(key) && !scenario_key_is_element(key);
-}
-
-static void store_default(struct scenario *scenario, const struct scenario_key *key)
-{
-	const struct scalar value = {key->value, strlen(key->value), true};
-	struct refusal refusal;
-	if (has_default(key)) {
-		int rc = value_store(scenario, key, &value, &refusal);
-		check(rc == 0); // the table keeps to its own rules
-	}
-}
-
-void draft_forget(struct draft *draft, int index)
-{
-	draft->is_given[index] = false;
-	draft->lists[index] = NULL;
-	const struct scenario_key *key = &scenario_keys()[index];
-	memset((uint8_t *)draft->scenario + key->offset, 0, key->size); // not all have a default
-	store_default(draft->scenario, key);
-}
-
-void scenario_defaults(struct scenario *ret)
-{
-	memset(ret, 0, sizeof(*ret));
-	for (const struct scenario_key *key = scenario_keys(); key->path != NULL; key++)
-		store_default(ret, key);
-	ret->traffic.flows = ret->flows;
-	ret->fabric.graph.names = ret->node_names;
-	ret->fabric.graph.links = ret->graph_links;
-	ret->fabric.thin_kept = 1;
-	ret->fabric.thin_of = 1;
-}
 
 // `sample=off` takes back what the file says of a sample, but not what other assignments say.
 static int forget_sample(struct draft *draft)

@@ -19,12 +19,6 @@ struct level {
 	const struct level *above;
 };
 
-struct mark document_mark(const yaml_node_t *node)
-{
-	return (struct mark){(uint32_t)node->start_mark.line + 1,
-			     (uint32_t)node->start_mark.column + 1, false};
-}
-
 // ---------------------------------------------------------------- text
 
 // Length of the UTF-8 character at `at`, 0 when it is none (RFC 3629: no surrogates, no overlong

@@ -7,11 +7,6 @@
 
 #include "scenario_draft.h"
 
-struct mark draft_element_mark(const struct draft *draft, const yaml_node_t *node, const char *path)
-{
-	return draft_is_given(draft, path) ? draft_mark(draft, path) : document_mark(node);
-}
-
 static int check_index(struct draft *draft, const char *path, uint32_t value, uint32_t count)
 {
 	if (!draft_is_given(draft, path) || value < count)
@@ -434,30 +429,6 @@ static int read_input(struct draft *draft, yaml_document_t *document, const yaml
 	draft->scenario->input_count = index + 1;
 	return document_read_element(draft, document, node, "inputs[]",
 				     &draft->scenario->inputs[index]);
-}
-
-int draft_read_list(struct draft *draft, yaml_document_t *document, const char *path,
-		    uint32_t count_max, read_element_fn *read_element)
-{
-	int key = scenario_key_find(path);
-	const yaml_node_t *node = draft->lists[key];
-	if (!draft->is_given[key])
-		return 0;
-	uint32_t index = 0;
-	const yaml_node_item_t *item = node->data.sequence.items.start;
-	for (; item < node->data.sequence.items.top; item++, index++) {
-		const yaml_node_t *element = yaml_document_get_node(document, *item);
-		if (index == count_max)
-			return draft_refuse(draft, document_mark(element),
-					    "%s: there are more than %u", path, count_max);
-		if (element == node)
-			return draft_refuse(draft, document_mark(element),
-					    "%s: an alias leads back to what contains it", path);
-		int rc = read_element(draft, document, element, index);
-		if (rc != 0)
-			return rc;
-	}
-	return 0;
 }
 
 int draft_read_lists(struct draft *draft, yaml_document_t *document)

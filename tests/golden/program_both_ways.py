@@ -11,8 +11,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(os.path.join(os.environ["WEFT_SOURCE"], "tests"))
+import shipped
+
 SOURCE = pathlib.Path(os.environ["WEFT_SOURCE"])
-SHIPPED = SOURCE / "apps" / "scenarios"
 PCAPS = SOURCE / "pcaps"
 CLOS = "fabric: {topology: clos, nics: 8, nics_per_t0: 4, t1_count: 4, planes: 2}\ntraffic: {kind: permutation, bytes: 100kB}\n"
 VALUES = ", ".join(f"{{ev: {number << 27 | 5}}}" for number in range(16))
@@ -26,34 +28,13 @@ EVS = {  # choices of entropy values that RC has no use for, or one of its own
     "usid": "fabric: {topology: clos, nics: 8, nics_per_t0: 4, t1_count: 4, planes: 2, forwarding: usid}\n"
             "traffic: {kind: permutation, bytes: 100kB}\n",
 }
-SMALL = [word for key in ("steps", "buckets", "fill") for word in ("--set", f"sample.{key}=1")]
-SYSTEMS = ("a100-4096", "azure-gb200-llama405b-112", "coreweave-gb300-deepseek-v3", "google-tpu-v5p-6144", "meta-24k-roce",
-           "nvidia-gb300-gpt-oss-20b", "nvidia-h100-8192-quantum2", "tpu-v3-1024")
-WORDS = {name: SMALL for name in SYSTEMS} | {  # what makes it small, or what it needs
-    "azure-gb200-llama405b": ["--sample", "groups=1,steps=1,buckets=1,fill=1"],
-    "drill-ring-roce": ["--variant", "mrc", "--set", "traffic.bytes=16MiB"],
-    "drill-ring-loss-0.1": ["--variant", "mrc", "--set", "traffic.bytes=16MiB"],
-    "drill-ring-loss-1": ["--variant", "mrc", "--set", "traffic.bytes=16MiB"],
-    "drill-all-to-all": ["--variant", "mrc"],
-    **{f"drill-load-{what}": ["--variant", "mrc-100"] for what in ("trunk", "t1", "t0", "plane", "nic-port")},
-    "drill-loss-1": ["--variant", "mrc"],
-    "compare-ring": ["--variant", "mrc", "--set", "traffic.bytes=4MiB"],
-    "compare-all-to-all": ["--variant", "mrc", "--set", "traffic.bytes=64kB"],
-    "coreweave-gb300-deepseek-v3": [*SMALL, "--set", "sample.groups=1"],
-    "uec": [*SMALL, "--set", "sample.groups=1"],
-    "two-jobs": ["--variant", "packed"],
-    "jobs-two-rings": ["--variant", "packed"],
-    "jobs-two-models": ["--variant", "packed"],
-    "trace-default": None,  # runs a file of the user's
-    "trace-nodes": None,  # the same
-}
 DONE, MISSED, NOT_VALID = 0, 1, 5
 PATIENCE_S = 600
 
 
 def run(name, kind):
     """Exit status and result."""
-    command = [os.environ["WEFT"], "sim", name, *WORDS.get(name, []), "--set", f"transport.kind={kind}", "--json"]
+    command = [os.environ["WEFT"], "sim", name, *shipped.WORDS.get(name, []), "--set", f"transport.kind={kind}", "--json"]
     if kind == "rc":
         command += ["--set", "cc.algorithm=fixed"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
@@ -92,7 +73,7 @@ def main():
 
 def both_ways(folder):
     failed, stalled = 0, []
-    names = [path.stem for path in sorted(SHIPPED.glob("*.yaml")) if WORDS.get(path.stem, []) is not None]
+    names = shipped.names()
     names += [str(path) for path in sorted(PCAPS.glob("*.yaml")) if path.stem != "retry-exhausted"]  # no path works there
     names += sorted(written(folder))
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:

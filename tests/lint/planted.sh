@@ -19,6 +19,10 @@ printf '%s\n#pragma once\n\n#include <weft/core/time.h>\n\nps_t cc_pick(ps_t now
 printf '%s\n#include <weft/cc/cc.h>\n\nps_t cc_pick(ps_t now)\n{\n\treturn now + 1;\n}\n' "$spdx" >"$tree/lib/cc/pick.c"
 printf 'Read [pick](lib/cc/pick.c) and `lib/cc/pick.c`.\n' >"$tree/README.md"
 printf '#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\nset -e\necho\n' >"$tree/run"
+if [ "$lint" = circles ]; then
+  printf '%s\n#include <weft/cc/cc.h>\n\nps_t cc_round(ps_t now)\n{\n\treturn cc_pick(now);\n}\n' "$spdx" >"$tree/lib/cc/round.c"
+  printf '# none\n' >"$tree/circles.txt"
+fi
 if [ "$lint" = schema ]; then
   mkdir -p "$tree/docs" "$tree/lib/result" "$tree/lib/study"
   mkdir -p "$tree/apps/validate-fabric"
@@ -36,8 +40,21 @@ archive() {
   ar crT "$tree/libweft_cc.a" "$tree/lib/cc_pick.c.o" # thin, as meson makes them
 }
 
+# Compiles the files of lib/cc as the room's objects, which circles.py reads.
+objects() {
+  local object made=() file
+  mkdir -p "$tree/build/lib/libweft_cc.a.p"
+  for file in "$tree"/lib/cc/*.c; do
+    object=lib/libweft_cc.a.p/cc_$(basename "$file").o
+    gcc -O1 -c -I"$tree/include" -I"$tree/include/installed" -o "$tree/build/$object" "$file"
+    made+=("{\"output\": \"$object\"}")
+  done
+  (IFS=, && printf '[%s]\n' "${made[*]}") >"$tree/build/compile_commands.json"
+}
+
 run_lint() {
   case "$lint" in
+  circles) objects && "$here/circles.py" "$tree/build" "$tree/circles.txt" ;;
   purity) archive && "$here/purity.sh" "$here/pure_symbols.txt" "$tree/libweft_cc.a" ;;
   layers | sizes | draws | links | schema) "$here/$lint.py" "$tree" ;;
   *) "$here/$lint.sh" "$tree" ;;
@@ -85,6 +102,13 @@ purity)
     'void *malloc(unsigned long);\nvoid *more(void);\nvoid *more(void)\n{\n\treturn malloc(9);\n}\n'
   finds 'cc/pick.c: calls is a global that can change' lib/cc/pick.c \
     'static int calls;\nint count(void);\nint count(void)\n{\n\treturn ++calls;\n}\n'
+  ;;
+circles)
+  finds 'lib/cc: 2 files in circles, 0 allowed: pick round' lib/cc/pick.c \
+    'ps_t cc_round(ps_t now);\nps_t cc_again(ps_t now);\nps_t cc_again(ps_t now)\n{\n\treturn cc_round(now);\n}\n'
+  finds 'lib/cc: pick need not be called a table' circles.txt 'lib/cc table pick\n'
+  finds 'lib/cc: no file pack, which is called a table' circles.txt 'lib/cc table pack\n'
+  finds 'lib/cd: no such room or program' circles.txt 'lib/cd 2\n'
   ;;
 headers)
   finds 'include/installed/weft/cc/cc.h: does not compile alone with gcc' include/installed/weft/cc/cc.h 'uint8_x cc_missing(void);\n'
