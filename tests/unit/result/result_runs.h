@@ -115,7 +115,8 @@ static inline struct fake *fake_jobs(void)
 	strcpy(fake->scenario.jobs[1].name, "second");
 	fake->outcome.jobs[0] = (struct outcome_job){3 * PS_PER_US, 4};
 	fake->outcome.jobs[1] = (struct outcome_job){4 * PS_PER_US, 0};
-	world->jobs = (struct world_jobs){owner_of, &bytes[0][0], {4, 1}};
+	world->jobs = (struct world_jobs){
+		.owner_of = owner_of, .bytes = &bytes[0][0], .ops = {4, 1}};
 	world->cables = cables;
 	world->cable_count = 4;
 	world->machine_count = 5;
