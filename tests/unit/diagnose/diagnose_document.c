@@ -336,6 +336,31 @@ static void fields_documented(struct fields *fields)
 	fclose(file);
 }
 
+// What weft host puts there: of both kinds, since clocks may not have been read, nor all have told.
+static const char wall_text[] =
+	"{'hosts': 2, 'hosts_told': 1, 'frames_unseen': null, 'clock_error_ns': null, "
+	"'began_within_ns': null, 'measured': {'round_trip_ps': 1, 'lateness_p999_ps': 1, "
+	"'base_rtt_ps': 1, 'hole_age_ps': 1, 'rto_ps': 1, 'frames_drained': 0}, 'each': [{"
+	"'host': 0, 'end': 'done', 'began_ps': 0, 'end_ps': 1, 'lateness_p999_ps': 1, "
+	"'stalls': 0, 'work_done': 1, 'work_total': 1, 'messages_sent': 1, "
+	"'messages_received': 0, 'data_packets': 1, 'resent': 0, 'duplicates': 0, "
+	"'payload_bytes_good': 0, 'payload_bytes_wrong': 0, 'frames_sent': 1, "
+	"'frames_received': 1, 'frames_lost': 0, 'frames_dropped': 0, 'frames_strange': 0, "
+	"'frames_faulted': 0, 'links_lost': 0, 'links_back': 0, 'generated_elements': 0, "
+	"'generated_wrong': 0}]}";
+
+// Two hosts in wall time, of which one told.
+static struct fake *fake_walled(void)
+{
+	char text[sizeof(wall_text)];
+	for (size_t i = 0; i < sizeof(text); i++)
+		text[i] = wall_text[i] == '\'' ? '"' : wall_text[i];
+	struct fake *fake = fakes[0]();
+	fake->input.wall = json_loads(text, 0, NULL);
+	assert_non_null(fake->input.wall);
+	return fake;
+}
+
 static bool is_reason(const char *path)
 {
 	size_t length = strlen(path);
@@ -366,6 +391,12 @@ static void the_document_lists_the_fields_and_no_others(void **state)
 		json_decref(root);
 		fake_free(fake);
 	}
+	struct fake *walled = fake_walled();
+	json_t *wall = walled->input.wall, *root = json_of(walled);
+	fields_emitted(&emitted, root, "");
+	json_decref(root);
+	json_decref(wall);
+	fake_free(walled);
 	for (size_t i = 0; i < emitted.count; i++) {
 		const struct field *field = &emitted.list[i];
 		const struct field *row = field_find(&documented, field->path);
