@@ -32,6 +32,7 @@ test      libclang-rt-dev    echo 'int main(void){}' | clang -fsanitize=address,
 test      clang-format       command -v clang-format
 test      libcmocka-dev      pkg-config --exists cmocka
 test      shellcheck         command -v shellcheck
+test      patch              command -v patch
 test      tshark             command -v tshark
 readers   python3-jsonschema python3 -c 'import jsonschema' || /usr/bin/python3 -c 'import jsonschema'
 readers   python3-prometheus-client /usr/bin/python3 -c 'import prometheus_client'

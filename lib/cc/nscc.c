@@ -71,9 +71,6 @@ uint32_t nscc_window(const struct cc *cc)
 static void set_window(struct cc *cc, struct nscc *n, double cwnd)
 {
 	cwnd = cc_window_within(cwnd, n->mtu_bytes, n->cwnd_max);
-#ifdef PLANT_WIDE_WINDOW // a bug on purpose: the check of windows must find it
-	cwnd += n->received_bytes > 0 ? n->mtu_bytes : 0;
-#endif
 	n->cwnd = cwnd;
 	cc->window_bytes = (uint32_t)cwnd;
 }
@@ -355,9 +352,6 @@ static void nscc_on_ack(struct cc *cc, const struct cc_ack *ack, ps_t now)
 // time-out, and learns no faster than that.
 static bool is_of_path(const struct nscc *n, const struct cc_loss *loss)
 {
-#ifdef PLANT_LOST_WINDOW // a planted bug: whatever is lost closes the window
-	return false;
-#endif
 	return n->has_path_losses && !loss->is_trim && n->has_average &&
 		n->avg_delay_ps < (double)n->target_ps;
 }

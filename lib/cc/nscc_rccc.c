@@ -22,9 +22,6 @@ static struct rccc *rccc_of(struct cc *cc)
 static void settle(struct cc *cc)
 {
 	uint32_t window_bytes = nscc_window(cc);
-#ifdef PLANT_CREDIT_ALONE // a planted bug: the sender's window is forgotten
-	window_bytes = UINT32_MAX;
-#endif
 	cc->window_bytes = window_bytes < cc->credit_bytes ? window_bytes : cc->credit_bytes;
 }
 

@@ -99,9 +99,6 @@ static void pardon_lit(struct culprit_search *search)
 			search->marks[i].is_dark;
 	for (uint32_t i = 0; i < topology->link_count; i++) {
 		struct culprit_mark *mark = &search->marks[i];
-#ifdef PLANT_BLAME_THE_PEER // a bug on purpose: whoever talks to a dead port is as guilty
-		continue;
-#endif
 		if (has_dark[link_of(search, i)->plane] && !mark->is_dark)
 			mark->is_bad[0] = mark->is_bad[1] = false;
 	}

@@ -162,9 +162,6 @@ uint32_t culprit_search_best(const struct culprit_search *search)
 		if (search->bad[i] == 0)
 			continue;
 		double score = (double)search->bad[i] * search->bad[i] / search->used[i];
-#ifdef PLANT_LARGEST_PLACE // a bug on purpose: a test must find it
-		score = (double)search->bad[i] + i;
-#endif
 		if (score <= most * 1.000001)
 			continue;
 		best = i;

@@ -23,9 +23,6 @@ struct count {
 static double excess_of(const struct slowest *slowest)
 {
 	double share = (double)slowest->its / (double)slowest->of;
-#ifdef PLANT_BUSIEST_PLACE // a bug on purpose: who has much of all has much of the slowest, too
-	return share;
-#endif
 	return share - slowest->all_share;
 }
 

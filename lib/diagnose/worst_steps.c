@@ -33,9 +33,6 @@ static ps_t base_behind(const struct walk *walk, const struct world *world, uint
 {
 	ps_t base = walk->bases[op];
 	bool is_own = world->program->ops[op].kind == OP_COMPUTE;
-#ifdef PLANT_BLAMELESS_WORK // a bug on purpose: a sender's own work is nobody's
-	is_own = false;
-#endif
 	return is_own ? base : ps_max(base, world->op_times[op].end_ps);
 }
 

@@ -483,8 +483,4 @@ void lane_run_window(struct lane *lane)
 		run_ranked(lane);
 	else
 		run_machines(lane);
-#ifdef PLANT_ALLOCATE // a bug on purpose: the watch over malloc must find it
-	void *volatile planted = malloc(1);
-	free(planted);
-#endif
 }

@@ -53,9 +53,6 @@ static inline bool is_as(const struct gpu_data *data, const uint8_t *stretch, ui
 	uint8_t is[4], should[4];
 	memcpy(is, stretch + index * data->element_bytes, data->element_bytes);
 	put(data, should, 0, value);
-#ifdef PLANT_ROUGH_CHECK // a bug on purpose: a test must find it
-	is[0] = should[0];
-#endif
 	return memcmp(is, should, data->element_bytes) == 0;
 }
 

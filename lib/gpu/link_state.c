@@ -96,10 +96,8 @@ void gpu_link_beat_rank(struct gpu_link *link, uint32_t rank, int64_t now_ns)
 static enum gpu_peer peer_is(const struct gpu_link *link, off_t byte, const int64_t *beat_ns,
 			     int64_t now_ns)
 {
-#ifndef PLANT_UNSEEN_DEATH // a bug on purpose: a test must find it
 	if (!link_file_is_locked(link->fd, byte))
 		return GPU_PEER_GONE;
-#endif
 	int64_t beat = __atomic_load_n(beat_ns, __ATOMIC_RELAXED);
 	bool is_ahead = beat > gpu_clock_ns() + GPU_AHEAD_NS; // it would never be old
 	return is_ahead || beat < now_ns - GPU_SILENT_NS ? GPU_PEER_SILENT : GPU_PEER_HERE;

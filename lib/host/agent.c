@@ -78,9 +78,6 @@ static void compute(struct world_host *host, uint32_t index, ps_t now)
 	if (op->compute_ps == OP_OUTSIDE_PS)
 		return;
 	ps_t end = stall_work_until(&host->faults, now, op->compute_ps);
-#ifdef PLANT_HASTY_COMPUTE // a bug on purpose: a test must find it
-	end -= (end - now) / 10;
-#endif
 	host_worked(host, op->compute_ps, now, end);
 	if (end != PS_NEVER) // else the host stands still for good
 		host_later(host, HOST_OP_ENDED, index, end);
@@ -215,9 +212,6 @@ void agent_on_sent(struct world_host *host, struct nic *nic, const struct comple
 	struct outcome_program *count = &host->record->outcome->program;
 	count->fabric_messages++;
 	count->fabric_bytes += done->bytes;
-#ifdef PLANT_UNSENT_BYTES // a bug on purpose: the audit must find it
-	count->fabric_bytes -= done->bytes > 70000;
-#endif
 	post_waiting(host, nic, done->qp, now, out);
 	agent_on_ended(host, op, now, out);
 }

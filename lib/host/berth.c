@@ -127,9 +127,6 @@ static uint32_t open(struct nic *nic, uint32_t number)
 		return at;
 	if (is_over)
 		past = past_of(berths, other.nic);
-#ifdef PLANT_BLANK_PAST // a bug on purpose: a QP for a duplicate begins where the first one did
-	past = (struct qp_past){0};
-#endif
 	uint32_t from = other.is_sender ? other.nic : own, to = other.is_sender ? own : other.nic;
 	struct qp_config config = {.local_nic = own,
 				   .remote_nic = other.nic,
@@ -269,9 +266,7 @@ void berths_done(struct nic *nic, uint32_t at)
 	if (--berth->left > 0)
 		return;
 	if (peer->role == NIC_ROLE_LINE_RECEIVE) {
-#ifndef PLANT_FORGET_SENDER // a bug on purpose: what comes again looks new
 		bitmap_set(berths->met, peer->owner);
-#endif
 		berths->arriving--;
 	} else {
 		berths->sending--;

@@ -28,9 +28,6 @@ void flow_start(struct world_host *host, uint32_t index, ps_t now, struct outbox
 // One more share of the flow of `peer` is done: whether it was the last.
 static bool is_whole(const struct world_host *host, struct nic *nic, const struct nic_peer *peer)
 {
-#ifdef PLANT_FIRST_SHARE // a bug on purpose: tests must find it
-	return ++nic->peers[peer->first].waiting == 1;
-#endif
 	return ++nic->peers[peer->first].waiting == host->qps_per_connection;
 }
 
@@ -49,9 +46,6 @@ void flow_on_sent(struct world_host *host, struct nic *nic, const struct nic_pee
 		return;
 	hist_add(&outcome->flow_ns, (now - flow->start_ps) / PS_PER_NS);
 	outcome->flow_end_ps[peer->owner] = now;
-#ifdef PLANT_EARLY_END // a bug on purpose: the audit must find it
-	outcome->flow_end_ps[peer->owner] = flow->start_ps + 1;
-#endif
 	trigger_flows_fire(host, flow->on_sent, now, out);
 	end_work(host, now);
 }

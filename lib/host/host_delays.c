@@ -62,9 +62,6 @@ void delays_note_gap(struct world_host *host, struct nic *nic, uint32_t qpn, ps_
 		return; // credits come when they come
 	ps_t *came = &nic->delays->came[peer->first], last = *came;
 	*came = now;
-#ifdef PLANT_LONG_GAP // a bug on purpose: gaps are from the first packet on, not from the last
-	*came = last > 0 ? last : now;
-#endif
 	if (last > 0)
 		hist_note(&host->delays->gap_ns[peer->pair], (now - last) / PS_PER_NS);
 }

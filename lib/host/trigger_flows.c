@@ -13,11 +13,7 @@ void trigger_flows_start(struct world_host *host, uint32_t flow, ps_t at)
 bool trigger_flows_count(struct world_host *host, struct trigger_flows *starter, uint32_t needed,
 			 ps_t at)
 {
-#ifdef PLANT_LATEST_HEARD // a bug on purpose: what is heard early may count from later on
-	starter->at = at;
-#else
 	starter->at = ps_max(starter->at, at);
-#endif
 	if (++starter->fired != needed)
 		return false;
 	for (uint32_t flow = starter->first; flow > 0; flow = host->flows[flow - 1].next)

@@ -12,9 +12,6 @@ static inline void note_way(const struct world_host *host, const struct nic_peer
 			    const struct packet *packet, ps_t age_ps)
 {
 	int64_t age_ns = (int64_t)((uint64_t)age_ps / PS_PER_NS);
-#ifdef PLANT_YOUNG_PACKET // a bug on purpose: every packet took a little less
-	age_ns -= age_ns / 64;
-#endif
 	delays_add_way(host->delays, (enum pair_class)peer->pair,
 		       delays_path(host->delays, packet->ev, packet->plane), age_ns);
 }

@@ -82,9 +82,6 @@ static int64_t error_of(const int64_t *values, uint32_t count)
 	}
 	int64_t grain = (int64_t)(sum / count * 1000 / GRAIN);
 	int64_t error = root_of(squares / ((uint64_t)count * (count - 1))) * student[count] / 1000;
-#ifdef PLANT_SURE_QUANTILE // a bug on purpose: a quantile as sure as if nothing varied
-	error = 0;
-#endif
 	return error > grain ? error : grain;
 }
 

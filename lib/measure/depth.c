@@ -18,9 +18,6 @@ static void fold(struct depth_series *series)
 	uint32_t *most = series->most_bytes;
 	for (uint32_t i = 0; i < DEPTH_BINS / 2; i++) {
 		uint32_t one = most[2 * i], other = most[2 * i + 1];
-#ifdef PLANT_SHALLOW_BIN // a bug on purpose: of two bins the first is kept
-		other = one;
-#endif
 		most[i] = one > other ? one : other;
 	}
 	memset(&most[DEPTH_BINS / 2], 0, DEPTH_BINS / 2 * sizeof(*most));
@@ -57,9 +54,6 @@ void depth_series_hold(struct depth_series *series, ps_t now, uint32_t level)
 		return; // it was noted in this bin
 	depth_series_move(series, now);
 	uint32_t first = (uint32_t)(from_ps / series->bin_ps);
-#ifdef PLANT_FORGOTTEN_BIN // a bug on purpose: what lasts is seen where it began alone
-	first = series->at;
-#endif
 	for (uint32_t bin = first; bin < series->at; bin++)
 		keep(series, bin, level);
 	if (now > series->end_ps - series->bin_ps)

@@ -246,10 +246,6 @@ static double outage_end_s(const struct job *job)
 static void end_outages(struct job *job)
 {
 	uint32_t left = 0;
-#ifdef PLANT_SHORT_OUTAGE // a bug on purpose: the first repair repairs all
-	job->now_s = outage_end_s(job);
-	job->outage_count = 0;
-#endif
 	for (uint32_t i = 0; i < job->outage_count; i++)
 		if (job->outages[i].until_s > job->now_s)
 			job->outages[left++] = job->outages[i];
@@ -302,9 +298,6 @@ static void restart_or_wait(struct job *job)
 
 static void lose_work(struct job *job, uint32_t failure)
 {
-#ifdef PLANT_KEEP_LOST_WORK // a bug on purpose: work since the last save is not lost
-	return;
-#endif
 	job->ret->losses[failure].repeated_s += job->worked_s + job->saved_s;
 	job->worked_s = job->saved_s = 0;
 }
@@ -313,10 +306,6 @@ static void fail(struct job *job, uint32_t failure)
 {
 	const struct failure *what = &job->setup->failures[failure];
 	bool is_up = job->phase == PHASE_RUN || job->phase == PHASE_STALL;
-#ifdef PLANT_SAFE_RESTART // a bug on purpose: nothing fails while the job is down
-	if (!is_up)
-		return;
-#endif
 	job->ret->losses[failure].events++;
 	if (what->reaction == FAILURE_SLOW) {
 		begin_outage(job, failure);

@@ -72,9 +72,6 @@ static uint32_t send_burst(struct ports *ports, uint32_t queue, const struct fra
 	for (uint32_t i = 0; i < count; i++) {
 		*(struct block *)frames[i].owner = (struct block){frames[i].at, frames[i].cable,
 								  frames[i].length};
-#ifdef PLANT_LATE_RIDE // a bug on purpose: the comparison with virtual time must find it
-		((struct block *)frames[i].owner)->at++;
-#endif
 		ring->owners[ring->tail++ & ring->mask] = frames[i].owner;
 	}
 	memory->counts.sent += count;

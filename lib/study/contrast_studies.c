@@ -95,12 +95,8 @@ static void judge_means(struct contrast_row *row, const struct spread_figures *a
 	row->low = off - half;
 	row->high = off + half;
 	row->chance = student_beyond(fabs(off) / error, whole);
-#ifndef PLANT_ALL_IS_NEWS // a bug on purpose: whatever is not equal differs
 	row->verdict = row->chance < (1 - SPREAD_CONFIDENCE) / comparisons ? SPREAD_DIFFERS
 									   : SPREAD_NOISE;
-#else
-	row->verdict = SPREAD_DIFFERS;
-#endif
 }
 
 static int add_figure(struct contrast *ret, const struct pair *pair, const json_t *figure,

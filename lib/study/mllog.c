@@ -89,9 +89,7 @@ static int take_step(struct reader *reader, const json_t *entry, const json_t *v
 		.time_s = time_s,
 		.number = json_is_number(number) ? json_number_value(number) : -1,
 		.line = log->lines,
-#ifndef PLANT_MEANS_ARE_STEPS // a bug on purpose: a mean over a block counts as a step
 		.is_mean = json_object_get(value, "reduced_train_loss") == NULL,
-#endif
 	};
 	reader->has_losses |= !step.is_mean;
 	if (!step.is_mean) {

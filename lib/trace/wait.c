@@ -72,9 +72,6 @@ static uint32_t circular(const struct trace_rank *rank, const uint32_t *first,
 	for (uint32_t i = 0; i < rank->node_count; i++) {
 		for (uint32_t k = 0; k < rank->nodes[i].wait_count; k++)
 			left[i] += rank->waits[rank->nodes[i].wait_first + k] != TRACE_NONE_WAITED;
-#ifdef PLANT_FORGET_A_WAIT
-		left[i] -= left[i] > 0;
-#endif
 		if (left[i] == 0)
 			ready[count++] = i;
 	}

@@ -110,9 +110,6 @@ static int batch_run(struct batch *batch)
 
 uint64_t tune_seed_of(const struct tune_plan *plan, bool is_fresh, uint32_t block)
 {
-#ifdef PLANT_SHARED_SEEDS // a planted bug: fresh seeds are those of the search
-	is_fresh = false;
-#endif
 	return plan->seed + (is_fresh ? TUNE_FRESH_FROM : 0) + block;
 }
 

@@ -174,11 +174,6 @@ int tune_holdouts_judge(struct tune *tune)
 	}
 	if (rc == 0)
 		result->holdout_count = tune->plan.holdout_count;
-#ifdef PLANT_CHOSEN_THERE // a planted bug: the recommended one is chosen by the hold-outs
-	for (uint32_t i = 0; rc == 0 && i < result->finalist_count * result->holdout_count; i++)
-		if (result->holdouts[0].standings[i].ratio < result->holdouts[0].standings[0].ratio)
-			result->recommended = result->finalists[i];
-#endif
 	return rc;
 }
 

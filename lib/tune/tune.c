@@ -45,11 +45,6 @@ struct tune *tune_create(const struct tune_plan *plan)
 	if (tune == NULL)
 		return NULL;
 	tune->plan = *plan;
-#ifdef PLANT_SEEN_HOLDOUT // a planted bug: the search sees the hold-outs
-	tune->plan.scenario_count += plan->holdout_count;
-	tune->plan.holdout_count = 0;
-	blocks += (size_t)plan->holdout_count * TUNE_BLOCKS_MAX;
-#endif
 	if (tune->plan.parts == 0)
 		tune->plan.parts = 1;
 	tune->defaults[0] = calloc(blocks, sizeof(**tune->defaults));

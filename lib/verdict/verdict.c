@@ -172,10 +172,8 @@ static void find(struct finding *finding, const struct profile_check *check, con
 		finding->reason[0] = '\0';
 		return;
 	}
-#ifndef PLANT_MISSING_IS_MET // a bug on purpose: what was not measured passes
 	finding->state = check->is_required && !check->is_indicative ? FINDING_UNAVAILABLE
 								     : FINDING_SKIPPED;
-#endif
 }
 
 // ---------------------------------------------------------------- the whole

@@ -48,13 +48,7 @@ static int ask(struct meeting *meeting, pace_clock_fn *clock, void *context,
 		shortest_ns = trip_ns;
 		ret->at_ns = said_ns + (heard_ns - said_ns) / 2;
 		ret->offset_ns = (answer.heard_ns - said_ns + answer.said_ns - heard_ns) / 2;
-#ifdef PLANT_CLOCK_BEHIND // a bug on purpose: who is ahead is taken to be behind
-		ret->offset_ns = -ret->offset_ns;
-#endif
 		ret->error_ns = trip_ns / 2 + 1;
-#ifdef PLANT_CLOCK_SURE // a bug on purpose: a reading is said to be better than it is
-		ret->error_ns = 1;
-#endif
 	}
 	return 0;
 }
@@ -81,10 +75,6 @@ int meeting_moment(struct meeting *meeting, int64_t now_ns, int64_t lead_ns,
 	else
 		for (uint32_t i = 1; rc == 0 && i < meeting->options.count; i++)
 			rc = meeting_give(meeting, i, &moment_ns, sizeof(moment_ns), refusal);
-#ifdef PLANT_START_UNTRANSLATED // a bug on purpose: host 0's time is taken for one's own
-	*ret_ns = moment_ns;
-#else
 	*ret_ns = moment_ns - read->offset_ns; // host 0's own is 0
-#endif
 	return rc;
 }

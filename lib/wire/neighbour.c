@@ -88,9 +88,6 @@ static bool parse_arp(const uint8_t *at, uint32_t bytes, struct wire_neighbour *
 	memcpy(ret->source_mac, at + ARP_SOURCE_MAC_AT, MAC_BYTES);
 	memcpy(ret->target_mac, at + ARP_TARGET_MAC_AT, MAC_BYTES);
 	ret->tells = op == ARP_TELLS || memcmp(ret->source, ret->target, GID_BYTES) == 0;
-#ifdef PLANT_DEAF_ANNOUNCEMENT // a bug on purpose: what all are told is taken for a question
-	ret->tells = op == ARP_TELLS;
-#endif
 	return op == ARP_TELLS || op == ARP_ASKS;
 }
 
@@ -105,10 +102,8 @@ static uint32_t build_arp(const struct wire_neighbour *of, uint8_t *frame)
 	put_be16(at + ARP_OP_AT, is_to_one ? ARP_TELLS : ARP_ASKS);
 	memcpy(at + ARP_SOURCE_MAC_AT, of->source_mac, MAC_BYTES);
 	memcpy(at + ARP_SOURCE_AT, of->source + V4_IN_GID, 4);
-#ifndef PLANT_NAMELESS_ANSWER // a bug on purpose: an answer says nothing of who asked
 	if (is_to_one)
 		memcpy(at + ARP_TARGET_MAC_AT, of->target_mac, MAC_BYTES);
-#endif
 	memcpy(at + ARP_TARGET_AT, of->target + V4_IN_GID, 4);
 	return FRAME_BYTES_MIN;
 }
@@ -160,10 +155,8 @@ static bool parse_nd(const uint8_t *ip, uint32_t bytes, struct wire_neighbour *r
 	uint32_t length = get_be16(ip + V6_LENGTH_AT);
 	if (length < ND_OPTION_AT || length > bytes - IPV6_BYTES)
 		return false;
-#ifndef PLANT_UNCHECKED_SUM // a bug on purpose: damaged words are believed
 	if (nd_sum(ip, length) != 0xffff)
 		return false;
-#endif
 	ret->tells = at[ND_TYPE_AT] == ND_TELLS;
 	if (!ret->tells && at[ND_TYPE_AT] != ND_ASKS)
 		return false;
@@ -229,9 +222,7 @@ bool wire_neighbour_parse(const void *frame, uint32_t bytes, struct wire_neighbo
 	uint16_t type = get_be16(at + ETH_TYPE_AT);
 	if (type == ETH_TYPE_ARP)
 		return parse_arp(at + ETH_BYTES, bytes - ETH_BYTES, ret);
-#ifndef PLANT_STACK_MAC // a bug on purpose: without an option the MAC is what lay there
 	memcpy(ret->source_mac, at + MAC_BYTES, MAC_BYTES);
-#endif
 	return type == ETH_TYPE_IPV6 && parse_nd(at + ETH_BYTES, bytes - ETH_BYTES, ret);
 }
 

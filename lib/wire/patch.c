@@ -30,10 +30,6 @@ static uint32_t trim(const struct wire_config *config, uint8_t *frame, const str
 static void use_usids(uint8_t *frame, const struct wire_view *view, uint8_t hop_limit)
 {
 	uint8_t before = ip_hop_limit(frame + view->outer_at);
-#ifdef PLANT_KEEP_USID // a bug on purpose: a switch forgets at times to take its own uSID off
-	if (hop_limit % 64 == 62)
-		return;
-#endif
 	if (before > hop_limit)
 		srv6_advance(frame, view, before - hop_limit);
 }

@@ -194,9 +194,7 @@ static enum wire_srv6_step step(uint8_t *frame, const struct wire_view *view)
 	if (!view->has_srh || srh[SRH_LEFT_AT] == 0)
 		return WIRE_SRV6_LAST;
 	uint32_t left = srh[SRH_LEFT_AT] - 1u;
-#ifndef PLANT_KEEP_SEGMENT // a bug on purpose: a segment that was taken still counts as left
 	srh[SRH_LEFT_AT] = (uint8_t)left;
-#endif
 	memcpy(target, srh + SRH_LIST_AT + left * ADDRESS_BYTES, ADDRESS_BYTES);
 	return WIRE_SRV6_SEGMENT;
 }

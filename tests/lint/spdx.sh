@@ -19,6 +19,6 @@ while read -r file; do
     wrong=$((wrong + 1))
   fi
 done < <(tracked "$root" '*.c' '*.h' '*.cu' '*.py' '*.sh' '*.lua' '*.js' '*.yaml' '*.yml' '*.in' help.txt \
-  meson.build .clang-format .editorconfig .gitignore '[!.]*' | grep -vE '\.(md|json|csv|txt|svg|html|hdr|pcapng|pcap|png)$|LICENSE$')
+  meson.build .clang-format .editorconfig .gitignore '[!.]*' | grep -vE '\.(md|json|csv|txt|svg|html|hdr|pcapng|pcap|png|patch)$|LICENSE$')
 echo "$seen files, $wrong wrong"
 [ "$seen" -gt 0 ] && [ "$wrong" -eq 0 ]

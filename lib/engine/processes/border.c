@@ -174,9 +174,6 @@ static inline uint32_t rank_by(const struct way *way, const struct packet *packe
 		return way->rank;
 	if (packet->target < shared->low || packet->target >= shared->high)
 		return way->rank; // it is lost here as well as there
-#ifdef PLANT_WRONG_SIDE		  // a bug on purpose: a packet goes where its sender is
-	return shared->shards[(packet->source - shared->low) / shared->span];
-#endif
 	return shared->shards[(packet->target - shared->low) / shared->span];
 }
 
@@ -191,13 +188,6 @@ uint32_t border_rank(const struct border *border, const struct cable *cable,
 static inline void cross(struct border *border, uint32_t to, uint32_t index,
 			 const struct packet *packet, ps_t at)
 {
-#ifdef PLANT_LOSE_CROSSING // a bug on purpose: the books of all ranks must not balance
-	if (rng_mix((uint64_t)at) % 100 == 0)
-		return;
-#endif
-#ifdef PLANT_LATE_CROSSING // a bug on purpose: the digest must tell
-	at += border->lane->world->window_ps;
-#endif
 	const struct cable *cable = &border->lane->cables.cables[index];
 	struct slab *slab = slab_to(border, to, 1);
 	uint32_t i = slab->count++;
@@ -226,9 +216,6 @@ void border_send(struct border *border, uint32_t to, uint32_t index, const struc
 		 ps_t at, bool is_late)
 {
 	uint32_t i;
-#ifdef PLANT_CROSS_IN_ORDER // a bug on purpose: what is late lies in a cable's row
-	is_late = false;
-#endif
 	if (is_late)
 		cross_at(border, to, CROSSING_LATE, index, at, &i)->what[i].packet = *packet;
 	else
@@ -263,10 +250,6 @@ void border_signal(struct border *border, const struct signal *signal)
 	for (uint32_t rank = 0; rank < border->ranks->count; rank++) {
 		if (rank == border->ranks->index)
 			continue;
-#ifdef PLANT_LOSE_SIGNAL // a bug on purpose: what waits for it must be missed
-		if (signal->trigger % 7 == 3)
-			continue;
-#endif
 		uint32_t i;
 		struct block *block = cross_at(border, rank, CROSSING_SIGNAL, 0, signal->at, &i);
 		block->what[i].signal = *signal;

@@ -33,9 +33,6 @@ static void merge(const struct arrival *from, uint32_t middle, uint32_t count, s
 	for (uint32_t i = 0; i < count; i++) {
 		bool takes_right = left == middle ||
 			(right < count && from[right].at < from[left].at);
-#ifdef PLANT_TURNED_TIES
-		takes_right |= right < count && from[right].at == from[left].at;
-#endif
 		to[i] = from[takes_right ? right : left];
 		right += takes_right;
 		left += !takes_right;

@@ -8,9 +8,6 @@ uint64_t pfc_headroom_bytes(uint64_t rate_bps, ps_t delay_ps, uint32_t mtu_bytes
 	const uint64_t bit_ps = 8 * (uint64_t)PS_PER_S;
 	unsigned __int128 under_way = (unsigned __int128)rate_bps * (uint64_t)delay_ps;
 	uint64_t bytes = (uint64_t)((under_way + bit_ps - 1) / bit_ps);
-#ifdef PLANT_LITTLE_HEADROOM // a bug on purpose: the tests of headroom must find it
-	return bytes + mtu_bytes;
-#endif
 	return bytes + PAUSE_FRAME_BYTES + 3 * (uint64_t)mtu_bytes;
 }
 

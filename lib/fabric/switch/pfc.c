@@ -86,9 +86,6 @@ bool pfc_goes_on(struct pfc_port *port, const struct shared_buffer *buffer, uint
 	if (!port->is_stopped || port->held_bytes > pfc_xon(port, buffer, gap_bytes) ||
 	    port->beyond_bytes > 0)
 		return false;
-#ifdef PLANT_LOST_RESUME // a bug on purpose: a peer stands still for good
-	return false;
-#endif
 	port->is_stopped = false;
 	return true;
 }

@@ -65,25 +65,13 @@ port_emit(struct port *port, struct cursor *cursor, struct outbox *out,
 	uint32_t bytes = entry_bytes(entry);
 	ps_t start = cursor->free_at;
 	port->queued_bytes[klass] -= bytes;
-#ifdef PLANT_QUEUE_DRIFT // a bug on purpose: the audit must find it
-	port->queued_bytes[klass] += entry_packet(entry) % 64 == 0;
-#endif
 	if (klass == PACKET_CLASS_DATA) {
 		if (way != WAY_WATCHED)
 			port_mark(port, out, counters, entry);
 		else if (__builtin_expect(is_deep(port), 0))
 			port_mark_deep(port, out, counters, entry, start);
 	}
-#ifdef PLANT_TIME_BACK // a bug on purpose: the ground checks must find it
-	if (cursor->next > out->departures && cursor->next[-1].port == port->index &&
-	    entry_packet(entry) % 16 == 0)
-		start = cursor->next[-1].start - 1;
-#endif
 	cursor_send(cursor, port, entry_packet(entry), bytes, start);
-#ifdef PLANT_SILENT_DEPARTURE // a bug on purpose: the audit must find it
-	if (entry_packet(entry) % 16 == 0)
-		return entry;
-#endif
 	counters->forwarded[klass]++;
 	return entry;
 }
@@ -255,11 +243,8 @@ static inline bool port_enqueue(struct port *port, struct fifo_pool *chunks,
 				enum packet_class klass, uint64_t entry)
 {
 	uint32_t after = port->queued_bytes[klass] + entry_bytes(entry);
-#ifdef PLANT_DEEP_QUEUE // a bug on purpose: the audit must find it
-	if (klass == PACKET_CLASS_CONTROL)
-#endif
-		if (after > port->limit_bytes[klass] && port->queues[klass].count > 0)
-			return false;
+	if (after > port->limit_bytes[klass] && port->queues[klass].count > 0)
+		return false;
 	fifo_push(&port->queues[klass], chunks, entry);
 	port->queued_bytes[klass] = after;
 	return true;
@@ -355,11 +340,6 @@ static inline __attribute__((always_inline)) void
 port_take(struct port *port, struct cursor *cursor, struct outbox *out,
 	  struct fabric_counters *counters, uint32_t index, ps_t now, enum port_way way)
 {
-#ifdef PLANT_LOSE_PACKET // a bug on purpose: the conservation check must find it
-	static uint32_t planted;
-	if (++planted % 1000 == 0)
-		return;
-#endif
 	port_serve(port, cursor, out, counters, now, way);
 	if (way == WAY_ANY && port->special & PORT_SLOWS)
 		port_slow(port, now);

@@ -61,11 +61,6 @@ void topology_follow(const struct topology *topology, uint32_t first_link,
 	for (uint32_t links = 1; node >= hosts; links++) {
 		const struct switch_plan *plan = &topology->switches[node - hosts];
 		uint32_t port = route_port(&plan->route, packet);
-#ifdef PLANT_WRONG_HASH // a bug on purpose: another way than the switches take
-		if (plan->route.up_count > 1 && port >= plan->route.up_first)
-			port = plan->route.up_first +
-				(port + 1 - plan->route.up_first) % plan->route.up_count;
-#endif
 		check(port < plan->port_count && links < topology->links_max);
 		uint32_t index = topology->port_links[plan->port_first + port];
 		const struct link_plan *link = &topology->links[index];

@@ -64,13 +64,6 @@ void backing_give(const struct backing *backing, const struct arrival *arrivals,
 	struct ports *ports = backing->ports;
 	void *owners[PORT_BURST];
 	uint32_t waiting = 0;
-#ifdef PLANT_LEAK_FRAME // a bug on purpose: the books of the ports must find it
-	count -= count > 3;
-#endif
-#ifdef PLANT_GIVE_FRAME_TWICE // a bug on purpose: as above
-	if (count > 3)
-		ports->ops->give(ports, &backing->held[arrivals[0].packet].owner, 1);
-#endif
 	for (uint32_t i = 0; i < count; i++) {
 		owners[waiting++] = backing->held[arrivals[i].packet].owner;
 		if (waiting == PORT_BURST || i + 1 == count) {
@@ -89,9 +82,6 @@ void backing_write(const struct backing *backing, uint32_t packet, struct frame 
 void backing_patch(const struct backing *backing, uint32_t packet, struct frame *ret)
 {
 	const struct held *held = &backing->held[packet];
-#ifdef PLANT_LOSE_MARK // a bug on purpose: the comparison with virtual time must find it
-	packet_at(backing->packets, packet)->flags &= (uint8_t)~PACKET_CE;
-#endif
 	*ret = (struct frame){.owner = held->owner, .bytes = held->bytes};
 	ret->length = (uint32_t)wire_patch(&backing->codec->nic,
 					   packet_at(backing->packets, packet), held->bytes,

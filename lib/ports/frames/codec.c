@@ -103,10 +103,6 @@ uint32_t codec_write(const struct codec *codec, const struct packet *packet, voi
 	uint32_t bytes = codec_write_headers(codec, packet, frame, &view);
 	if (view.payload_bytes > 0)
 		fill(codec, packet, (uint8_t *)frame + view.payload_at, view.payload_bytes);
-#ifdef PLANT_WRONG_PAYLOAD // a bug on purpose: a byte is wrong before the ICRC is made
-	if (view.payload_bytes > 0 && packet->psn % 64 == 7)
-		((uint8_t *)frame)[view.payload_at + view.payload_bytes / 2] ^= 1;
-#endif
 	wire_seal(frame, &view);
 	return bytes;
 }

@@ -93,10 +93,6 @@ static uint64_t add_up(const struct report_input *input, uint32_t index, uint32_
 		all += bytes;
 		if (is_shared(&places, place, index, other))
 			*ret_shared += bytes;
-#ifdef PLANT_LEAST_BYTES // a bug on purpose: a trunk that is shared counts in part
-		if (is_shared(&places, place, index, other))
-			*ret_shared -= bytes / 2;
-#endif
 	}
 	free(places.bytes);
 	return all;

@@ -66,9 +66,6 @@ static void put_messages(struct steps *steps, const struct steps_message *of, ui
 			.posted_ps = of[i].posted_ps,
 			.from_ps = ps_min(ps_max(of[i].posted_ps, free_ps), until),
 			.until_ps = until};
-#ifdef PLANT_EAGER_MESSAGE // a bug on purpose: drawn from where it was posted, whatever was before
-		span->from_ps = ps_min(of[i].posted_ps, until);
-#endif
 		before = ps_max(before, until);
 	}
 }

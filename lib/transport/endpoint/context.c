@@ -262,9 +262,6 @@ void context_touch(struct endpoint *endpoint, struct qp *qp)
 	// what comes in meanwhile is no reason to keep a turn that is not used
 	qp->is_promised = qp->is_promised && !is_over(endpoint, qp->promised_at);
 	count_sender(endpoint, qp, qp->send_done != qp->send_tail || qp->is_promised);
-#ifdef PLANT_LEAK_CONTEXT // a planted bug: one that has only received is never given back
-	is_at_rest = is_at_rest && qp->msn != 0;
-#endif
 	if (is_at_rest) {
 		ready_leave(endpoint, qp); // a repair that was not needed after all
 		list_move(endpoint, qp, qp->is_promised ? CONTEXT_GRANTED : CONTEXT_RESTING);

@@ -11,9 +11,6 @@
 static uint32_t gather_bytes(const struct transport_config *config)
 {
 	uint64_t packet = config->payload_bytes + config->header_bytes;
-#ifdef PLANT_NARROW_WINDOW // a planted bug: a window knows nothing of what a SACK waits for
-	return 0;
-#endif
 	if (config->sack_rule == SACK_HTSIM)
 		return 0;
 	uint64_t bytes = (config->sack_bytes + packet - 1) / packet * packet;

@@ -20,10 +20,6 @@ static inline void outgoing_note(const struct endpoint *endpoint, const struct q
 		packet_stamp(packet, now);
 	if (counts == NULL)
 		return;
-#ifdef PLANT_UNCOUNTED_EV // a bug on purpose: one value is not counted
-	if (ev_index == 3)
-		return;
-#endif
 	counts[ev_index].packets++;
 	counts[ev_index].bytes += packet->wire_bytes;
 }
@@ -57,8 +53,5 @@ static inline void outgoing_count(struct endpoint *endpoint, uint32_t plane, uin
 {
 	endpoint->counters.data_packets += packets;
 	endpoint->counters.data_bytes += wire_bytes;
-#ifdef PLANT_LOST_PLANE // a bug on purpose: the audit must find it
-	if (endpoint->counters.data_packets % 100 >= packets)
-#endif
-		endpoint->counters.plane_bytes[plane] += wire_bytes;
+	endpoint->counters.plane_bytes[plane] += wire_bytes;
 }

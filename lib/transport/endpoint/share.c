@@ -67,9 +67,6 @@ void share_refresh(struct qp *qp)
 	count(member);
 	uint32_t others = member->share->flight_bytes - member->counted;
 	uint32_t window = member->share->cc.window_bytes;
-#ifdef PLANT_WINDOW_EACH // a planted bug: each has the whole window
-	others = 0;
-#endif
 	qp->cc.window_bytes = window > others ? window - others : 0;
 }
 

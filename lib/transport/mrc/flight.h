@@ -85,9 +85,7 @@ static inline void flight_hear(struct qp *qp, uint32_t units_256, uint32_t psn, 
 {
 	uint32_t most = qp->settled_bytes + qp->inflight + qp->lost_count * qp->full_bytes;
 	uint32_t told = (units_256 << 8) - qp->count_base;
-#ifndef PLANT_OWN_COUNT // a planted bug: the peer is held to count as this end does
 	told -= flight_more(qp, psn);
-#endif
 	if (packets == 0 && __builtin_expect(flight_is_apart(qp, told), 0)) {
 		told = flight_learn(qp, psn, (int32_t)(told - qp->settled_bytes));
 	} else if (packets != FLIGHT_UNKNOWN) {
@@ -101,9 +99,6 @@ static inline void flight_hear(struct qp *qp, uint32_t units_256, uint32_t psn, 
 	}
 	if ((int32_t)(told - most) > 0)
 		told = most;
-#ifdef PLANT_DEAF_COUNT // a planted bug: only PSNs told one by one leave what is in flight
-	told = qp->settled_bytes;
-#endif
 	if ((int32_t)(told - qp->heard_bytes) > 0)
 		qp->heard_bytes = told;
 }

@@ -150,10 +150,6 @@ static inline __attribute__((always_inline)) bool plan_next(struct endpoint *end
 	} else {
 		return false;
 	}
-#ifdef PLANT_OPEN_GATE // a bug on purpose: the check of bytes in flight must find it
-	if (flight_bytes(qp) <= qp->cc.window_bytes + 4u * qp->full_bytes)
-		return true;
-#endif
 	if (__builtin_expect(endpoint->has_shares, 0))
 		share_refresh(qp);
 	uint32_t room = qp->is_gate_full ? qp->full_bytes : ret_plan->wire_bytes;

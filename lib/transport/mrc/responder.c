@@ -31,9 +31,7 @@ enum { DUE_SACK = 1 << 0, DUE_ACK = 1 << 1 };
 void responder_place(struct endpoint *endpoint, const struct qp *qp, const struct packet *packet)
 {
 	const struct packet_data *data = &packet->u.data;
-#ifndef PLANT_FORGET_PAYLOAD // a bug on purpose: the audit must find it
 	endpoint->counters.payload_bytes_placed += packet->payload_bytes;
-#endif
 	if (packet->payload == 0 && !(data->rkey & RKEY_NOTICE))
 		return;
 	uint32_t tail = endpoint->places_tail++;
@@ -61,12 +59,7 @@ static void complete_stashed(struct endpoint *endpoint, struct qp *qp)
 {
 	while (qp->stash_count > 0) {
 		struct stash *stash = &qp->stash[qp->rqmsn_wanted & endpoint->stash_mask];
-#ifdef PLANT_COMPLETION_ORDER // a planted bug: two neighbours change places
-		struct stash *other = &qp->stash[(qp->rqmsn_wanted ^ 1) & endpoint->stash_mask];
-		stash = other->is_full ? other : stash;
-#else
 		check(!stash->is_full || stash->rqmsn == qp->rqmsn_wanted);
-#endif
 		if (!stash->is_full || psn_distance(qp->rcv_next, stash->psn) <= 0)
 			return;
 		stash->is_full = false;
@@ -387,16 +380,6 @@ static void refuse_data(struct endpoint *endpoint, struct qp *qp, uint32_t index
 static void receive_again(struct endpoint *endpoint, struct qp *qp, uint32_t index,
 			  const struct trigger *trigger, struct outbox *out)
 {
-#ifdef PLANT_DELIVER_TWICE // a planted bug: it is delivered once more
-	responder_place(endpoint, qp, packet_at(out->packets, index));
-	if (carries_imm(packet_at(out->packets, index)))
-		complete(endpoint, qp, packet_at(out->packets, index)->u.data.imm, 0);
-#endif
-#ifdef PLANT_LEAK_PACKET // a planted bug: the answer goes out in another descriptor
-	uint32_t leaked = index;
-	index = packet_get(out->packets);
-	*packet_at(out->packets, index) = *packet_at(out->packets, leaked);
-#endif
 	const struct packet *packet = packet_at(out->packets, index);
 	bool is_whole = !(packet->flags & PACKET_TRIMMED);
 	endpoint->counters.duplicates += is_whole;
@@ -430,9 +413,6 @@ static void receive_new(struct endpoint *endpoint, struct qp *qp, uint32_t index
 	unsigned due = accept(endpoint, qp, packet, trigger->psn) ? DUE_ACK : 0;
 	if (due_sack(endpoint, qp, packet, trigger->psn, is_first))
 		due |= DUE_SACK;
-#ifdef PLANT_SKIP_SACK // a planted bug: a SACK that is due is not sent
-	due &= trigger->psn % 8 == 7 ? DUE_ACK : ~0u;
-#endif
 	if (due == 0)
 		packet_put(out->packets, index);
 	else if (due == DUE_SACK)
@@ -459,11 +439,7 @@ void responder_receive(struct endpoint *endpoint, struct qp *qp, uint32_t index,
 {
 	const struct packet *packet = packet_at(out->packets, index);
 	bool is_trimmed = packet->flags & PACKET_TRIMMED;
-#ifdef PLANT_LOST_WRAP // a planted bug: a comparison forgets that PSNs come round
-	const uint32_t psn = (qp->rcv_next & ~PSN_MASK) | packet->psn;
-#else
 	const uint32_t psn = psn_extend(qp->rcv_next, packet->psn);
-#endif
 	struct trigger trigger = {
 		.psn = psn, .ev = packet->ev, .is_marked = packet->flags & PACKET_CE, .at = now};
 	int32_t ahead = psn_distance(trigger.psn, qp->rcv_next);

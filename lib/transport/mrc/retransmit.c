@@ -36,9 +36,6 @@ uint32_t retransmit_first(struct endpoint *endpoint, struct qp *qp)
 // many of its EVs are bad that what is lost there says nothing of the others.
 static bool is_of_plane(const struct path_set *set, uint32_t index)
 {
-#ifdef PLANT_CLOSED_WINDOW // a planted bug: whatever a slow plane loses closes the window
-	return false;
-#endif
 	return load_is_slow(set, index) ||
 		(set->load != NULL && path_is_doubtful(set, index % set->shape->planes));
 }
@@ -123,9 +120,6 @@ uint32_t retransmit_all(struct endpoint *endpoint, struct qp *qp, uint32_t from,
 uint32_t retransmit_wait(const struct endpoint *endpoint, uint32_t waits)
 {
 	const struct transport_config *config = endpoint->config;
-#ifdef PLANT_LATE_TIMER // a planted bug: the timer rings one doubling late
-	waits = waits < config->rto_linear ? config->rto_linear : waits + 1;
-#endif
 	if (waits < config->rto_linear)
 		return endpoint->rto_units;
 	uint32_t doublings = waits - config->rto_linear + 1;

@@ -108,9 +108,6 @@ void sleek_on_sack(struct endpoint *endpoint, struct qp *qp, uint32_t ooo_count,
 	if (sleek->is_recovering && psn_distance(qp->una, sleek->until) >= 0)
 		sleek->is_recovering = false;
 	bool is_loss = ooo_count >= packets_of_loss(qp, &aims) && qp->lost_count == 0;
-#ifdef PLANT_HASTY_SLEEK // a planted bug: any packet out of order is a loss
-	is_loss = ooo_count > 0 && qp->lost_count == 0;
-#endif
 	if (!sleek->is_recovering && is_loss)
 		begin(endpoint, qp);
 	if (sleek->is_recovering)

@@ -20,9 +20,6 @@ void tail_start(struct endpoint *endpoint, struct qp *qp, ps_t now);
 
 static inline bool tail_is_full(const struct qp *qp)
 {
-#ifdef PLANT_SHUT_WINDOW // a planted bug: a full window waits for the timer
-	return false;
-#endif
 	return flight_bytes(qp) + qp->full_bytes > qp->cc.window_bytes;
 }
 

@@ -226,17 +226,11 @@ void choose_leave(struct endpoint *endpoint, const struct qp_record *record)
 
 const struct path_shape *choose_shape(const struct endpoint *endpoint, uint32_t number)
 {
-#ifdef PLANT_ENDPOINT_PATHS // a planted bug: whatever a QP names, it has the endpoint's paths
-	number = 0;
-#endif
 	return number == 0 ? &endpoint->shape : &endpoint->choices.ev[number - 1].shape;
 }
 
 const struct cc_choice *choose_cc(const struct endpoint *endpoint, const struct qp *qp)
 {
-#ifdef PLANT_ENDPOINT_WINDOW // a planted bug: the same of its congestion control
-	return &endpoint->choices.cc[0];
-#endif
 	return &endpoint->choices.cc[qp->cc_profile];
 }
 

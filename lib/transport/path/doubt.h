@@ -18,9 +18,6 @@ static inline bool path_is_doubtful(const struct path_set *set, uint32_t plane)
 // four goes by any.
 static inline bool path_is_in_doubt(const struct path_set *set, uint32_t plane)
 {
-#ifdef PLANT_SURE_WAY // a planted bug: what is not held bad is held good
-	return false;
-#endif
 	const struct path_shape *shape = set->shape;
 	uint32_t kept = set->min_active / shape->planes, bad = set->planes[plane].bad;
 	return bad > 0 && shape->per_plane - bad <= (kept > 1 ? kept : 1);

@@ -51,9 +51,6 @@ static uint32_t step(const struct path_set *set, const struct path_plane *plane,
 
 bool history_stands_out(const struct path_set *set, uint32_t index)
 {
-#ifdef PLANT_TRIMMED_WINDOW // a planted bug: whatever a slow path trims closes the window
-	return false;
-#endif
 	const struct path_plane *plane = &set->planes[index % set->shape->planes];
 	uint32_t row = set->history[index] & HISTORY_ROW;
 	if (!set->shape->has_rows || row <= ROW_TURN)
@@ -85,9 +82,6 @@ static uint32_t late_step(uint32_t log, uint32_t mean)
 // would say that nothing is late.
 uint32_t history_late(struct path_set *set, uint32_t index, ps_t rtt_ps)
 {
-#ifdef PLANT_LATE_AS_ANY // a planted bug: an EV is slow only once it was marked again and again
-	return 0;
-#endif
 	struct path_plane *plane = place_plane(set, index);
 	if (!set->shape->has_rows || rtt_ps < 0)
 		return 0;

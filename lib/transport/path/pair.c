@@ -27,9 +27,6 @@ static uint32_t count_of(const struct path_set *set, uint32_t ev, uint32_t *ret_
 uint32_t pair_of(const struct endpoint *endpoint, const struct qp *qp, uint32_t ev, uint32_t psn,
 		 uint32_t plane)
 {
-#ifdef PLANT_FIRST_PAIR // a planted bug: an answer is of the first path with its value
-	return profile_find(qp->path.shape->profile, ev);
-#endif
 	const struct slot *slot = &qp->slots[psn & endpoint->mpr_mask];
 	bool is_kept = qp->psn_next - psn - 1 <= endpoint->mpr_mask && (slot->flags & SLOT_USED);
 	uint32_t sent = is_kept ? slot->ev_index : PATH_NO_EV, only = PATH_NO_EV;

@@ -175,9 +175,6 @@ static bool is_skipped(const struct path_set *set, uint32_t index)
 static bool rests_in_doubt(const struct path_set *set, uint32_t index)
 {
 	uint32_t planes = set->shape->planes, plane = index % planes, row = place_row(set, index);
-#ifdef PLANT_TIRELESS_DEAD // a planted bug: those that are kept carry as much whatever they lose
-	return false;
-#endif
 	if (row == 0 || planes > 1 || !path_is_in_doubt(set, plane))
 		return false;
 	return ((set->planes[plane].round + index / planes) & ((1u << row) - 1)) != 0;
@@ -246,9 +243,6 @@ struct path_choice path_pick(struct path_set *set, uint32_t plane_number, uint32
 uint32_t path_last_heard(const struct path_set *set, uint32_t plane_number)
 {
 	const struct path_plane *plane = &set->planes[plane_number];
-#ifdef PLANT_ANY_REPEAT // a planted bug: a packet that was lost twice takes its turn like any
-	return PATH_NO_EV;
-#endif
 	uint32_t index = plane->heard;
 	if (plane->bad == 0 || index >= set->shape->universe ||
 	    index % set->shape->planes != plane_number || path_state(set, index) == PATH_DENIED)
@@ -327,10 +321,8 @@ static void lose_on(struct path_set *set, struct path_plane *plane, ps_t now)
 // Another mark lets the time begin anew.
 static void begin_skip(struct path_set *set, uint32_t index)
 {
-#ifndef PLANT_SHORT_SKIP // a bug on purpose: a skip ends as soon as its time is asked for
 	if (set->shape->skip_ps != 0)
 		set->retry_at[index] = set->now + skip_units(set);
-#endif
 }
 
 bool path_skip(struct path_set *set, uint32_t index)
@@ -404,9 +396,6 @@ void path_unanswered(struct path_set *set, uint32_t index)
 	if (!place_is_blocked(set, index))
 		return;
 	place_end_row(set, index);
-#ifdef PLANT_HASTY_RETURN // a planted bug: an EV is used again whatever became of its probe
-	place_reinstate(set, index, PATH_GOOD);
-#endif
 }
 
 // Whether a plane is closed, and a probe could open it.

@@ -50,9 +50,6 @@ uint32_t place_backup(const struct path_set *set, uint32_t index, enum path_stat
 	uint32_t step = shape->planes, other = index;
 	if (!place_has_backups(shape))
 		return PATH_NO_EV;
-#ifdef PLANT_WRONG_PLANE // a planted bug: a backup of whatever plane is next
-	step = 1;
-#endif
 	for (uint32_t left = shape->universe / step; left > 0; left--) {
 		other = (other + step) % shape->universe;
 		if (place_is_backup(set, other) && path_state(set, other) == state)

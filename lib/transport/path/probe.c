@@ -196,9 +196,6 @@ static void send_due(struct endpoint *endpoint, struct qp *qp, ps_t now, struct 
 // arrive, and their EVs are to be looked at more than ever.
 static bool has_received(const struct qp *qp)
 {
-#ifdef PLANT_NEW_BYTES // a planted bug: only what is new counts
-	return qp->rcvd_bytes != qp->probes.rcvd_bytes;
-#endif
 	return qp->rcvd_bytes != qp->probes.rcvd_bytes || qp->probes.has_repeat;
 }
 

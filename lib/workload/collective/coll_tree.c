@@ -83,9 +83,6 @@ static void put_up(struct coll_writer *writer, uint32_t channel, struct coll_par
 	for (uint32_t i = writer->config->ranks - 1; i > 0; i--) {
 		uint32_t rank = writer->rank_at[i], up = writer->parent[rank];
 		struct coll_hop hop = {rank, up, channel, true};
-#ifdef PLANT_LOST_CHILD // a bug on purpose: a test must find it
-		writer->last[up] = OP_NONE;
-#endif
 		writer->last[up] = coll_send(writer, hop, piece, writer->last[rank],
 					     writer->last[up]);
 	}

@@ -293,9 +293,6 @@ static void go_on(const struct course *course, uint32_t rank, uint32_t channel,
 	struct course_pace *pace = &course->paces[cell];
 	const uint32_t *arrived = &course->arrived[cell * course->steps];
 	while (pace->step < course->steps && arrived[pace->step] == pace->expected) {
-#ifdef PLANT_SKIPPED_STEP // a bug on purpose: a test must find it
-		pace->step += pace->step + 1 < course->steps && pace->expected == 0;
-#endif
 		pace->step++;
 		enter(course, rank, channel, pace, to);
 	}

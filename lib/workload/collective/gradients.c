@@ -239,9 +239,6 @@ static void put_step(struct writer *writer, uint32_t step)
 			for (uint32_t rank = 0; rank < config->ranks; rank++)
 				put_pair(writer, step, slice, rank,
 					 (rank + distance) % config->ranks);
-#ifdef PLANT_UNAWAITED_SUMS // a bug on purpose: a test must find it
-	return;
-#endif
 	for (uint32_t rank = 0; rank < config->ranks; rank++)
 		for (uint32_t slice = 0; slice < config->buckets * config->slices; slice++)
 			program_wait(writer->program, update_op(writer, rank, step),

@@ -153,10 +153,6 @@ int program_run_create(struct program_run **ret, struct arena *arena, const stru
 	for (uint32_t i = 0; i < program->op_count; i++) {
 		const struct op *op = &program->ops[i];
 		run->waits[i] = op->waits_for + (op->kind == OP_RECEIVE);
-#ifdef PLANT_IGNORED_WAIT // a bug on purpose: a test must find it
-		if (op->waits_for > 1)
-			run->waits[i]--;
-#endif
 		run->ranks[op->rank].left++;
 	}
 	for (uint32_t i = 0; i < program->op_count; i++)

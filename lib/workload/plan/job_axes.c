@@ -42,9 +42,6 @@ static uint32_t all_ranks(const struct axes *axes)
 static uint64_t phase_bytes(const struct axes *axes, uint32_t at, uint32_t phase)
 {
 	uint64_t cut = 2 * (uint64_t)axes->count;
-#ifdef PLANT_WHOLE_PHASES // a bug on purpose: what other axes have scattered goes again
-	phase = 0;
-#endif
 	for (uint32_t i = 1; i <= phase; i++)
 		cut *= axes->sizes[axes->used[(at + axes->count - i) % axes->count]];
 	return (axes->bytes + cut - 1) / cut;

@@ -91,9 +91,6 @@ static int build_group(const struct plan_job *to, enum group_kind kind, uint32_t
 	if (rc < 0)
 		return rc;
 	group->stage = group_stage(to, kind, number);
-#ifdef PLANT_WRONG_STAGE // a bug on purpose: every group has the buckets of the first stage
-	group->stage = 0;
-#endif
 	group->index = job->group_count++;
 	group->bucket_first = job->bucket_count;
 	for (uint32_t at = 0; at < ranks; at++)

@@ -63,9 +63,6 @@ static int build_one(struct job *job, struct arena *arena, const struct several 
 	for (uint32_t at = 0; at < job->ring.ranks; at++) {
 		uint32_t host = shuffled != NULL ? shuffled[index * hosts + at / per_host]
 						 : host_at(several, index, hosts, at / per_host);
-#ifdef PLANT_SAME_HOSTS // a bug on purpose: all jobs sit where the first does
-		host = host_at(several, 0, hosts, at / per_host);
-#endif
 		group->gpus[at] = host * per_host + at % per_host;
 	}
 	group->index = index;

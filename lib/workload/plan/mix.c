@@ -156,9 +156,6 @@ static void add_gates(struct mixing *mixing, const struct mix_part *part, uint32
 						      is_first ? part->start_ps : 0);
 		program_wait(to, mixing->gates[rank], before);
 	}
-#ifdef PLANT_EARLY_ROUND // a bug on purpose: a rank begins anew before it is through
-	round = 0;
-#endif
 	for (uint32_t i = 0; round > 0 && i < from->op_count; i++)
 		if (from->ops[i].next_count == 0)
 			program_wait(to, mixing->gates[from->ops[i].rank], mixing->ops[i]);

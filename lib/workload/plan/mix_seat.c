@@ -52,9 +52,7 @@ static void take_host(struct seating *seating, uint32_t host)
 	for (uint32_t nic = host * room->nics_per_host; seating->taken < end; nic++) {
 		if (room->owner[nic] != MIX_NOBODY)
 			continue;
-#ifndef PLANT_SHARED_SEAT // a bug on purpose: nobody sees that the NIC is taken
 		room->owner[nic] = seating->part;
-#endif
 		seating->nics[seating->taken++] = nic;
 	}
 }

@@ -124,9 +124,7 @@ static void give_room(struct job *job, const struct sample *want)
 	uint32_t done[SAMPLE_PICKS_MAX] = {0}, group; // a group has one pick at least
 	ps_t free_at = 0;
 	for (struct bucket *bucket; (bucket = next_of(job, done, &group)) != NULL; done[group]++) {
-#ifndef PLANT_CROWDED_PICKS // a bug on purpose: collectives that run into each other
 		bucket->release_ps = ps_max(bucket->release_ps, free_at);
-#endif
 		free_at = ps_max(free_at, bucket->release_ps + room_of(want, bucket));
 	}
 }

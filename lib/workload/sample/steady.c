@@ -150,15 +150,9 @@ enum steady_verdict steady_judge(const struct steady *steady, const struct stead
 	if (!is_near((uint64_t)jump->time_ps, (uint64_t)(jump->time_ps + spread_ps),
 		     steady->tolerance_ppm))
 		return STEADY_JITTER;
-#ifdef PLANT_PACE_ALONE
-	return lines->lines > 0 && jump->steps > 0 ? STEADY : STEADY_APART;
-#endif
 	if (is_apart(steady, lines))
 		return STEADY_APART;
 	if (!is_near(sum_of(steady->held, block), sum_of(steady->held + block, block), HELD_PPM))
 		return STEADY_QUEUES;
-#ifdef PLANT_SHORT_LOOK // a bug on purpose: two blocks are enough for anybody
-	return STEADY;
-#endif
 	return is_full(steady, lines) ? STEADY : judge_lead(steady, lines, jump);
 }

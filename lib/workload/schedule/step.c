@@ -145,9 +145,7 @@ static void gather(struct step *step, const struct step_setup *setup, uint32_t s
 		return;
 	cell->is_gathered = true;
 	cell->reached_at = ps_max(cell->reached_at, now);
-#ifndef PLANT_UNJOINED_GATHERS // a bug on purpose: a gather does not wait for all replicas
 	now = ps_max(now, cell->joined_at);
-#endif
 	for (uint32_t i = cell->bucket_count; i > 0; i--) {
 		struct step_bucket *bucket = &step->cells.buckets[cell->bucket_first + i - 1];
 		ps_t start = ps_max(at->network_at, now);
@@ -168,9 +166,6 @@ static ps_t gated_forward(struct step *step, const struct step_cell *cell, struc
 	for (uint32_t i = cell->bucket_count; i > 0; i--) {
 		const struct step_bucket *bucket = &step->cells.buckets[cell->bucket_first + i - 1];
 		ps_t gathered_at = bucket->gathered_at;
-#ifdef PLANT_UNGATED_FORWARD // a bug on purpose: computing with parameters that are not there
-		gathered_at = 0;
-#endif
 		stage->gather_wait_ps += ps_max(0, gathered_at - at);
 		at = ps_max(at, gathered_at) + step_share(time, bucket->forward_ppm, PPM);
 		used += bucket->forward_ppm;
@@ -237,9 +232,6 @@ static void release(struct step *step, uint32_t stage, uint32_t chunk, ps_t star
 		struct step_bucket *bucket = &step->cells.buckets[cell->bucket_first + i];
 		bool is_last = i + 1 == cell->bucket_count;
 		ps_t at = is_last ? end : start + step_share(end - start, bucket->ready_ppm, PPM);
-#ifdef PLANT_EARLY_REDUCE // a bug on purpose: gradients leave before their backward
-		at = start;
-#endif
 		bucket->released_at = ps_max(bucket->released_at, at);
 	}
 	step->is_reduced[stage * step->cells.chunks + chunk] = true;

@@ -84,9 +84,6 @@ static int64_t jitter_ppb(const struct step_setup *setup, struct rng *rng)
 		value = STEP_PPB + (int64_t)((__int128)draw_normal(rng) * width / ONE);
 		return value > 0 ? value : 0;
 	case JITTER_LIST:
-#ifdef PLANT_HALF_A_LIST // a bug on purpose: what lies behind the middle is never drawn
-		return (int64_t)setup->jitter_list[rng_below(rng, setup->jitter_count / 2)];
-#endif
 		return (int64_t)setup->jitter_list[rng_below(rng, setup->jitter_count)];
 	case JITTER_LOGNORMAL: // its mean is 1, and its logarithm has the deviation
 		value = width * ONE / STEP_PPB;

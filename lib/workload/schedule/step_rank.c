@@ -60,10 +60,8 @@ static uint32_t collective(struct builder *builder, const struct step_bucket *bu
 	struct step_ring ring;
 	uint16_t stream = (uint16_t)(is_gather ? STEP_STREAM_GATHER : STEP_STREAM_REDUCE);
 	uint32_t begin = emit_compute(emit, stream, 0);
-#ifndef PLANT_EAGER_GATHERS // a bug on purpose: collectives do not wait for what they are of
 	emit_wait(emit, begin, a);
 	emit_wait(emit, begin, b);
-#endif
 	emit_wait(emit, begin, builder->communicated);
 	builder->communicated = ring_of(builder, bucket, is_gather, &ring)
 		? emit_ring(emit, &ring, begin)

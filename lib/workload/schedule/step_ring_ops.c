@@ -104,9 +104,6 @@ static uint64_t steps_back(const struct channel *of, uint64_t step)
 {
 	if (of->ring->kind == COLLECTIVE_ALL_GATHER)
 		return step;
-#ifdef PLANT_WRONG_BLOCK // a bug on purpose: a test must find it
-	return step;
-#endif
 	return step + 1; // round the ring: after N - 1 steps a rank passes on its own, then others'
 }
 

@@ -90,9 +90,6 @@ void thin_after(struct thin *thin, struct world *world)
 			of = thin->before[cell];
 		}
 	}
-#ifdef PLANT_FULL_TRUNKS // a bug on purpose: groups that are left out load no trunk
-	kept = 0;
-#endif
 	fabric->thin_kept = kept == 0 ? 1 : (uint32_t)kept; // no group needs a trunk: any will do
 	fabric->thin_of = kept == 0 ? 1 : (uint32_t)of;
 }

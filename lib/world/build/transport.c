@@ -61,9 +61,6 @@ static ps_t longest_pause_ps(const struct world *world, uint32_t senders)
 static ps_t auto_rto(const struct world *world, ps_t pause_ps)
 {
 	bool is_rc = world->transport.kind == TRANSPORT_RC;
-#ifdef PLANT_SHORT_TIMER // a planted bug: a timer may ring while ports are paused
-	pause_ps /= 4 * PAUSES;
-#endif
 	ps_t least = 2 * world->topology.base_rtt_ps + PAUSES * pause_ps;
 	ps_t most = ACK_TIMEOUT_PS << ACK_TIMEOUT_MAX;
 	if (!is_rc || !world->fabric.pfc.is_on)

@@ -154,13 +154,11 @@ static uint64_t steps_to_leave(const struct skip *skip, const struct skip_extent
 // Faults are ahead until they are over, and routes are back.
 static bool has_fault_ahead(const struct world *world, ps_t now)
 {
-#ifndef PLANT_BLIND_JUMP
 	const struct reroute_config *reroute = &world->fabric.reroute;
 	ps_t back_ps = ps_max(reroute->local_ps, reroute->remote_ps);
 	for (uint32_t i = 0; i < world->scenario->fault_count; i++)
 		if (world->scenario->faults[i].until_ps > now - back_ps)
 			return true;
-#endif
 	return false;
 }
 

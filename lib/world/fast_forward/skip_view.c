@@ -126,9 +126,7 @@ static void merge_extent(struct skip_extent *all, const struct skip_extent *more
 	all->step_max = more->step_max > all->step_max ? more->step_max : all->step_max;
 	if (more->lines.step_slices > 0) // that of the last line
 		lines->step_slices = more->lines.step_slices;
-#ifndef PLANT_OWN_LINES // a bug on purpose: what the lines of other processes gained is not counted
 	lines->gain += more->lines.gain;
-#endif
 	if (more->lines.off_most > lines->off_most)
 		lines->off_most = more->lines.off_most;
 	lines->line_ps = ps_max(lines->line_ps, more->lines.line_ps);

@@ -37,9 +37,6 @@ void world_move_times(struct world *world, uint32_t shard, ps_t by_ps)
 	struct record *record = world->records[shard];
 	struct outcome *outcome = record->outcome;
 	uint32_t per_host = world->fabric.nics_per_host;
-#ifdef PLANT_OWN_CLOCK // a bug on purpose: times stay by the host's own clock
-	by_ps = 0;
-#endif
 	for (uint32_t i = 0; i < world->outcome->collective_count; i++)
 		move_clock(&record->clocks[i], by_ps);
 	for (uint32_t i = 0; i < world->flow_count; i++) {

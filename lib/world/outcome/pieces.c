@@ -169,9 +169,6 @@ static void tell_endpoint(const struct visitor *visitor, struct world *world, co
 	if (nic->endpoint != NULL)
 		counters = *endpoint_counters(nic->endpoint);
 	tell(visitor, &counters, sizeof(counters));
-#ifdef PLANT_LOSE_OTHERS // a bug on purpose: what NICs of other processes counted is read and lost
-	return;
-#endif
 	if (nic->endpoint == NULL)
 		outcome_add_counters(&others->transport, others->plane_bytes_nic_max, &counters);
 }
@@ -207,9 +204,6 @@ static void tell_switch(const struct visitor *visitor, struct world *world, uint
 	const struct fabric_counters own = *switch_counters(of);
 	struct fabric_counters counters = own;
 	tell(visitor, &counters, sizeof(counters));
-#ifdef PLANT_LOSE_PART // a bug on purpose: what another process counted at a switch hides the own
-	is_shared = false;
-#endif
 	if (is_shared && visitor->shard != visitor->own)
 		fabric_counters_add(&counters, &own);
 	switch_set_counters(of, &counters);
