@@ -6,12 +6,15 @@
 #include <string.h>
 
 #include <weft/cc/cc_derived.h>
+#include <weft/core/check.h>
 
 const struct cc_ops *cc_find(const char *name)
 {
-	for (const struct cc_ops *const *ops = cc_all; *ops; ops++) {
-		if (strcmp((*ops)->name, name) == 0)
-			return *ops;
+	for (uint32_t row = 0; cc_all[row]; row++) {
+		check(strcmp(cc_all[row]->name, cc_names[row]) == 0 &&
+		      "an algorithm has the name of its row in CC_ALL");
+		if (strcmp(cc_names[row], name) == 0)
+			return cc_all[row];
 	}
 	return NULL;
 }

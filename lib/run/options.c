@@ -53,7 +53,7 @@ enum {
 	OPT_VERSION
 };
 
-// The first six are emu's alone; those of a study and of a schedule are sim's.
+// Those before --seed are emu's alone; those of a study and of a schedule are sim's.
 static const struct option longs[] = {
 	{"ports", required_argument, NULL, OPT_PORTS},
 	{"dilation", required_argument, NULL, OPT_DILATION},
@@ -98,7 +98,13 @@ static const struct option longs[] = {
 	{NULL, 0, NULL, 0},
 };
 
-#define EMU_OPTIONS 6
+static const struct option *longs_of(bool is_emu)
+{
+	const struct option *first = longs;
+	while (!is_emu && first->val != OPT_SEED)
+		first++;
+	return first;
+}
 
 static int add_set(struct options *options, const char *set, struct refusal *refusal)
 {
@@ -320,8 +326,7 @@ int options_parse(struct options *ret, const char *program, int argc, char **arg
 	*ret = (struct options){.program = program};
 	opterr = 0;
 	for (;;) {
-		int option = getopt_long(argc, argv, "h", is_emu ? longs : longs + EMU_OPTIONS,
-					 NULL);
+		int option = getopt_long(argc, argv, "h", longs_of(is_emu), NULL);
 		if (option == -1)
 			break;
 		bool is_of_sim = option >= OPT_SEEDS && option <= OPT_STEPS;

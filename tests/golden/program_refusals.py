@@ -111,6 +111,8 @@ def options(check):
     good = check.file(GOOD, "good.yaml")
     for what, words, says in (
         ("an unknown option", [good, "--bogus"], "'--bogus'"),
+        *((f"an option of weft emu, {word}", [good, word, "3"], f"'{word}'") for word in
+          ("--ports", "--dilation", "--lanes", "--eal", "--gpu", "--gpu-patience")),
         ("an unknown letter", [good, "-x"], "unknown option"),
         ("a second scenario", [good, "two-planes"], "'two-planes'"),
         ("a seed that is no number", [good, "--seed", "x"], ["seed", "`x`"]),
