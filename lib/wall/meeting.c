@@ -10,6 +10,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -153,6 +154,13 @@ static int cut_address(const char *address, char *host, size_t bytes, char *port
 	return 0;
 }
 
+static bool is_port(const char *word)
+{
+	char *end;
+	unsigned long port = strtoul(word, &end, 10);
+	return word[0] >= '0' && word[0] <= '9' && *end == '\0' && port >= 1 && port <= 65535;
+}
+
 // A socket of one of the addresses that a name of the network has. -errno of the last one.
 static int try_addresses(const struct addrinfo *list, bool listens)
 {
@@ -183,6 +191,9 @@ static int network_socket(const struct meeting *meeting, bool listens, struct re
 				       .ai_flags = listens ? AI_PASSIVE : 0};
 	if (cut_address(address, host, sizeof(host), port, sizeof(port)) < 0)
 		return refuse_text(refusal, -EINVAL, "no address HOST:PORT: '%.200s'", address);
+	if (!is_port(port))
+		return refuse_text(refusal, -EINVAL, "a port is a number from 1 to 65535: '%.200s'",
+				   address);
 	int rc = getaddrinfo(host[0] != '\0' ? host : NULL, port, &hints, &list);
 	if (rc != 0)
 		return refuse_text(refusal, -EINVAL, "no such address: %s", gai_strerror(rc));

@@ -428,6 +428,13 @@ class Ranks(unittest.TestCase):
         self.assertEqual(run.returncode, DONE, run.stderr)
         self.assertRegex(run.stdout, r"\n +3 +\d+ +0 ")
 
+    def test_addresses_that_are_none(self):
+        for address, reason in (("127.0.0.1:99999", "a port is a number from 1 to 65535: '127.0.0.1:99999'"),
+                                ("127.0.0.1:0", "a port is a number from 1 to 65535"), ("127.0.0.1:rdma", "a port is a number from 1 to 65535")):
+            run = subprocess.run([WEFT, "host", "--to", address], capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual((run.returncode, run.stdout), (BAD_INPUT, ""), run.stderr)
+            self.assertIn(reason, run.stderr)
+
     def test_hosts_and_ranks_are_as_many(self):
         ended = self.ends(self.start(2, self.scenario("1MiB")))
         for out, err, status in ended:
