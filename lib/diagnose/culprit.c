@@ -263,15 +263,6 @@ static void forget(struct culprit_search *search, uint32_t place)
 			search->marks[i] = (struct culprit_mark){0};
 }
 
-struct culprit *culprit_add(struct culprits *culprits, enum culprit_finding finding)
-{
-	if (culprits->count == CULPRITS_MAX)
-		return NULL;
-	struct culprit *culprit = &culprits->list[culprits->count++];
-	*culprit = (struct culprit){.finding = finding};
-	return culprit;
-}
-
 // Puts the links that stand out down to places, one after the other.
 static void put_down(struct culprit_search *search, struct culprits *culprits,
 		     enum culprit_finding finding, double expected)

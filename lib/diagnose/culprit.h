@@ -79,12 +79,19 @@ struct culprits {
 };
 
 // One more, of this finding; NULL: there are as many as can be.
-struct culprit *culprit_add(struct culprits *culprits, enum culprit_finding finding);
+static inline struct culprit *culprit_add(struct culprits *culprits, enum culprit_finding finding)
+{
+	if (culprits->count == CULPRITS_MAX)
+		return NULL;
+	struct culprit *culprit = &culprits->list[culprits->count++];
+	*culprit = (struct culprit){.finding = finding};
+	return culprit;
+}
 
 // -ENOMEM; else culprits, none where all is even. Only with world->links.
 int culprits_find(struct culprits *ret, const struct world *world);
 
-// culprit_show.c: "slow", ...; "link", ...; unit of measured and expected; name and evidence.
+// "slow", ...; "link", ...; unit of measured and expected; name and evidence.
 const char *culprit_finding_name(enum culprit_finding finding);
 const char *culprit_place_name(enum culprit_place place);
 void culprit_name(const struct culprit *culprit, const struct world *world, char *ret,
