@@ -107,6 +107,9 @@ int ideal_find(struct call *call, struct ideal_time *ret);
 // Runs one size. Negative errno with call->refusal.
 int measure_size(struct call *call, uint64_t bytes, struct measured *ret);
 
+// Whether a rank gives or gets all of the bytes, rather than a block for each rank.
+bool gives_all(enum coll_kind kind);
+
 // Whole elements, and blocks of whole elements, of so many bytes, at least one.
 uint64_t size_whole(const struct measured *row, const struct call *call, uint64_t bytes);
 

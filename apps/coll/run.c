@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs of one size, in virtual time; with --check through frames that carry data.
+
+#include <errno.h>
+
+#include <weft/files/signals.h>
+#include <weft/result/report.h>
+
+#include "coll.h"
+
+static double time_us(const struct world *world, double *ret_error_us)
+{
+	const struct outcome *outcome = world->outcome;
+	*ret_error_us = 0;
+	if (outcome->collective_count == 0)
+		return (double)outcome->end_ps / PS_PER_US;
+	const struct outcome_collective *of = &outcome->collectives[0];
+	*ret_error_us = (double)of->whole_error_ps / PS_PER_US;
+	return (double)of->whole_ps / PS_PER_US;
+}
+
+// Whether time was added for steps that were not run.
+static bool is_sampled(const struct world *world)
+{
+	return (world->plan.sample.is_on && world->plan.sample.steps > 0) ||
+		(world->skipped != NULL && world->skipped->jumps > 0);
+}
+
+static void count_wrong(struct ledger *ledger, struct measured *ret)
+{
+	ret->is_checked = true;
+	ret->wrong = 0;
+	for (uint32_t rank = 0; rank < ret->config.ranks; rank++)
+		ret->wrong += coll_wrong(&ret->config, rank, ledger_buffer(ledger, rank));
+}
+
+static int fill(struct call *call, struct ledger *ledger, const struct world *world,
+		struct measured *ret)
+{
+	if (!ret->is_credit_ring)
+		scenario_collective(&ret->config, &call->scenario);
+	ret->config.bytes = ret->bytes_run;
+	ret->config.element_bytes = call->type->bytes;
+	int rc = ledger_attach(ledger, world, ret->config.element_bytes, &call->refusal);
+	for (uint32_t rank = 0; rc == 0 && rank < ret->config.ranks; rank++)
+		coll_fill(&ret->config, rank, ledger_buffer(ledger, rank));
+	return rc;
+}
+
+// Builds and runs what call->scenario says; with a ledger through frames that carry data.
+static int run_stage(struct call *call, struct ledger *ledger, struct measured *ret)
+{
+	static struct stage stage; // large
+	struct sim_options options = {.lanes = 1, .stop = signals_stop()};
+	struct run run;
+	double error_us;
+	if (ledger != NULL) {
+		options.ports.kind = PORTS_MEMORY;
+		ledger_hook(ledger, &options.ports);
+	}
+	int rc = stage_build(&stage, &call->scenario, NULL, 0, &options, &call->refusal);
+	if (rc < 0)
+		return rc;
+	if (!call->has_warned)
+		report_warnings(stderr, "weft coll: ", &stage.world);
+	call->has_warned = true;
+	if (ledger != NULL && (rc = fill(call, ledger, &stage.world, ret)) < 0) {
+		stage_free(&stage);
+		return rc;
+	}
+	sim_run(stage.sim, &run);
+	ret->end = run.end;
+	ret->limit_option = run.limit_option;
+	ret->digest = run.digest;
+	ret->time_us += time_us(&stage.world, &error_us) / call->iterations;
+	ret->error_us += error_us / call->iterations;
+	ret->is_extrapolated = ret->is_extrapolated || is_sampled(&stage.world);
+	if (stage.world.outcome->collective_count > 0 && ret->fault_left_out == 0)
+		ret->fault_left_out = stage.world.outcome->collectives[0].fault_left_out;
+	if (ledger != NULL && run.end == RUN_DONE)
+		count_wrong(ledger, ret);
+	stage_free(&stage);
+	return 0;
+}
+
+// Runs the data of a ring with credits, whose time is known.
+static int check_ring(struct call *call, struct ledger *ledger, struct measured *ret)
+{
+	struct measured apart = *ret;
+	struct data data;
+	int rc = data_scenario(call, ret, &data);
+	if (rc == 0)
+		rc = run_stage(call, ledger, &apart);
+	data_free(&data);
+	ret->end = rc == 0 ? apart.end : ret->end;
+	ret->is_checked = apart.is_checked;
+	ret->wrong = apart.wrong;
+	return rc;
+}
+
+// Runs `bytes` once and adds what it took.
+static int run_once(struct call *call, uint64_t bytes, uint32_t iteration, struct measured *ret)
+{
+	int rc = call_scenario(call, bytes, ret->is_credit_ring, call->seed + iteration);
+	ret->bytes_run = bytes;
+	if (rc == 0 && (ret->is_credit_ring || !call->is_checked))
+		rc = run_stage(call, NULL, ret);
+	if (rc < 0 || !call->is_checked || ret->end != RUN_DONE)
+		return rc;
+	struct ledger *ledger = ledger_create();
+	if (ledger == NULL)
+		return refuse(&call->refusal, -ENODEV, "no memory for data", 0, 0, 0);
+	uint64_t wrong = ret->wrong;
+	rc = ret->is_credit_ring ? check_ring(call, ledger, ret) : run_stage(call, ledger, ret);
+	ret->wrong += wrong;
+	ledger_free(ledger);
+	return rc;
+}
+
+int run_whole(struct call *call, uint64_t bytes, struct measured *ret)
+{
+	int rc = 0;
+	ret->time_us = ret->error_us = 0;
+	ret->wrong = 0;
+	for (uint32_t i = 0; rc == 0 && i < call->iterations; i++) {
+		rc = run_once(call, bytes, i, ret);
+		if (rc == 0 && ret->end != RUN_DONE)
+			return 0;
+	}
+	return rc;
+}
