@@ -435,11 +435,6 @@ static int check_set(struct build *build)
 	return 0;
 }
 
-uint32_t trace_ranks(const struct trace_set *set)
-{
-	return set->rank_count > 1 ? set->rank_count : set->world;
-}
-
 int trace_expand(struct trace_program *ret, struct trace_set *set, const struct trace_run *run,
 		 struct refusal *refusal)
 {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <weft/core/check.h>
+#include <weft/trace/trace_run.h>
 
 #define NODES_MAX (1u << 27)
 #define FILES_MAX 1048576u
@@ -238,4 +239,9 @@ int trace_set_add(struct trace_set *set, const char *path, const char *text, siz
 	if (rc < 0)
 		snprintf(refusal->file, sizeof(refusal->file), "%s", path);
 	return rc;
+}
+
+uint32_t trace_ranks(const struct trace_set *set)
+{
+	return set->rank_count > 1 ? set->rank_count : set->world;
 }
