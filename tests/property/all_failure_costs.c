@@ -32,8 +32,8 @@
 #define LINKS_MAX 1024u
 
 // Worlds that are known to break the law, and are named in docs/protocol.md: they are run and said,
-// and others are looked for. Six planes of 16 EVs at full load: who lost a port fills the lines of
-// the others, and the hash of so few EVs loads some trunks more.
+// and others are looked for. Why this one does is not known: six planes of 16 EVs at full load,
+// where flows that lost nothing are slower, too.
 static const uint64_t known[] = {1990};
 
 enum side { SIDE_WHOLE, SIDE_SLOWER, SIDE_AROUND, SIDE_HIT };
