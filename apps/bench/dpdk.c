@@ -115,7 +115,7 @@ static int measure_in(struct row *row, struct arena *arena, uint32_t repeat,
 	struct peer peers[2];
 	if (packet_pool_init(&packets, arena, PACKETS) < 0 ||
 	    fifo_pool_init(&chunks, arena, fifo_chunks_for(4, PACKETS)) < 0)
-		return refuse(refusal, -ENODEV, "no memory for % packets", PACKETS, 0, 0);
+		return refuse(refusal, -ENODEV, "no memory for % packets", PACKETS);
 	int rc = peer_init(&peers[0], arena, &config, 0, refusal);
 	if (rc == 0)
 		rc = peer_init(&peers[1], arena, &config, 1, refusal);
@@ -146,8 +146,7 @@ static int measure(struct row *row, uint32_t repeat, struct refusal *refusal)
 	struct arena arena;
 	void *memory = memory_reserve(ARENA_BYTES);
 	if (memory == NULL)
-		return refuse(refusal, -ENODEV, "the system gives no % MiB", ARENA_BYTES >> 20, 0,
-			      0);
+		return refuse(refusal, -ENODEV, "the system gives no % MiB", ARENA_BYTES >> 20);
 	arena_init(&arena, memory, ARENA_BYTES);
 	int rc = measure_in(row, &arena, repeat, refusal);
 	memory_release(memory, ARENA_BYTES);
@@ -166,13 +165,13 @@ static int judge(const struct row *row, struct refusal *refusal)
 		again += sent->rtx[i];
 	if (result->payload_bytes_wrong > 0 || result->bad_frames > 0)
 		return refuse(refusal, -EIO, "% payload bytes and % frames were wrong",
-			      (int64_t)result->payload_bytes_wrong, (int64_t)result->bad_frames, 0);
+			      (int64_t)result->payload_bytes_wrong, (int64_t)result->bad_frames);
 	if (lost > 0 || sent->data_packets != received->data_received)
 		return refuse(refusal, -EIO, "% frames and % data packets were lost", (int64_t)lost,
-			      (int64_t)(sent->data_packets - received->data_received), 0);
+			      (int64_t)(sent->data_packets - received->data_received));
 	if (again > 0)
-		return refuse(refusal, -EIO, "% packets were repeated or not taken", (int64_t)again,
-			      0, 0);
+		return refuse(refusal, -EIO, "% packets were repeated or not taken",
+			      (int64_t)again);
 	return 0;
 }
 
@@ -328,7 +327,7 @@ int bench_dpdk(const struct bench_options *options)
 	if (status != 0)
 		return status;
 	if (ports_ring_max() == 0) {
-		refuse(&refusal, -ENOTSUP, "this weft was built without DPDK", 0, 0, 0);
+		refuse(&refusal, -ENOTSUP, "this weft was built without DPDK");
 		return say_refusal(&refusal, EXIT_ENVIRONMENT);
 	}
 	int rc = measure_all(rows, count, repeat, &refusal);

@@ -27,7 +27,7 @@ int figures_take(struct figures *figures, const struct attempt *attempt, struct 
 	uint64_t peak = figures->attempt.memory_peak_bytes;
 	if (figures->repeat > 0 && figures->attempt.digest != attempt->digest)
 		return refuse(refusal, -EIO, "run % has another digest than the first",
-			      figures->repeat + 1, 0, 0);
+			      figures->repeat + 1);
 	figures->attempt = *attempt;
 	if (peak > attempt->memory_peak_bytes)
 		figures->attempt.memory_peak_bytes = peak;

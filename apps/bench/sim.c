@@ -31,7 +31,7 @@ struct bench {
 
 static int say_no_memory(struct bench *bench)
 {
-	return refuse(&bench->refusal, -ENODEV, "no memory for the figures", 0, 0, 0);
+	return refuse(&bench->refusal, -ENODEV, "no memory for the figures");
 }
 
 static int bench_room(struct bench *bench, uint32_t count)

@@ -38,7 +38,7 @@ int data_scenario(struct call *call, const struct measured *row, struct data *re
 	size_t bytes = (ring_program_bytes(&of) + JOB_BYTES(all.ranks) + 63) & ~(size_t)63;
 	ret->memory = memory_reserve(bytes);
 	if (ret->memory == NULL)
-		return refuse(&call->refusal, -ENODEV, "no memory for data", 0, 0, 0);
+		return refuse(&call->refusal, -ENODEV, "no memory for data");
 	ret->bytes = bytes;
 	arena_init(&arena, ret->memory, bytes);
 	int rc = make(call, row, &arena, &of, &job);

@@ -13,7 +13,7 @@ int ideal_find(struct call *call, struct ideal_time *ret)
 	if (memory == NULL)
 		return refuse(&call->refusal, -ENODEV,
 			      "the system does not give % MiB: lower limits.memory",
-			      (int64_t)(bytes >> 20), 0, 0);
+			      (int64_t)(bytes >> 20));
 	arena_init(&arena, memory, bytes);
 	int rc = ideal_scenario(ret, &arena, &call->scenario, &call->refusal);
 	memory_release(memory, bytes);

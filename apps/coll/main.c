@@ -110,7 +110,7 @@ static int refuse_no_effect(struct call *call, int option)
 	};
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
 		if (reasons[i].option == option)
-			return refuse(&call->refusal, -EINVAL, reasons[i].why, 0, 0, 0);
+			return refuse(&call->refusal, -EINVAL, reasons[i].why);
 	check(false);
 }
 

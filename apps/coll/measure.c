@@ -59,7 +59,7 @@ static int measure_choice(struct call *call, uint64_t bytes, struct measured *re
 	if (is_long && call->is_checked)
 		return refuse(&call->refusal, -EINVAL,
 			      "-c 1 checks what is run whole, and % bytes take more than --packets",
-			      (int64_t)ret->bytes, 0, 0);
+			      (int64_t)ret->bytes);
 	if (is_long && !ret->is_credit_ring)
 		return extrapolate(call, ret);
 	rc = run_whole(call, ret->bytes, ret);

@@ -109,7 +109,7 @@ static int run_once(struct call *call, uint64_t bytes, uint32_t iteration, struc
 		return rc;
 	struct ledger *ledger = ledger_create();
 	if (ledger == NULL)
-		return refuse(&call->refusal, -ENODEV, "no memory for data", 0, 0, 0);
+		return refuse(&call->refusal, -ENODEV, "no memory for data");
 	uint64_t wrong = ret->wrong;
 	rc = ret->is_credit_ring ? check_ring(call, ledger, ret) : run_stage(call, ledger, ret);
 	ret->wrong += wrong;

@@ -58,7 +58,7 @@ static int run_side(struct call *call, struct side *side)
 	side->kept = calloc(runs, sizeof(*side->kept));
 	if (side->kept == NULL)
 		return refuse(&call->refusal, -ENODEV, "the system gives no memory for % runs",
-			      runs, 0, 0);
+			      runs);
 	find_interval(call, side);
 	for (uint32_t i = 0; i < runs; i++) {
 		goodput_run(&run, &side->setup, i);

@@ -211,10 +211,9 @@ static int take_list(const char *list, uint32_t rank_count, bool *wanted, struct
 			if (rank >= rank_count)
 				return refuse(refusal, -EINVAL,
 					      "--ranks: there is no rank %: the run has %", rank,
-					      rank_count, 0);
+					      rank_count);
 			if (wanted[rank])
-				return refuse(refusal, -EINVAL, "--ranks: rank % twice", rank, 0,
-					      0);
+				return refuse(refusal, -EINVAL, "--ranks: rank % twice", rank);
 			wanted[rank] = true;
 		}
 	}
@@ -228,7 +227,7 @@ int choice_ranks(const char *list, uint32_t rank_count, uint32_t **ret, uint32_t
 	bool *wanted = calloc(rank_count, sizeof(bool));
 	uint32_t *ranks = calloc(rank_count, sizeof(*ranks));
 	int rc = wanted == NULL || ranks == NULL
-		? refuse(refusal, -ENODEV, "no memory for % ranks", rank_count, 0, 0)
+		? refuse(refusal, -ENODEV, "no memory for % ranks", rank_count)
 		: 0;
 	if (rc == 0 && !is_all)
 		rc = take_list(list, rank_count, wanted, refusal);

@@ -67,8 +67,7 @@ static int find_device(const struct choice *choice, char ret[GPU_NAME_BYTES],
 	if (!gpu_cuda_is_built())
 		return refuse(refusal, -ENODEV,
 			      "this weft was built without CUDA (no nvcc was found): --device none "
-			      "computes the same on the CPU",
-			      0, 0, 0);
+			      "computes the same on the CPU");
 	gpu_probe(&probe);
 	if (choice->device_index >= probe.count) {
 		snprintf(refusal->text, sizeof(refusal->text), "there is no CUDA device %u: %s",

@@ -12,8 +12,7 @@ static int refuse_end(struct call *call, enum wall_end end)
 	bool is_stopped = end == WALL_END_STOPPED;
 	return refuse(&call->refusal, is_stopped ? -EINTR : -ECONNRESET,
 		      is_stopped ? "interrupted in the bare loop"
-				 : "the other host went in the bare loop",
-		      0, 0, 0);
+				 : "the other host went in the bare loop");
 }
 
 int bare_measure(struct call *call, struct bare_counts *ret)

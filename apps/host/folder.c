@@ -72,8 +72,7 @@ int folder_begin(struct call *call)
 	if (rc == 0 && choice->pcap != NULL && staging_place(&call->staging, choice->pcap, place))
 		return refuse(&call->refusal, -EINVAL,
 			      "--pcap lies in the folder of --out, which holds the result of all "
-			      "hosts: name another place",
-			      0, 0, 0);
+			      "hosts: name another place");
 	return rc;
 }
 
@@ -110,9 +109,7 @@ static int give(struct call *call, struct stage *stage, struct pieces *ret)
 		write_piece(ret, &seen, sizeof(seen));
 	}
 	world_pieces(&stage->world, call->index, call->index, write_piece, ret);
-	return ret->is_bad
-		? refuse(&call->refusal, -ENOMEM, "no memory for what hosts give", 0, 0, 0)
-		: 0;
+	return ret->is_bad ? refuse(&call->refusal, -ENOMEM, "no memory for what hosts give") : 0;
 }
 
 static void hash(struct folder *folder, const struct pieces *pieces) // FNV-1a
@@ -138,10 +135,9 @@ static int take(struct call *call, struct stage *stage, struct folder *folder, u
 		world_pieces(&stage->world, host, call->index, read_piece, from);
 	folder->has_told[host] = true;
 	folder->told_count++;
-	return !from->is_bad
-		? 0
-		: refuse(&call->refusal, -EINVAL,
-			 "host % gave another result than this scenario has", host, 0, 0);
+	return !from->is_bad ? 0
+			     : refuse(&call->refusal, -EINVAL,
+				      "host % gave another result than this scenario has", host);
 }
 
 static int gather(struct call *call, struct stage *stage, struct folder *folder)
@@ -150,7 +146,7 @@ static int gather(struct call *call, struct stage *stage, struct folder *folder)
 	bool is_done = stage->end == WALL_END_DONE;
 	struct pieces mine = {0};
 	struct meeting_part *parts = calloc(hosts, sizeof(*parts));
-	int rc = parts == NULL ? refuse(&call->refusal, -ENOMEM, "no memory for hosts", 0, 0, 0)
+	int rc = parts == NULL ? refuse(&call->refusal, -ENOMEM, "no memory for hosts")
 			       : give(call, stage, &mine);
 	const struct meeting_part part = {mine.data, mine.bytes};
 	if (rc == 0)
@@ -241,7 +237,7 @@ static int write_all(struct call *call, const struct stage *stage, const struct 
 	struct told *told = calloc(folder->hosts, sizeof(*told)), sum;
 	uint32_t count = 0;
 	if (told == NULL)
-		return refuse(&call->refusal, -ENOMEM, "no memory for a result", 0, 0, 0);
+		return refuse(&call->refusal, -ENOMEM, "no memory for a result");
 	for (uint32_t i = 0; i < folder->hosts; i++)
 		if (folder->has_told[i])
 			told[count++] = folder->heads[i].told;
@@ -290,7 +286,7 @@ int folder_write(struct call *call, struct stage *stage)
 	folder.heads = calloc(hosts, sizeof(*folder.heads));
 	folder.has_told = calloc(hosts, sizeof(*folder.has_told));
 	int rc = folder.heads == NULL || folder.has_told == NULL
-		? refuse(&call->refusal, -ENOMEM, "no memory for hosts", 0, 0, 0)
+		? refuse(&call->refusal, -ENOMEM, "no memory for hosts")
 		: gather(call, stage, &folder);
 	if (rc == 0 && call->index == 0) {
 		call->pairs.is_whole = call->pairs.of != NULL && folder.told_count == hosts;

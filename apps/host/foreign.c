@@ -71,7 +71,7 @@ static int make_program(struct call *call, struct stage *stage)
 		~(size_t)63;
 	stage->program_memory = memory_reserve(stage->program_bytes);
 	if (stage->program_memory == NULL)
-		return refuse(&call->refusal, -ENODEV, "no memory for % messages", messages, 0, 0);
+		return refuse(&call->refusal, -ENODEV, "no memory for % messages", messages);
 	arena_init(&arena, stage->program_memory, stage->program_bytes);
 	int rc = program_create(&program, &arena, 2, 4 * messages, 2 * messages, &call->refusal);
 	if (rc < 0)
@@ -250,8 +250,7 @@ int foreign_run(struct call *call)
 	int rc = setup_scenario(call);
 	if (rc == 0 && call->scenario.frames.is_qpn_drawn)
 		rc = refuse(&call->refusal, -EINVAL,
-			    "wire.qpns: with --foreign each end says its QP number: counted only",
-			    0, 0, 0);
+			    "wire.qpns: with --foreign each end says its QP number: counted only");
 	if (rc == 0)
 		rc = build(&foreign, &stage);
 	if (rc == 0)

@@ -72,7 +72,7 @@ static int draw_times(struct call *call)
 	return gpu->seen != NULL && gpu->times != NULL
 		? 0
 		: refuse(&call->refusal, -ENODEV, "no memory for the computations of % ranks",
-			 gpu->here, 0, 0);
+			 gpu->here);
 }
 
 int generator_open(struct call *call)

@@ -184,9 +184,7 @@ int live_open(struct call *call)
 				     "256 EVs of a QP; states: 0 good, 1 assumed bad, 2 denied. "
 				     "Parameters: the QP, the first EV",
 				     evs);
-	return rc == 0
-		? 0
-		: refuse(&call->refusal, -ENODEV, "DPDK takes no commands of telemetry", 0, 0, 0);
+	return rc == 0 ? 0 : refuse(&call->refusal, -ENODEV, "DPDK takes no commands of telemetry");
 }
 
 struct viewer *live_begin(const struct call *call)

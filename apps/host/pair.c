@@ -39,7 +39,7 @@ static int plan_rows(struct call *call)
 	for (uint64_t bytes = wish->size_min; bytes <= wish->size_max; bytes *= wish->factor) {
 		if (call->row_count == SIZES_MAX)
 			return refuse(&call->refusal, -EINVAL,
-				      "-b, -e and -f make more than % sizes", SIZES_MAX, 0, 0);
+				      "-b, -e and -f make more than % sizes", SIZES_MAX);
 		struct pair_row *row = &call->rows[call->row_count++];
 		*row = (struct pair_row){.bytes = bytes};
 		row->messages = wish->messages > 0
@@ -142,7 +142,7 @@ int pair_program(struct call *call, struct stage *stage)
 	stage->program_bytes = (stage->program_bytes + 63) & ~(size_t)63;
 	stage->program_memory = memory_reserve(stage->program_bytes);
 	if (stage->program_memory == NULL)
-		return refuse(&call->refusal, -ENODEV, "no memory for % messages", ops / 2, 0, 0);
+		return refuse(&call->refusal, -ENODEV, "no memory for % messages", ops / 2);
 	arena_init(&arena, stage->program_memory, stage->program_bytes);
 	rc = program_create(&program, &arena, 1 + callers, ops, edges, &call->refusal);
 	if (rc == 0) {

@@ -144,7 +144,7 @@ static int open_port(struct call *call, uint32_t frame_bytes)
 	call->ports_bytes = PROBE_BYTES;
 	call->ports_memory = memory_reserve(PROBE_BYTES);
 	if (call->ports_memory == NULL)
-		return refuse(&call->refusal, -ENODEV, "no memory for ports", 0, 0, 0);
+		return refuse(&call->refusal, -ENODEV, "no memory for ports");
 	arena_init(&arena, call->ports_memory, PROBE_BYTES);
 	call->ports.frames = PROBE_FRAMES;
 	call->ports.frame_bytes_max = frame_bytes;

@@ -60,7 +60,7 @@ static int gather(struct call *call, const struct stage *stage, struct gathered 
 	ret->told = calloc(hosts, sizeof(*ret->told));
 	ret->spans = calloc((size_t)hosts * ret->collectives + 1, sizeof(*ret->spans));
 	int rc = spans == NULL || ret->told == NULL || ret->spans == NULL
-		? refuse(&call->refusal, -ENOMEM, "no memory for what hosts tell", 0, 0, 0)
+		? refuse(&call->refusal, -ENOMEM, "no memory for what hosts tell")
 		: 0;
 	if (rc == 0) {
 		told_of(&mine, call, stage);

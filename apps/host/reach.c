@@ -377,7 +377,7 @@ int reach_run(struct call *call, const struct device_facts *facts, uint32_t fram
 	signals_catch();
 	const char *lost = try_all(&reach);
 	if (*signals_stop() != 0)
-		return refuse(&call->refusal, -EINTR, "interrupted", 0, 0, 0);
+		return refuse(&call->refusal, -EINTR, "interrupted");
 	if (lost == NULL)
 		return EXIT_SUCCESS;
 	fprintf(stderr, "weft host: the peer is lost at: %s\n", lost);

@@ -70,7 +70,7 @@ static int check_hosts(struct call *call)
 	if (call_is_pair(call))
 		return refuse(&call->refusal, -EINVAL,
 			      "a pair is two hosts, and this scenario has % NICs, % a host",
-			      fabric->nics, fabric->nics_per_host, 0);
+			      fabric->nics, fabric->nics_per_host);
 	return refuse(&call->refusal, -EINVAL,
 		      "this scenario has % NICs, % a host (fabric.nics_per_host), and % ranks "
 		      "were started: one is one host",
@@ -115,7 +115,7 @@ int setup_ramp(struct call *call)
 	if (scenario->fault_count + STEPS - 1 > SCENARIO_FAULTS_MAX)
 		return refuse(&call->refusal, -EINVAL,
 			      "--ramp takes % more faults than the scenario has room for",
-			      STEPS - 1, 0, 0);
+			      STEPS - 1);
 	for (uint32_t step = 1; step < STEPS; step++)
 		scenario->faults[scenario->fault_count++] = (struct fault){
 			.kind = FAULT_SLOW,
@@ -170,12 +170,12 @@ static int agree(struct call *call)
 			return refuse(&call->refusal, -EINVAL,
 				      "host % has --out, and host 0, which writes the result of "
 				      "all, has not: give it to host 0",
-				      i, 0, 0);
+				      i);
 		if (all[i].text_hash != call->text_hash)
 			return refuse(&call->refusal, -EINVAL,
 				      "host % has another scenario, other --set, or --gpu where "
 				      "others have none: all must be given the same",
-				      i, 0, 0);
+				      i);
 	}
 	call->gathers = rc == 0 && all[0].has_out;
 	return rc;
@@ -192,7 +192,7 @@ static int agree_wish(struct call *call)
 			return refuse(&call->refusal, -EINVAL,
 				      "callers % and % want other things measured: -b, -e, -f, -n "
 				      "and --depth are the same for all",
-				      1, i, 0);
+				      1, i);
 	*mine = rc == 0 ? all[1] : *mine;
 	return rc;
 }
@@ -322,14 +322,14 @@ static int name_devices(struct call *call)
 		peers += call->peers[host];
 	uint32_t wanted = choice->device_count > 0 ? planes : planes * peers;
 	if (choice->device_count == 0 && strchr(call_address(call), ':') != NULL)
-		return refuse(&call->refusal, -EINVAL,
-			      "between machines ports have to be named: --port, one for each plane",
-			      0, 0, 0);
+		return refuse(
+			&call->refusal, -EINVAL,
+			"between machines ports have to be named: --port, one for each plane");
 	if (wanted > DEVICES_MAX)
 		return refuse(&call->refusal, -EINVAL,
 			      "DPDK has % ports here; % are wanted (memif joins two hosts, so each "
 			      "plane takes one for each host that this one exchanges with)",
-			      DEVICES_MAX, wanted, 0);
+			      DEVICES_MAX, wanted);
 	if (choice->device_count == 0) {
 		name_memifs(call, planes, hosts);
 		return 0;
@@ -340,7 +340,7 @@ static int name_devices(struct call *call)
 		return refuse(&call->refusal, -EINVAL,
 			      "the scenario has % planes, and % ports were given: --port once for "
 			      "each plane",
-			      planes, choice->device_count, 0);
+			      planes, choice->device_count);
 	for (uint32_t i = 0; i < planes; i++) {
 		choice->devices[i].is_server = call->index == 0;
 		call->ways[i] = (struct wall_way){
@@ -360,7 +360,7 @@ static int open_devices(struct call *call, const struct world *world)
 	call->ports_bytes = PORTS_BYTES;
 	call->ports_memory = memory_reserve(PORTS_BYTES);
 	if (call->ports_memory == NULL)
-		return refuse(&call->refusal, -ENODEV, "no memory for ports", 0, 0, 0);
+		return refuse(&call->refusal, -ENODEV, "no memory for ports");
 	arena_init(&arena, call->ports_memory, PORTS_BYTES);
 	call->ports.frames = FRAMES_LEAST + FRAMES_EACH * call->choice.device_count;
 	call->ports.frame_bytes_max = call->codec.frame_bytes_max;
@@ -373,7 +373,7 @@ static int await_link(struct call *call, uint32_t index, time_t deadline)
 	while (!port_device_is_up(&call->ports, index)) {
 		struct timespec step = {.tv_nsec = 1000000};
 		if (*signals_stop() != 0)
-			return refuse(&call->refusal, -EINTR, "interrupted", 0, 0, 0);
+			return refuse(&call->refusal, -EINTR, "interrupted");
 		if (time(NULL) > deadline) {
 			snprintf(call->refusal.text, sizeof(call->refusal.text),
 				 "port '%.180s' has had no link for %d s",

@@ -31,7 +31,7 @@ int stage_build(struct call *call, struct stage *stage)
 	if (stage->memory == NULL)
 		return refuse(&call->refusal, -ENOMEM,
 			      "the system does not give % MiB: lower limits.memory",
-			      (int64_t)(bytes >> 20), 0, 0);
+			      (int64_t)(bytes >> 20));
 	stage->memory_bytes = bytes;
 	arena_init(&stage->arena, stage->memory, bytes);
 	// The result of all is put together from pieces, of which each host is one.

@@ -60,7 +60,7 @@ static int make_program(struct call *call, struct stage *stage)
 	stage->program_bytes = ((size_t)program_bytes(hosts, ops, edges) + 63) & ~(size_t)63;
 	stage->program_memory = memory_reserve(stage->program_bytes);
 	if (stage->program_memory == NULL)
-		return refuse(&call->refusal, -ENODEV, "no memory for a trial", 0, 0, 0);
+		return refuse(&call->refusal, -ENODEV, "no memory for a trial");
 	arena_init(&arena, stage->program_memory, stage->program_bytes);
 	int rc = program_create(&program, &arena, hosts, ops, edges, &call->refusal);
 	if (rc < 0)
@@ -122,8 +122,7 @@ static int perform(struct call *call)
 			    stage.end == WALL_END_STOPPED
 				    ? "interrupted while it measured round trips"
 				    : "another host went or fell silent while round trips were "
-				      "measured",
-			    0, 0, 0);
+				      "measured");
 	if (rc == 0) {
 		measure(call, &stage, &mine);
 		call->trial.drained = stage.drained;

@@ -56,7 +56,7 @@ static int make_key(struct anonymize *all)
 		? EVP_Digest(all->key, strlen(all->key), key, &bytes, EVP_sha256(), NULL) == 1
 		: getrandom(key, WIRE_ANONYMIZE_KEY_BYTES, 0) == WIRE_ANONYMIZE_KEY_BYTES;
 	if (!is_made)
-		return refuse(&all->refusal, -EIO, "the system gives no key", 0, 0, 0);
+		return refuse(&all->refusal, -EIO, "the system gives no key");
 	struct wire_config config;
 	wire_config_default(6, &config);
 	wire_anonymizer_init(&all->anonymizer, &config, key);
@@ -122,7 +122,7 @@ static int make(struct anonymize *all, const char *path)
 	all->reader.capacity = CAPTURE_BUFFER_BYTES;
 	all->frame = malloc(CAPTURE_BUFFER_BYTES);
 	if (all->reader.buffer == NULL || all->frame == NULL || !rewrite_init(&all->rewrite))
-		return refuse(&all->refusal, -ENODEV, "no memory for buffers", 0, 0, 0);
+		return refuse(&all->refusal, -ENODEV, "no memory for buffers");
 	if (rc < 0 || (rc = source_open(&source, path, &all->reader, &all->refusal)) < 0)
 		return rc;
 	rc = draft_begin(&all->draft, all->out, &all->refusal);
@@ -130,7 +130,7 @@ static int make(struct anonymize *all, const char *path)
 		copy(all);
 		bool is_bad = all->reader.frames == 0 && all->reader.end != CAPTURE_WHOLE;
 		if (is_bad) {
-			rc = refuse(&all->refusal, -EINVAL, all->reader.why, 0, 0, 0);
+			rc = refuse(&all->refusal, -EINVAL, all->reader.why);
 			snprintf(all->refusal.file, sizeof(all->refusal.file), "%s", path);
 		}
 		rc = draft_end(&all->draft, rc, &all->refusal);

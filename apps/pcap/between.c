@@ -148,7 +148,7 @@ static int read_one(struct reading *all, struct sightings *to, int which, const 
 			is_good = take(all, to, which, &record, &frame);
 	}
 	source_close(&source);
-	return is_good ? 0 : refuse(refusal, -ENODEV, "no memory for the packets", 0, 0, 0);
+	return is_good ? 0 : refuse(refusal, -ENODEV, "no memory for the packets");
 }
 
 int between_read(struct between *ret, const char *const paths[2], struct refusal *refusal)
@@ -161,15 +161,13 @@ int between_read(struct between *ret, const char *const paths[2], struct refusal
 	table_of_init(&all.streams, sizeof(struct stream_key), sizeof(struct stream));
 	all.reader.capacity = CAPTURE_BUFFER_BYTES;
 	all.reader.buffer = malloc(CAPTURE_BUFFER_BYTES);
-	int rc = all.reader.buffer == NULL
-		? refuse(refusal, -ENODEV, "no memory for a buffer", 0, 0, 0)
-		: 0;
+	int rc = all.reader.buffer == NULL ? refuse(refusal, -ENODEV, "no memory for a buffer") : 0;
 	for (int i = 0; i < 2 && rc == 0; i++) {
 		rc = read_one(&all, &both[i], i, paths[i], refusal);
 		ret->frames[i] = both[i].count;
 	}
 	if (rc == 0 && !sightings_compare(ret, both))
-		rc = refuse(refusal, -ENODEV, "no memory to match packets", 0, 0, 0);
+		rc = refuse(refusal, -ENODEV, "no memory to match packets");
 	table_of_free(&all.nodes);
 	table_of_free(&all.streams);
 	free(all.reader.buffer);

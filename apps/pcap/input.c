@@ -40,7 +40,7 @@ static int open_source(struct source *source, const char *path, struct refusal *
 	}
 	if (fstat(source->descriptor, &state) == 0 && S_ISDIR(state.st_mode)) {
 		close(source->descriptor);
-		return refuse(refusal, -EISDIR, "it is a folder", 0, 0, 0);
+		return refuse(refusal, -EISDIR, "it is a folder");
 	}
 	source->bytes_of = S_ISREG(state.st_mode) ? (uint64_t)state.st_size : 0;
 	files_note_input(source->descriptor);
@@ -60,7 +60,7 @@ static int begin_source(struct source *source, struct capture_reader *reader,
 {
 	source->gunzip = aligned_alloc(64, (capture_gunzip_bytes() + 63) / 64 * 64);
 	if (source->gunzip == NULL)
-		return refuse(refusal, -ENODEV, "no memory to unpack", 0, 0, 0);
+		return refuse(refusal, -ENODEV, "no memory to unpack");
 	reader->read = capture_gunzip_read;
 	reader->context = capture_gunzip_begin(source->gunzip, source_read, source);
 	return capture_begin(reader, refusal);
@@ -228,7 +228,7 @@ static int read_all(struct call *call, struct capture_reader *reader, struct flo
 			if (is_empty && file->why[0] != '\0') {
 				snprintf(call->refusal.file, sizeof(call->refusal.file), "%s",
 					 file->path);
-				rc = refuse(&call->refusal, -EINVAL, file->why, 0, 0, 0);
+				rc = refuse(&call->refusal, -EINVAL, file->why);
 				call->files_read--;
 			}
 		}
@@ -249,7 +249,7 @@ int input_read(struct call *call)
 	reader.capacity = CAPTURE_BUFFER_BYTES;
 	if (base == NULL || reader.buffer == NULL)
 		return refuse(&call->refusal, -ENODEV, "no memory for an analysis: % bytes",
-			      (int64_t)bytes, 0, 0);
+			      (int64_t)bytes);
 	madvise(base, bytes, MADV_NOHUGEPAGE); // few streams touch little of it, here and there
 	struct arena arena;
 	arena_init(&arena, base, bytes);

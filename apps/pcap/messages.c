@@ -321,7 +321,7 @@ int messages_read(struct messages *ret, const char *path, const struct messages_
 			qsort(ret->list, ret->count, sizeof(*ret->list), by_start);
 	}
 	if (all.is_short || all.reader.buffer == NULL)
-		rc = refuse(refusal, -ENODEV, "no memory for the messages of a capture", 0, 0, 0);
+		rc = refuse(refusal, -ENODEV, "no memory for the messages of a capture");
 	for (uint32_t i = 0; i < all.answers.count; i++)
 		free(((struct answers *)table_of_at(&all.answers, i))->list);
 	table_of_free(&all.nodes);

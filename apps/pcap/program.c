@@ -80,7 +80,7 @@ static int write_goal(const struct messages *messages, FILE *to, struct refusal 
 	int rc = 0;
 	fprintf(to, "num_ranks %u\n", messages->node_count);
 	if (!sort_by_end(messages, false, &sends) || !sort_by_end(messages, true, &receives))
-		rc = refuse(refusal, -ENODEV, "no memory for the messages of a capture", 0, 0, 0);
+		rc = refuse(refusal, -ENODEV, "no memory for the messages of a capture");
 	for (uint32_t node = 0; rc == 0 && node < messages->node_count; node++) {
 		fprintf(to, "rank %u {\n", node);
 		write_sends(messages, &sends, node, to);

@@ -199,7 +199,7 @@ static int set_pace(struct messages *messages, const struct pace *pace, struct r
 			      count, pace->loops, PACKETS_MAX);
 	struct message *list = realloc(messages->list, (size_t)count * pace->loops * sizeof(*list));
 	if (list == NULL)
-		return refuse(refusal, -ENODEV, "no memory for the loops of a capture", 0, 0, 0);
+		return refuse(refusal, -ENODEV, "no memory for the loops of a capture");
 	messages->list = list;
 	int64_t first_ns = list[0].start_ns;
 	double took_ns = (double)(list[count - 1].start_ns - first_ns) * (1 + 1.0 / count);
@@ -368,7 +368,7 @@ static int compare(struct replay *replay)
 			      .after_ns = calloc(before->count + 1u, sizeof(int64_t))};
 	int rc = messages_read(&replay->after, replay->capture, &replay->options, &replay->refusal);
 	if (pairs.before_ns == NULL || pairs.after_ns == NULL)
-		rc = refuse(&replay->refusal, -ENODEV, "no memory to compare messages", 0, 0, 0);
+		rc = refuse(&replay->refusal, -ENODEV, "no memory to compare messages");
 	if (rc == 0) {
 		match(replay, &pairs);
 		if (!replay->options.are_packets)
@@ -455,8 +455,7 @@ static int replay_all(struct replay *replay, int *ret_status)
 		return refuse(&replay->refusal, -EINVAL,
 			      replay->options.are_packets
 				      ? "no packet of RoCE or MRC with payload in this capture"
-				      : "no message of RoCE or MRC begins in this capture",
-			      0, 0, 0);
+				      : "no message of RoCE or MRC begins in this capture");
 	if (replay->out != NULL)
 		rc = program_write(&replay->before, 0, replay->out, &replay->refusal);
 	if (rc < 0 || !replay->has_scenario)

@@ -173,8 +173,7 @@ static int read_histograms(struct call *call)
 		return 0;
 	int count = scandir(call->result.folder, &names, is_histogram, alphasort), rc = 0;
 	if (count < 0)
-		return refuse(&call->refusal, -errno, "the folder of the result cannot be read", 0,
-			      0, 0);
+		return refuse(&call->refusal, -errno, "the folder of the result cannot be read");
 	for (int i = 0; i < count; i++) {
 		if (rc == 0 && call->file_count < FILES_MAX)
 			rc = read_histogram(call, names[i]->d_name);

@@ -94,8 +94,7 @@ static int watch(const struct choice *choice, struct asked *asked, struct refusa
 	if (!asked_look(asked, &before))
 		return refuse(refusal, -ENODEV,
 			      "this host does not answer: its run has not begun, or "
-			      "it is over",
-			      0, 0, 0);
+			      "it is over");
 	do {
 		pass(choice->interval_s);
 		if (!asked_look(asked, &now))

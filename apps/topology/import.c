@@ -35,7 +35,7 @@ static int grow(struct import *import, void **list, uint32_t count, uint32_t *ro
 	uint32_t more = *room == 0 ? 64 : *room * 2;
 	void *grown = realloc(*list, more * bytes);
 	if (grown == NULL)
-		return refuse(refusal, -ENODEV, "the system gives no memory", 0, 0, 0);
+		return refuse(refusal, -ENODEV, "the system gives no memory");
 	*list = grown;
 	*room = more;
 	return 0;
@@ -156,7 +156,7 @@ static int place_nics(const struct import *import, struct graph *graph, struct r
 			graph->links[at[host - import->nodes]++] = &import->links[i];
 	}
 	free(at);
-	return is_there ? 0 : refuse(refusal, -ENODEV, "the system gives no memory", 0, 0, 0);
+	return is_there ? 0 : refuse(refusal, -ENODEV, "the system gives no memory");
 }
 
 // The rate of the fastest NIC, and the delay of the first one, which most have.

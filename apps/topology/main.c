@@ -119,7 +119,7 @@ static int build(struct call *call)
 	size_t bytes = scenario->memory_bytes_max;
 	call->memory = memory_reserve(bytes);
 	if (call->memory == NULL)
-		return refuse(&call->refusal, -ENODEV, "the system gives no memory", 0, 0, 0);
+		return refuse(&call->refusal, -ENODEV, "the system gives no memory");
 	arena_init(&arena, call->memory, bytes);
 	int rc = topology_build(&call->topology, &arena, &scenario->fabric, scenario->seed,
 				&call->refusal);
@@ -149,7 +149,7 @@ static int show(struct call *call)
 	if (rc == 0)
 		rc = build(call);
 	if (rc == 0 && figures_find(&call->figures, &call->topology, &call->scenario.fabric) != 0)
-		rc = refuse(&call->refusal, -ENODEV, "the system gives no memory", 0, 0, 0);
+		rc = refuse(&call->refusal, -ENODEV, "the system gives no memory");
 	if (rc == 0 && call->svg != NULL)
 		rc = files_check_output(call->svg, &call->refusal);
 	if (rc < 0)
@@ -169,7 +169,7 @@ static int import(struct call *call)
 	int rc = import_read(&read, call->import, &call->refusal);
 	FILE *to = rc == 0 ? open_memstream(&text, &bytes) : NULL;
 	if (rc == 0 && to == NULL)
-		rc = refuse(&call->refusal, -ENODEV, "the system gives no memory", 0, 0, 0);
+		rc = refuse(&call->refusal, -ENODEV, "the system gives no memory");
 	if (rc == 0)
 		rc = import_write(&read, to, &call->refusal);
 	if (to != NULL)

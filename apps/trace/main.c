@@ -140,7 +140,7 @@ static int show(struct call *call)
 		rc = export_write(&call->set, call->export, call->out, call->ranks, &rings,
 				  &call->refusal);
 	if (rc == 0 && trace_count(&call->count, &call->set) < 0)
-		rc = refuse(&call->refusal, -ENODEV, "no memory to count the nodes", 0, 0, 0);
+		rc = refuse(&call->refusal, -ENODEV, "no memory to count the nodes");
 	if (rc < 0)
 		return outcome_refused("trace", &call->refusal, rc);
 	trace_files_warn("trace", &call->set);

@@ -44,7 +44,7 @@ static int no_runs(void *context, const struct tune_request *requests, uint32_t 
 		   tune_take_fn *take, void *take_context, struct refusal *refusal)
 {
 	return refuse(refusal, -ENODATA,
-		      "this study is not at its end; go on with it: weft tune resume", 0, 0, 0);
+		      "this study is not at its end; go on with it: weft tune resume");
 }
 
 static int show_front(struct call *call)
@@ -161,8 +161,7 @@ static int perform(struct call *call)
 	call->plan.progress = has_bar ? show_progress : NULL;
 	call->tune = tune_create(&call->plan);
 	if (call->tune == NULL)
-		return refuse(&call->refusal, -ENODEV, "the system gives no memory for a study", 0,
-			      0, 0);
+		return refuse(&call->refusal, -ENODEV, "the system gives no memory for a study");
 	int rc = tune_run(call->tune, &call->refusal);
 	if (has_bar)
 		outcome_bar("\r%60s\r", "");

@@ -113,7 +113,7 @@ static int take_answer(struct call *call, const struct answer *answer, tune_take
 	}
 	if (answer->run.is_interrupted)
 		return refuse(&call->refusal, -EINTR,
-			      "interrupted; what was run is kept: weft tune resume", 0, 0, 0);
+			      "interrupted; what was run is kept: weft tune resume");
 	return take(context, answer->index, &answer->run);
 }
 
@@ -175,7 +175,7 @@ int ranks_open(struct call *call)
 			call->refusal = answers[i].refusal;
 		else if (rc == 0 && answers[i].hash != hash_of(call))
 			answers[i].rc = refuse(&call->refusal, -EINVAL,
-					       "process % has other scenarios", i, 0, 0);
+					       "process % has other scenarios", i);
 		rc = rc < 0 ? rc : answers[i].rc;
 	}
 	return rc;

@@ -26,8 +26,7 @@ static int put_command(json_t *document, struct call *call)
 	int rc = tune_store_fact(call->store, "command", &words, &call->refusal);
 	FILE *to = rc == 0 ? open_memstream(&text, &bytes) : NULL;
 	if (rc == 0 && to == NULL)
-		rc = refuse(&call->refusal, -ENODEV, "the system gives no memory for words", 0, 0,
-			    0);
+		rc = refuse(&call->refusal, -ENODEV, "the system gives no memory for words");
 	if (rc < 0)
 		return rc;
 	fputs("weft tune", to);

@@ -266,7 +266,7 @@ int study_open(struct call *call)
 	if (rc == 0 && verb == VERB_RUN && call->plan.budget < tune_budget_min(&call->plan))
 		return refuse(&call->refusal, -EINVAL,
 			      "--budget % is too small; this study needs % runs",
-			      (int64_t)call->plan.budget, (int64_t)tune_budget_min(&call->plan), 0);
+			      (int64_t)call->plan.budget, (int64_t)tune_budget_min(&call->plan));
 	if (rc == 0)
 		rc = tune_store_open(&call->store, call->study, use, WEFT_VERSION_TEXT,
 				     call->options.command, &call->refusal);

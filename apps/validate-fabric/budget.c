@@ -76,7 +76,7 @@ int budget_count(struct book *book)
 		struct case_run *run = &book->cases[i];
 		int rc = count_case(book, run);
 		if (rc < 0)
-			return refuse(&book->refusal, rc, "the system gives no memory", 0, 0, 0);
+			return refuse(&book->refusal, rc, "the system gives no memory");
 		bool is_run = run->is_in_budget && !shares_run(book, run);
 		run->estimate_s = is_run ? cost_s(&book->facts, &run->cost) : 0;
 	}

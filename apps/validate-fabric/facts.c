@@ -45,7 +45,7 @@ static int measure(struct facts *ret, struct scenario *scenario, struct refusal 
 		return rc;
 	ret->memory = memory_reserve(ret->memory_bytes_max);
 	if (ret->memory == NULL)
-		return refuse(refusal, -ENODEV, "the system gives no memory", 0, 0, 0);
+		return refuse(refusal, -ENODEV, "the system gives no memory");
 	arena_init(&arena, ret->memory, ret->memory_bytes_max);
 	rc = topology_build(&topology, &arena, &scenario->fabric, scenario->seed, refusal);
 	if (rc < 0)
@@ -56,8 +56,7 @@ static int measure(struct facts *ret, struct scenario *scenario, struct refusal 
 	ret->ecn_low_bytes = topology.ecn_low_bytes;
 	ret->ecn_high_bytes = topology.ecn_high_bytes;
 	rc = tiers_of(ret);
-	return rc < 0 ? refuse(refusal, rc, "the ways of this fabric cannot be worked out", 0, 0, 0)
-		      : 0;
+	return rc < 0 ? refuse(refusal, rc, "the ways of this fabric cannot be worked out") : 0;
 }
 
 static bool has_one_path(const struct scenario *scenario)

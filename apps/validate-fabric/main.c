@@ -241,7 +241,7 @@ static int read_fabric(struct book *book)
 	if (rc < 0)
 		return rc;
 	if (book->facts.nics < 2)
-		return refuse(&book->refusal, -EINVAL, "a fabric of fewer than two NICs", 0, 0, 0);
+		return refuse(&book->refusal, -EINVAL, "a fabric of fewer than two NICs");
 	return 0;
 }
 
@@ -252,7 +252,7 @@ static int make_folders(struct book *book)
 	snprintf(path, sizeof(path), "%s/cases", book->out);
 	if (rc < 0 || mkdir(path, 0777) == 0 || errno == EEXIST)
 		return rc;
-	return refuse(&book->refusal, -EIO, "cannot make the folder of the cases", 0, 0, 0);
+	return refuse(&book->refusal, -EIO, "cannot make the folder of the cases");
 }
 
 // ---------------------------------------------------------------- the loop

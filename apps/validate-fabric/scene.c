@@ -236,7 +236,7 @@ int scene_merge(const struct scene *scene, const char *own, char **ret_text,
 	if (rc == 0 && !(is_mapping(&base) && is_mapping(&more))) {
 		snprintf(refusal->file, sizeof(refusal->file), "%.*s",
 			 (int)sizeof(refusal->file) - 1, scene->path);
-		rc = refuse(refusal, -EINVAL, "a scenario is a list of keys with values", 0, 0, 0);
+		rc = refuse(refusal, -EINVAL, "a scenario is a list of keys with values");
 	}
 	if (rc == 0) {
 		yaml_document_initialize(&merged, NULL, NULL, NULL, 1, 1);

@@ -85,7 +85,7 @@ int htsim_seeds_of(const struct choice *choice, const char *summary, uint32_t ro
 		return 0;
 	rc = -EINVAL;
 	name_summary(choice, refusal->file, sizeof(refusal->file));
-	return refuse(refusal, rc, "the summary lacks a row or a column", 0, 0, 0);
+	return refuse(refusal, rc, "the summary lacks a row or a column");
 }
 
 // Standard deviation of one figure of single runs.
@@ -104,7 +104,7 @@ int htsim_row_means(const struct choice *choice, const struct htsim_world *world
 	uint32_t runs = htsim_row_seeds(choice, world->row) * choice->per_matrix;
 	double(*values)[HTSIM_FIGURES] = calloc(runs, sizeof(*values));
 	if (values == NULL)
-		return refuse(refusal, -ENODEV, "no memory for % runs", runs, 0, 0);
+		return refuse(refusal, -ENODEV, "no memory for % runs", runs);
 	int rc = htsim_row_run(choice, world, values, refusal);
 	for (int figure = 0; figure < HTSIM_FIGURES; figure++) {
 		ret[figure] = 0;

@@ -89,18 +89,16 @@ static int read_runs(char *text, struct refusal *refusal)
 	uint32_t columns = cut(line, cells, CELLS_MAX), name = column_of(cells, columns, "row"),
 		 command = column_of(cells, columns, "command");
 	if (name == columns || command == columns)
-		return refuse(refusal, -EINVAL, "there is no column `row` or `command`", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "there is no column `row` or `command`");
 	for (int64_t number = 2; (line = strsep(&text, "\n")) != NULL; number++) {
 		if (line[strspn(line, " \r")] == '\0')
 			continue;
 		uint32_t count = cut(line, cells, CELLS_MAX);
 		if (count <= name || count <= command)
-			return refuse(refusal, -EINVAL, "line % has no row and command", number, 0,
-				      0);
+			return refuse(refusal, -EINVAL, "line % has no row and command", number);
 		struct htsim_row *row = row_named(cells[name]);
 		if (row == NULL)
-			return refuse(refusal, -EINVAL, "there are more than % rows", ROWS_MAX, 0,
-				      0);
+			return refuse(refusal, -EINVAL, "there are more than % rows", ROWS_MAX);
 		if (row->runs < HTSIM_SEEDS_MAX)
 			htsim_command_read(row, cells[command]);
 	}
@@ -155,7 +153,7 @@ int htsim_rows_read(const struct choice *choice, const char *summary, struct ref
 		snprintf(refusal->file, sizeof(refusal->file), "%.200s", path);
 	free(text);
 	if (rc == 0 && add_unknown(summary) < 0)
-		rc = refuse(refusal, -EINVAL, "there are more than % rows", ROWS_MAX, 0, 0);
+		rc = refuse(refusal, -EINVAL, "there are more than % rows", ROWS_MAX);
 	for (uint32_t i = 0; rc == 0 && i < row_count; i++)
 		check_nodes(choice, &rows[i]);
 	return rc;
@@ -203,7 +201,7 @@ static int run_once(const struct htsim_world *of, const char *matrix, uint32_t s
 		return rc;
 	ps_t *times = calloc(trial.stage.world.flow_count, sizeof(*times));
 	if (times == NULL) {
-		rc = refuse(refusal, -ENOMEM, "no memory for the times of flows", 0, 0, 0);
+		rc = refuse(refusal, -ENOMEM, "no memory for the times of flows");
 	} else {
 		trial_flow_times(&trial, times);
 		htsim_figures_of(&trial, times, ret);
@@ -242,7 +240,7 @@ static int read_matrix(const struct choice *choice, const struct htsim_world *of
 		resize(*ret, of->message_bytes, text);
 	free(*ret);
 	*ret = text;
-	return text != NULL ? 0 : refuse(refusal, -ENOMEM, "no memory for a matrix", 0, 0, 0);
+	return text != NULL ? 0 : refuse(refusal, -ENOMEM, "no memory for a matrix");
 }
 
 int htsim_row_run(const struct choice *choice, const struct htsim_world *of,

@@ -112,7 +112,7 @@ static int compare(const struct choice *choice, const struct larger *larger, str
 	uint32_t runs = choice->per_matrix * (larger->is_small ? 4 : 1);
 	double(*values)[FIGURES] = calloc(runs, sizeof(*values));
 	if (values == NULL)
-		return refuse(refusal, -ENODEV, "no memory for % runs", runs, 0, 0);
+		return refuse(refusal, -ENODEV, "no memory for % runs", runs);
 	int rc = 0;
 	for (uint32_t i = 0; rc == 0 && i < runs; i++)
 		rc = run_seed(larger, i + 1, values[i], refusal);

@@ -96,7 +96,7 @@ static int compare(const struct choice *choice, const struct ring *ring, struct 
 	snprintf(claim.name, sizeof(claim.name), "%s", ring->name);
 	char *matrix = write_matrix(ring);
 	if (matrix == NULL)
-		return refuse(refusal, -ENODEV, "no memory for a matrix", 0, 0, 0);
+		return refuse(refusal, -ENODEV, "no memory for a matrix");
 	int rc = run_seeds(choice, ring, matrix, &claim.measured, &squares, refusal);
 	free(matrix);
 	if (rc < 0)

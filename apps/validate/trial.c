@@ -36,7 +36,7 @@ int trial_run(struct trial *trial, const char *text, const char *const *sets, co
 	if (rc < 0 || trial->run.end == RUN_DONE)
 		return rc;
 	trial_end(trial);
-	return refuse(refusal, -EIO, "a run did not complete within limits.time", 0, 0, 0);
+	return refuse(refusal, -EIO, "a run did not complete within limits.time");
 }
 
 int trial_until(struct trial *trial, const char *text, const char *const *sets,
@@ -46,7 +46,7 @@ int trial_until(struct trial *trial, const char *text, const char *const *sets,
 	if (rc < 0 || trial->run.end == RUN_TIME)
 		return rc;
 	trial_end(trial);
-	return refuse(refusal, -EIO, "a run that was to be cut off ended by itself", 0, 0, 0);
+	return refuse(refusal, -EIO, "a run that was to be cut off ended by itself");
 }
 
 int trial_counts_until(const char *text, const char *time, struct trial_counts *ret,

@@ -53,5 +53,5 @@ int profiles_list(FILE *to, struct refusal *refusal)
 		free(entries);
 		return rc;
 	}
-	return refuse(refusal, -ENODEV, "the folder of shipped profiles is not there", 0, 0, 0);
+	return refuse(refusal, -ENODEV, "the folder of shipped profiles is not there");
 }

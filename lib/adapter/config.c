@@ -86,18 +86,18 @@ static void fill_transport(struct adapter_config *config)
 static int refuse_numbers(const struct adapter_config *config, struct refusal *refusal)
 {
 	if (config->qp_max < 1 || config->qp_max > QP_MAX)
-		return refuse(refusal, -EINVAL, "% QPs: must be 1 to %", config->qp_max, QP_MAX, 0);
+		return refuse(refusal, -EINVAL, "% QPs: must be 1 to %", config->qp_max, QP_MAX);
 	if (config->completion_max < 1 || config->completion_max > COMPLETIONS_MAX)
 		return refuse(refusal, -EINVAL, "% completions: must be 1 to %",
-			      config->completion_max, COMPLETIONS_MAX, 0);
+			      config->completion_max, COMPLETIONS_MAX);
 	if (config->receives_max > RECEIVES_MAX)
 		return refuse(refusal, -EINVAL, "% receive requests: must be 0 to %",
-			      config->receives_max, RECEIVES_MAX, 0);
+			      config->receives_max, RECEIVES_MAX);
 	if (config->transport.kind != TRANSPORT_MRC) // its packets do not say where they belong
-		return refuse(refusal, -EINVAL, "an adapter's transport is MRC", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "an adapter's transport is MRC");
 	if (config->plane_bps < 1000000 || config->plane_bps > 10000000000000)
 		return refuse(refusal, -EINVAL, "a plane of % bit/s: must be 1 Mb/s to 10 Tb/s",
-			      (int64_t)config->plane_bps, 0, 0);
+			      (int64_t)config->plane_bps);
 	return 0;
 }
 
@@ -106,18 +106,18 @@ static int refuse_ends(const struct adapter_config *config, struct refusal *refu
 {
 	const struct wire_end *ends = config->ends;
 	if (config->wire.entropy == WIRE_ENTROPY_SRV6)
-		return refuse(refusal, -EINVAL, "SRv6 routes go by the rule of addresses", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "SRv6 routes go by the rule of addresses");
 	for (uint32_t plane = 0; plane < config->transport.planes && plane < PLANES_MAX; plane++) {
 		if (wire_gid_version(ends[plane].gid) != config->wire.ip_version)
 			return refuse(refusal, -EINVAL, "the GID of plane % is not of IPv%", plane,
-				      config->wire.ip_version, 0);
+				      config->wire.ip_version);
 		if (!wire_end_is_possible(&ends[plane]))
 			return refuse(refusal, -EINVAL, "the GID or MAC of plane % is no NIC's",
-				      plane, 0, 0);
+				      plane);
 		for (uint32_t other = 0; other < plane; other++)
 			if (memcmp(ends[other].gid, ends[plane].gid, sizeof(ends->gid)) == 0)
 				return refuse(refusal, -EINVAL, "planes % and % have one GID",
-					      other, plane, 0);
+					      other, plane);
 	}
 	return 0;
 }
@@ -129,10 +129,10 @@ static int refuse_addresses(const struct adapter_config *config, struct refusal 
 	uint32_t nics = wire_nics_max(&config->wire), planes = wire_planes_max(&config->wire);
 	if (config->nic >= nics)
 		return refuse(refusal, -EINVAL, "NIC %: there are addresses for %", config->nic,
-			      nics, 0);
+			      nics);
 	if (config->transport.planes > planes)
 		return refuse(refusal, -EINVAL, "% planes: there are addresses for %",
-			      config->transport.planes, planes, 0);
+			      config->transport.planes, planes);
 	return 0;
 }
 
@@ -149,7 +149,7 @@ static int refuse_transport(const struct adapter_config *config, struct refusal 
 		return rc;
 	if (config->transport.payload_bytes < ADAPTER_MTU_MIN) // peers would refuse it
 		return refuse(refusal, -EINVAL, "an MTU of %: must be % or more",
-			      config->transport.payload_bytes, ADAPTER_MTU_MIN, 0);
+			      config->transport.payload_bytes, ADAPTER_MTU_MIN);
 	return 0;
 }
 

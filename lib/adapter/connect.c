@@ -126,8 +126,7 @@ static int number_host(struct adapter *adapter, const struct match *match, uint3
 	}
 	int rc = host_take(&adapter->hosts, &match->given, ret);
 	if (rc != 0)
-		return refuse(refusal, rc, "another NIC in use has an address of this peer", 0, 0,
-			      0);
+		return refuse(refusal, rc, "another NIC in use has an address of this peer");
 	return 0;
 }
 
@@ -165,9 +164,9 @@ static int refuse_state(const struct adapter *adapter, uint32_t qpn, struct refu
 {
 	uint32_t number = adapter_number(qpn);
 	if (number >= adapter->opened)
-		return refuse(refusal, -EINVAL, "QP % is not open", qpn, 0, 0);
+		return refuse(refusal, -EINVAL, "QP % is not open", qpn);
 	if (adapter->connections[number].state != ADAPTER_INIT)
-		return refuse(refusal, -EISCONN, "QP % was connected before", qpn, 0, 0);
+		return refuse(refusal, -EISCONN, "QP % was connected before", qpn);
 	return 0;
 }
 
@@ -181,7 +180,7 @@ static int connect_match(struct adapter *adapter, uint32_t number, const struct 
 	if (connection_of(adapter, remote, match->end.qpn) != NULL) {
 		leave_host(adapter, remote);
 		return refuse(refusal, -EADDRINUSE, "another QP is connected with QP % of this NIC",
-			      match->end.qpn, 0, 0);
+			      match->end.qpn);
 	}
 	join(adapter, number, remote, match, adapter_clock(adapter, now_ps));
 	return 0;

@@ -73,7 +73,7 @@ size_t adapter_bytes(const struct adapter_config *config, struct refusal *refusa
 	uint64_t bytes = total_bytes(&complete);
 	if (bytes > SIZE_MAX) {
 		refuse(refusal, -ENOMEM, "% bytes are more than this machine can address",
-		       (int64_t)bytes, 0, 0);
+		       (int64_t)bytes);
 		return 0;
 	}
 	return (size_t)bytes;
@@ -174,11 +174,11 @@ int adapter_create(struct adapter **ret, void *memory, size_t bytes,
 		return rc;
 	if (memory == NULL || (uintptr_t)memory % ADAPTER_ALIGN != 0)
 		return refuse(refusal, -EINVAL, "the memory must be there, and aligned to % bytes",
-			      ADAPTER_ALIGN, 0, 0);
+			      ADAPTER_ALIGN);
 	uint64_t needed = total_bytes(&complete);
 	if (bytes < needed)
 		return refuse(refusal, -ENOMEM, "% bytes of memory, but % are needed",
-			      (int64_t)bytes, (int64_t)needed, 0);
+			      (int64_t)bytes, (int64_t)needed);
 	memset(memory, 0, (size_t)needed);
 	arena_init(&arena, memory, (size_t)needed);
 	struct adapter *adapter = arena_draw(&arena, ARENA_DRIVE, 1, sizeof(*adapter));

@@ -62,16 +62,16 @@ int exchange_refuse_numbers(const struct adapter_end *end, struct refusal *refus
 			      end->first_psn, PSN_MASK);
 	if (end->qpn < ADAPTER_QPN_FIRST)
 		return refuse(refusal, -EPROTO, "a peer with QPN %, which is reserved: % at least",
-			      end->qpn, ADAPTER_QPN_FIRST, 0);
+			      end->qpn, ADAPTER_QPN_FIRST);
 	if (end->wimm_max == 0 || end->planes == 0 || end->planes > PLANES_MAX)
 		return refuse(refusal, -EPROTO, "a peer with % immediates, % planes", end->wimm_max,
-			      end->planes, 0);
+			      end->planes);
 	if (end->mtu < ADAPTER_MTU_MIN || end->mtu > ADAPTER_MTU_MAX)
 		return refuse(refusal, -EPROTO, "a peer with an MTU of %: must be % to %", end->mtu,
 			      ADAPTER_MTU_MIN, ADAPTER_MTU_MAX);
 	if ((end->ip_version != 4 && end->ip_version != 6) || end->mpr == 0)
 		return refuse(refusal, -EPROTO, "a peer with IP version %, MPR %", end->ip_version,
-			      end->mpr, 0);
+			      end->mpr);
 	return 0;
 }
 
@@ -79,10 +79,10 @@ int adapter_exchange_read(const struct adapter_exchange *exchange, struct adapte
 			  struct refusal *refusal)
 {
 	if (memcmp(exchange->magic, ADAPTER_MAGIC, sizeof(exchange->magic)) != 0)
-		return refuse(refusal, -EPROTO, "what the peer sent is no exchange", 0, 0, 0);
+		return refuse(refusal, -EPROTO, "what the peer sent is no exchange");
 	if (exchange->version != ADAPTER_EXCHANGE_VERSION)
 		return refuse(refusal, -EPROTO, "an exchange of version %: this is version %",
-			      exchange->version, ADAPTER_EXCHANGE_VERSION, 0);
+			      exchange->version, ADAPTER_EXCHANGE_VERSION);
 	struct adapter_end end = {
 		.nic = get32(exchange->nic),
 		.qpn = get32(exchange->qpn),

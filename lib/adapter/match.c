@@ -16,8 +16,7 @@ static int refuse_partition(const struct adapter *adapter, uint16_t pkey, struct
 	uint16_t own = adapter->config.wire.pkey;
 	if (((own ^ pkey) & PARTITION) != 0 || ((own | pkey) & FULL_MEMBER) == 0)
 		return refuse(refusal, -EINVAL,
-			      "the peer's P_Key is %, here it is %: not one partition", pkey, own,
-			      0);
+			      "the peer's P_Key is %, here it is %: not one partition", pkey, own);
 	return 0;
 }
 
@@ -26,8 +25,7 @@ static int refuse_planes(const struct adapter *adapter, uint32_t planes, struct 
 {
 	uint32_t own = adapter->config.transport.planes;
 	if (planes != own)
-		return refuse(refusal, -EINVAL, "the peer has % planes, here are %", planes, own,
-			      0);
+		return refuse(refusal, -EINVAL, "the peer has % planes, here are %", planes, own);
 	return 0;
 }
 
@@ -43,7 +41,7 @@ static int refuse_ends(const struct adapter *adapter, const struct host_given *g
 				      plane, wire_gid_version(end->gid), version);
 		if (!wire_end_is_possible(end))
 			return refuse(refusal, -EINVAL,
-				      "the peer's GID or MAC in plane % is no NIC's", plane, 0, 0);
+				      "the peer's GID or MAC in plane % is no NIC's", plane);
 	}
 	return 0;
 }
@@ -56,10 +54,10 @@ static int refuse_frames(const struct adapter_config *own, const struct adapter_
 {
 	if (end->ip_version != own->wire.ip_version)
 		return refuse(refusal, -EINVAL, "the peer sends IPv%, here it is IPv%",
-			      end->ip_version, own->wire.ip_version, 0);
+			      end->ip_version, own->wire.ip_version);
 	if (end->udp_port != own->wire.port)
 		return refuse(refusal, -EINVAL, "the peer sends to UDP port %, here it is %",
-			      end->udp_port, own->wire.port, 0);
+			      end->udp_port, own->wire.port);
 	return 0;
 }
 
@@ -77,7 +75,7 @@ static int ends_of(const struct adapter *adapter, const struct adapter_end *end,
 	bool is_single = end->planes == 1 && adapter_is_given(adapter);
 	if (!is_single && end->nic >= wire_nics_max(wire))
 		return refuse(refusal, -EINVAL, "the peer is NIC %: there are addresses for %",
-			      end->nic, wire_nics_max(wire), 0);
+			      end->nic, wire_nics_max(wire));
 	for (uint32_t plane = 0; !is_single && plane < end->planes; plane++)
 		wire_end_by_rule(wire, end->nic, (uint8_t)plane, &ret->ends[plane]);
 	if (is_single)
@@ -89,7 +87,7 @@ static int ends_of(const struct adapter *adapter, const struct adapter_end *end,
 		return refuse(refusal, -EINVAL,
 			      "NIC % has another address than its number says: with % planes they "
 			      "are to be told one by one",
-			      end->nic, end->planes, 0);
+			      end->nic, end->planes);
 	return adapter_is_given(adapter) ? refuse_ends(adapter, ret, refusal) : 0;
 }
 
@@ -147,8 +145,7 @@ int match_peer(const struct adapter *adapter, const struct adapter_peer *peer, s
 	};
 	memcpy(match.given.ends, peer->ends, planes * sizeof(peer->ends[0]));
 	if (!adapter_is_given(adapter))
-		return refuse(refusal, -EOPNOTSUPP, "SRv6 routes go by the rule of addresses", 0, 0,
-			      0);
+		return refuse(refusal, -EOPNOTSUPP, "SRv6 routes go by the rule of addresses");
 	int rc = exchange_refuse_numbers(&match.end, refusal);
 	if (rc == 0)
 		rc = refuse_planes(adapter, peer->planes, refusal);

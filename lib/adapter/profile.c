@@ -12,7 +12,7 @@ static int number_paths(const struct adapter *adapter, const struct adapter_path
 	uint32_t planes = adapter->config.transport.planes, of_plane[PLANES_MAX] = {0};
 	if (count % planes != 0)
 		return refuse(refusal, -EINVAL, "% paths on % planes: each plane needs as many",
-			      count, planes, 0);
+			      count, planes);
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t plane = paths[i].plane;
 		if (plane >= planes)
@@ -33,10 +33,10 @@ int adapter_ev_profile(struct adapter *adapter, uint32_t number, const struct ad
 	const struct transport_config *transport = &adapter->config.transport;
 	if (number < 1 || number > transport->ev_profiles_max)
 		return refuse(refusal, -EINVAL, "EV profile %: there are 1 to %", number,
-			      transport->ev_profiles_max, 0);
+			      transport->ev_profiles_max);
 	if (paths == NULL || count == 0 || count > transport->ev_count)
 		return refuse(refusal, -EINVAL, "% paths: must be 1 to %", paths ? count : 0,
-			      transport->ev_count, 0);
+			      transport->ev_count);
 	int rc = number_paths(adapter, paths, count, adapter->values, refusal);
 	if (rc != 0)
 		return rc;
@@ -59,14 +59,14 @@ int adapter_choose(struct adapter *adapter, uint32_t qpn, uint32_t ev_profile, u
 {
 	uint32_t number = adapter_number(qpn);
 	if (number >= adapter->opened)
-		return refuse(refusal, -EINVAL, "QP % is not open", qpn, 0, 0);
+		return refuse(refusal, -EINVAL, "QP % is not open", qpn);
 	struct connection *connection = &adapter->connections[number];
 	if (connection->state != ADAPTER_INIT)
-		return refuse(refusal, -EISCONN, "QP % was connected before", qpn, 0, 0);
+		return refuse(refusal, -EISCONN, "QP % was connected before", qpn);
 	if (!endpoint_has_profiles(adapter->endpoint, ev_profile, cc_profile))
 		return refuse(refusal, -EINVAL,
 			      "EV profile % or congestion control profile % was not made",
-			      ev_profile, cc_profile, 0);
+			      ev_profile, cc_profile);
 	connection->ev_profile = (uint16_t)ev_profile;
 	connection->cc_profile = (uint16_t)cc_profile;
 	return 0;

@@ -44,12 +44,12 @@ int pcap_begin(struct capture_reader *reader, struct refusal *refusal)
 	if (!reader_need(reader, HEAD_BYTES))
 		return refuse(refusal, -EINVAL,
 			      "a pcap file that ends in its head, after % of % bytes",
-			      (int64_t)reader_have(reader), HEAD_BYTES, 0);
+			      (int64_t)reader_have(reader), HEAD_BYTES);
 	const uint8_t *at = reader_at(reader);
 	uint16_t major = reader_u16(reader, at + 4), minor = reader_u16(reader, at + 6);
 	if (major != VERSION_MAJOR)
 		return refuse(refusal, -EINVAL, "pcap version %.%: 2.4 is the one that is known",
-			      major, minor, 0);
+			      major, minor);
 	struct capture_interface *interface = &reader->interfaces[0];
 	interface->units = magic->units;
 	interface->snap_bytes = reader_u32(reader, at + 16);

@@ -55,7 +55,7 @@ bool reader_stop(struct capture_reader *reader, enum capture_end end, const char
 		 int64_t first, int64_t second)
 {
 	struct refusal why;
-	refuse(&why, 0, text, first, second, 0);
+	refuse(&why, 0, text, first, second);
 	memcpy(reader->why, why.text, sizeof(reader->why));
 	reader->end = end;
 	return false;
@@ -138,12 +138,11 @@ static int refuse_format(struct capture_reader *reader, struct refusal *refusal)
 	const uint8_t *at = reader_at(reader);
 	for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++)
 		if (memcmp(at, looks[i].bytes, looks[i].count) == 0)
-			return refuse(refusal, -EINVAL, looks[i].says, 0, 0, 0);
+			return refuse(refusal, -EINVAL, looks[i].says);
 	return refuse(
 		refusal, -EINVAL,
 		"neither pcap nor pcapng: its first bytes are none of theirs (an ERF file has "
-		"no head; editcap makes pcap of it)",
-		0, 0, 0);
+		"no head; editcap makes pcap of it)");
 }
 
 int capture_begin(struct capture_reader *reader, struct refusal *refusal)
@@ -157,15 +156,14 @@ int capture_begin(struct capture_reader *reader, struct refusal *refusal)
 		if (reader->read_error == -ENODATA || reader->read_error == -EBADMSG)
 			return refuse(refusal, -EINVAL,
 				      "what gzip packed is cut or damaged before the head of a "
-				      "capture",
-				      0, 0, 0);
+				      "capture");
 		if (reader->read_error != 0)
 			return refuse(refusal, -EIO, "cannot be read (errno %)",
-				      -reader->read_error, 0, 0);
+				      -reader->read_error);
 		if (reader_have(reader) == 0)
-			return refuse(refusal, -EINVAL, "it is empty", 0, 0, 0);
+			return refuse(refusal, -EINVAL, "it is empty");
 		return refuse(refusal, -EINVAL, "it has % bytes, less than the head of a capture",
-			      (int64_t)reader_have(reader), 0, 0);
+			      (int64_t)reader_have(reader));
 	}
 	static const uint8_t section[HEAD_BYTES] = {0x0a, 0x0d, 0x0d, 0x0a};
 	reader->is_pcapng = memcmp(reader_at(reader), section, HEAD_BYTES) == 0;

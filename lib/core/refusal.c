@@ -30,16 +30,15 @@ static void put_number(struct text *text, int64_t value)
 		put(text, digits[--count]);
 }
 
-int refuse(struct refusal *refusal, int code, const char *text, int64_t first, int64_t second,
-	   int64_t third)
+int refusal_fill(struct refusal *refusal, int code, const char *text, uint32_t count,
+		 const int64_t *values)
 {
 	if (refusal == NULL)
 		return code;
-	const int64_t values[] = {first, second, third};
-	size_t used = 0;
+	uint32_t used = 0;
 	struct text out = {refusal->text, refusal->text + sizeof(refusal->text) - 1};
 	for (; *text != '\0'; text++) {
-		if (*text == '%' && used < sizeof(values) / sizeof(*values))
+		if (*text == '%' && used < count)
 			put_number(&out, values[used++]);
 		else
 			put(&out, *text);

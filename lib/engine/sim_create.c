@@ -45,7 +45,7 @@ static uint8_t cable_unit_shift(const struct world *world)
 static int refuse_memory(const struct world *world, struct refusal *refusal)
 {
 	return refuse(refusal, -ENOMEM, "the world does not fit into % MiB: raise limits.memory",
-		      (int64_t)(world->arena->size >> 20), 0, 0);
+		      (int64_t)(world->arena->size >> 20));
 }
 
 // One lane runs the machines of all shards.
@@ -175,24 +175,22 @@ static int check_options(const struct world *world, const struct sim_options *op
 	if (options->ports.kind == PORTS_NONE && span_ps >= most_ps)
 		return refuse(refusal, -EINVAL,
 			      "the longest cable takes % ns end to end; at most % ns are supported",
-			      span_ps / PS_PER_NS, most_ps / PS_PER_NS, 0);
+			      span_ps / PS_PER_NS, most_ps / PS_PER_NS);
 	bool has_bytes = options->ports.kind != PORTS_NONE || options->taps.pcap != NULL ||
 		options->taps.log != NULL;
 	if (world->fabric.pfc.is_on &&
 	    (options->ports.kind != PORTS_NONE || options->taps.log != NULL))
 		return refuse(refusal, -EINVAL,
 			      "queue.pfc needs a run without frames (--ports none) and without "
-			      "--log: pauses are no packets there",
-			      0, 0, 0);
+			      "--log: pauses are no packets there");
 	if (world->skipped != NULL &&
 	    (has_bytes || options->pace.is_on || options->outside != NULL))
 		return refuse(refusal, -EINVAL,
 			      "skip.steady leaves out packets: it needs a run in virtual time, "
-			      "without frames, captures and gradients from outside",
-			      0, 0, 0);
+			      "without frames, captures and gradients from outside");
 	if (lanes > 1 && (lanes != world->shard_count || options->ports.kind != PORTS_RING))
 		return refuse(refusal, -EINVAL, "% lanes need as many shards, and ring ports",
-			      lanes, 0, 0);
+			      lanes);
 	return 0;
 }
 
@@ -204,13 +202,13 @@ static int check_ranks(const struct world *world, const struct sim_options *opti
 		return 0;
 	if (ranks->count != world->shard_count || lanes > 1)
 		return refuse(refusal, -EINVAL, "% ranks need as many shards, and one lane each",
-			      ranks->count, 0, 0);
+			      ranks->count);
 	if (options->ports.kind != PORTS_NONE || options->pace.is_on ||
 	    options->taps.pcap != NULL || options->taps.log != NULL)
 		return refuse(refusal, -EINVAL,
 			      "frames, captures and a clock need a run in one process; this one "
 			      "has % ranks",
-			      ranks->count, 0, 0);
+			      ranks->count);
 	return 0;
 }
 

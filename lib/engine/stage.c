@@ -15,7 +15,7 @@ int stage_build(struct stage *ret, const struct scenario *scenario, const char *
 	if (memory == NULL)
 		return refuse(refusal, -ENODEV,
 			      "the system does not give % MiB: lower limits.memory",
-			      (int64_t)(bytes >> 20), 0, 0);
+			      (int64_t)(bytes >> 20));
 	ret->memory = memory;
 	ret->memory_bytes = bytes;
 	arena_init(&ret->arena, memory, bytes);

@@ -9,8 +9,7 @@ static int refuse_cuda(struct refusal *refusal)
 {
 	return refuse(refusal, -ENODEV,
 		      "this weft was built without CUDA (no nvcc was found): --device none "
-		      "computes the same on the CPU",
-		      0, 0, 0);
+		      "computes the same on the CPU");
 }
 
 bool gpu_cuda_is_built(void)

@@ -184,7 +184,8 @@ static cudaError_t put_behind_fill(const struct cuda_generator *all, struct cuda
 }
 
 // The run asks for the update when all sums are done. So they stand before it: where a device takes
-// branches of a graph one behind the other, a kernel that waits for this would hold them up for ever.
+// branches of a graph one behind the other, a kernel that waits for this would hold them up for
+// ever.
 static cudaError_t put_update(const struct cuda_generator *all, struct cuda_rank *of, unsigned at,
 			      const struct gpu_link_op *op)
 {
@@ -203,7 +204,7 @@ static cudaError_t put_step(const struct cuda_generator *all, struct cuda_rank *
 		LAUNCH(meet, 1, 1, of->compute, of->view);
 	for (unsigned at = 0; at < count && error == cudaSuccess; at++) {
 		const struct gpu_link_op *op = &all->link->ops[first + at];
-		error = op->work == GPU_REDUCE	? put_behind_fill(all, of, at, op)
+		error = op->work == GPU_REDUCE	 ? put_behind_fill(all, of, at, op)
 			: op->work == GPU_UPDATE ? put_update(all, of, at, op)
 						 : put_compute(all, of, at, op);
 	}
@@ -215,7 +216,8 @@ static int capture_step(const struct cuda_generator *all, struct cuda_rank *of,
 			struct refusal *refusal)
 {
 	cudaGraph_t graph;
-	TRY(refusal, "a graph", cudaStreamBeginCapture(of->compute, cudaStreamCaptureModeThreadLocal));
+	TRY(refusal, "a graph",
+	    cudaStreamBeginCapture(of->compute, cudaStreamCaptureModeThreadLocal));
 	cudaError_t error = cudaEventRecord(of->fork, of->compute);
 	if (error == cudaSuccess) // the stream of sums joins the graph
 		error = cudaStreamWaitEvent(of->sums, of->fork, 0);
@@ -235,12 +237,14 @@ static int start_ranks(struct cuda_generator *all, struct refusal *refusal)
 {
 	for (uint32_t i = 0; i < all->options->rank_count; i++) {
 		struct rank_state state = {0};
-		state.due_ns = state.ended_ns = all->link->header->start_ns + all->pinned->offset_ns;
-		TRY(refusal, "the start", cudaMemcpy(all->ranks[i].view.state, &state,
-						     sizeof(state), cudaMemcpyHostToDevice));
+		state.due_ns = state.ended_ns = all->link->header->start_ns +
+			all->pinned->offset_ns;
+		TRY(refusal, "the start",
+		    cudaMemcpy(all->ranks[i].view.state, &state, sizeof(state),
+			       cudaMemcpyHostToDevice));
 	}
-	// a copy from memory that is not pinned may still be on its way, and the ranks' streams do not
-	// wait for it by themselves
+	// a copy from memory that is not pinned may still be on its way, and the ranks' streams do
+	// not wait for it by themselves
 	TRY(refusal, "the start", cudaDeviceSynchronize());
 	return 0;
 }
@@ -298,7 +302,7 @@ static int tell_lateness(const struct cuda_rank *of, unsigned count,
 	long long *late_ns = (long long *)calloc(count + 1, sizeof(*late_ns));
 	if (late_ns == NULL || gpu_lateness_init(&lateness, count) < 0) {
 		free(late_ns);
-		return refuse(refusal, -ENOMEM, "no memory for % releases", count, 0, 0);
+		return refuse(refusal, -ENOMEM, "no memory for % releases", count);
 	}
 	cudaError_t error = cudaMemcpy(late_ns, of->view.late_ns, count * sizeof(*late_ns),
 				       cudaMemcpyDeviceToHost);
@@ -390,7 +394,7 @@ static int prepare(struct cuda_generator *all, uint32_t device, struct refusal *
 	all->steps = all->step_ops == 0 ? 0 : header->op_count / all->step_ops;
 	all->ranks = (struct cuda_rank *)calloc(all->options->rank_count, sizeof(*all->ranks));
 	if (all->ranks == NULL)
-		return refuse(refusal, -ENOMEM, "no memory for ranks", 0, 0, 0);
+		return refuse(refusal, -ENOMEM, "no memory for ranks");
 	int rc = open_device(all, device, refusal);
 	if (rc == 0)
 		rc = pin_link(all, refusal);
@@ -444,7 +448,7 @@ extern "C" int gpu_cuda_run(struct gpu_link *link, const struct gpu_generator_op
 		return refuse(refusal, -EINVAL,
 			      "% ranks for one process on a device; at most % can wait beside each "
 			      "other: start several",
-			      options->rank_count, RANKS_MAX, 0);
+			      options->rank_count, RANKS_MAX);
 	int rc = prepare(&all, device, refusal);
 	for (uint32_t i = 0; rc == 0 && i < options->rank_count; i++)
 		gpu_link_set_rank(link, options->ranks[i], GPU_RANK_READY);

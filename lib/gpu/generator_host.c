@@ -299,10 +299,9 @@ static int prepare(struct generator *all, struct refusal *refusal)
 		player->rank = all->options->ranks[i];
 		gpu_data_of(&player->data, all->link, player->rank);
 		if (gpu_lateness_init(&player->lateness, fills) < 0)
-			return refuse(refusal, -ENOMEM, "no memory for % releases", fills, 0, 0);
+			return refuse(refusal, -ENOMEM, "no memory for % releases", fills);
 	}
-	return all->players == NULL ? refuse(refusal, -ENOMEM, "no memory for % ranks", count, 0, 0)
-				    : 0;
+	return all->players == NULL ? refuse(refusal, -ENOMEM, "no memory for % ranks", count) : 0;
 }
 
 int gpu_host_run(struct gpu_link *link, const struct gpu_generator_options *options,
@@ -312,7 +311,7 @@ int gpu_host_run(struct gpu_link *link, const struct gpu_generator_options *opti
 		.link = link, .options = options, .watch = {.link = link, .options = options}};
 	int rc = prepare(&all, refusal);
 	if (rc == 0 && gpu_host_load_init(&all.load, options->load) < 0)
-		rc = refuse(refusal, -ENOMEM, "no memory for a load", 0, 0, 0);
+		rc = refuse(refusal, -ENOMEM, "no memory for a load");
 	for (uint32_t i = 0; rc == 0 && i < options->rank_count; i++)
 		gpu_link_set_rank(link, options->ranks[i], GPU_RANK_READY);
 	if (rc == 0)

@@ -18,12 +18,12 @@ int gpu_link_claim(struct gpu_link *link, uint32_t rank, const char *device,
 	if (rank >= link->header->rank_count) {
 		link_refuse(refusal, -EINVAL, link->path, "");
 		return refuse(refusal, -EINVAL, "there is no rank %: the run has %", rank,
-			      link->header->rank_count, 0);
+			      link->header->rank_count);
 	}
 	if (link_file_lock(link->fd, 1 + (off_t)rank) < 0 ||
 	    gpu_link_rank_state(link, rank) != GPU_RANK_FREE) {
 		link_refuse(refusal, -EBUSY, link->path, "");
-		return refuse(refusal, -EBUSY, "rank % has a generator", rank, 0, 0);
+		return refuse(refusal, -EBUSY, "rank % has a generator", rank);
 	}
 	struct gpu_link_rank *of = &link->ranks[rank];
 	of->pid = (uint32_t)getpid();
@@ -175,7 +175,7 @@ int gpu_link_measure_steps(const struct gpu_link *link, uint32_t rank,
 	if (wrong != NULL)
 		return link_refuse(refusal, -EPROTO, link->path, wrong);
 	if (gpu_lateness_init(&steps, link->header->op_count) < 0)
-		return refuse(refusal, -ENODEV, "no memory for the times of steps", 0, 0, 0);
+		return refuse(refusal, -ENODEV, "no memory for the times of steps");
 	figures->step_mean_ns = 0;
 	int rc = note_steps(link, rank, &steps, figures, refusal);
 	figures->step_mean_ns /= steps.count > 0 ? steps.count : 1;

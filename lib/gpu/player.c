@@ -304,7 +304,7 @@ int gpu_player_start(struct gpu_player **ret, struct gpu_link *link,
 	if (player == NULL || ranks == NULL) {
 		free(player);
 		free(ranks);
-		return refuse(refusal, -ENOMEM, "no memory to play a record", 0, 0, 0);
+		return refuse(refusal, -ENOMEM, "no memory to play a record");
 	}
 	player->link = link;
 	player->ranks = ranks;
@@ -313,13 +313,13 @@ int gpu_player_start(struct gpu_player **ret, struct gpu_link *link,
 	prepare(player, records);
 	if (pthread_create(&player->maker, NULL, make, player) != 0) {
 		let_go(player);
-		return refuse(refusal, -EAGAIN, "the system gives no thread", 0, 0, 0);
+		return refuse(refusal, -EAGAIN, "the system gives no thread");
 	}
 	if (pthread_create(&player->thread, NULL, play, player) != 0) {
 		__atomic_store_n(&player->is_stopped, 1u, __ATOMIC_RELEASE);
 		pthread_join(player->maker, NULL);
 		let_go(player);
-		return refuse(refusal, -EAGAIN, "the system gives no thread", 0, 0, 0);
+		return refuse(refusal, -EAGAIN, "the system gives no thread");
 	}
 	*ret = player;
 	return 0;

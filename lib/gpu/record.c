@@ -27,7 +27,7 @@ static int refuse_line(struct refusal *refusal, const char *path, uint32_t line,
 	snprintf(refusal->file, sizeof(refusal->file), "%.*s", (int)sizeof(refusal->file) - 1,
 		 path);
 	refusal->line = line;
-	return refuse(refusal, -EINVAL, why, 0, 0, 0);
+	return refuse(refusal, -EINVAL, why);
 }
 
 // ---------------------------------------------------------------- what may be in it
@@ -157,7 +157,7 @@ int gpu_record_seal(struct gpu_record *record, struct refusal *refusal)
 	uint32_t at = 0;
 	const char *wrong = head_wrong(record);
 	if (wrong != NULL)
-		return refuse(refusal, -EINVAL, wrong, 0, 0, 0);
+		return refuse(refusal, -EINVAL, wrong);
 	struct seen seen = {.has_gate = calloc(record->buckets, 1),
 			    .slices = calloc(record->buckets, sizeof(uint32_t))};
 	record->slices_before = calloc(record->buckets + 1u, sizeof(uint32_t));
@@ -179,11 +179,11 @@ int gpu_record_seal(struct gpu_record *record, struct refusal *refusal)
 	free(seen.has_gate);
 	free(seen.slices);
 	if (!has_memory)
-		return refuse(refusal, -ENOMEM, "no memory for % buckets", record->buckets, 0, 0);
+		return refuse(refusal, -ENOMEM, "no memory for % buckets", record->buckets);
 	if (wrong == NULL)
 		return 0;
 	refusal->line = line;
-	return refuse(refusal, -EINVAL, wrong, 0, 0, 0);
+	return refuse(refusal, -EINVAL, wrong);
 }
 
 // ---------------------------------------------------------------- reading
@@ -301,8 +301,7 @@ static int read_all(struct gpu_record *ret, FILE *file, size_t bytes, const char
 		return refuse_line(refusal, path, line, wrong);
 	ret->parts = calloc(ret->part_count, sizeof(*ret->parts));
 	if (ret->parts == NULL)
-		return refuse(refusal, -ENOMEM, "no memory for % computations", ret->part_count, 0,
-			      0);
+		return refuse(refusal, -ENOMEM, "no memory for % computations", ret->part_count);
 	for (uint32_t i = 0; i < ret->part_count; i++) {
 		wrong = read_part(&ret->parts[i], file);
 		if (wrong != NULL)
@@ -326,7 +325,7 @@ int gpu_record_read(struct gpu_record *ret, const char *path, const char *text, 
 		return refuse_line(refusal, path, 1, "the file is empty");
 	FILE *file = fmemopen((void *)(uintptr_t)text, bytes, "r");
 	if (file == NULL)
-		return refuse(refusal, -ENOMEM, "no memory to read a record", 0, 0, 0);
+		return refuse(refusal, -ENOMEM, "no memory to read a record");
 	int rc = read_all(ret, file, bytes, path, refusal);
 	fclose(file);
 	if (rc < 0)
@@ -412,10 +411,10 @@ static int check_together(const struct gpu_record *records, uint32_t count, stru
 			return refuse(refusal, -EINVAL,
 				      "ranks % and % do not do the same at the same pace: they are "
 				      "not of one stage of one run",
-				      first->rank, other->rank, 0);
+				      first->rank, other->rank);
 		for (uint32_t k = 0; k < i; k++)
 			if (records[k].rank == other->rank)
-				return refuse(refusal, -EINVAL, "rank % twice", other->rank, 0, 0);
+				return refuse(refusal, -EINVAL, "rank % twice", other->rank);
 	}
 	return 0;
 }

@@ -44,7 +44,7 @@ int gpu_watch_look(struct gpu_watch *watch, struct refusal *refusal)
 	const struct gpu_link *link = watch->link;
 	int64_t now_ns = gpu_clock_ns();
 	if (watch->options->stop != NULL && *watch->options->stop != 0)
-		return refuse(refusal, -EINTR, "interrupted", 0, 0, 0);
+		return refuse(refusal, -EINTR, "interrupted");
 	if (now_ns < watch->beat_ns + BEAT_NS)
 		return 0;
 	watch->beat_ns = now_ns;
@@ -58,5 +58,5 @@ int gpu_watch_look(struct gpu_watch *watch, struct refusal *refusal)
 	refuse_lost(link, "", refusal);
 	return refuse(refusal, -ECONNRESET,
 		      "the run has not ended within % s, which is as long as it said that it takes",
-		      link->header->limit_s, 0, 0);
+		      link->header->limit_s);
 }

@@ -61,16 +61,15 @@ static int check_failure(const struct goodput_setup *setup, const struct failure
 		failure->slow >= 0 && failure->slow < 1 && failure->rate_per_s >= 0 &&
 		failure->rate_per_s < 1e6;
 	if (!is_good)
-		return refuse(refusal, -EINVAL, "a rate, time or share of a failure is none", 0, 0,
-			      0);
+		return refuse(refusal, -EINVAL, "a rate, time or share of a failure is none");
 	if (failure->reaction != FAILURE_RESTART &&
 	    failure->rate_per_s * failure->outage_s > OUTAGES_MEAN_MAX)
 		return refuse(refusal, -EINVAL,
 			      "more than % outages at a time: their rate or length is too large",
-			      OUTAGES_MEAN_MAX, 0, 0);
+			      OUTAGES_MEAN_MAX);
 	if (failure->rate_per_s * setup->length_s > EVENTS_MAX)
 		return refuse(refusal, -EINVAL, "more than % failures in a run",
-			      (int64_t)EVENTS_MAX, 0, 0);
+			      (int64_t)EVENTS_MAX);
 	return 0;
 }
 
@@ -80,10 +79,9 @@ int goodput_check(const struct goodput_setup *setup, struct refusal *refusal)
 	if (!is_time(setup->save_s) || !is_time(setup->restart_s) || !is_time(setup->repair_s) ||
 	    !is_time(setup->length_s) || setup->length_s == 0 || !(setup->interval_s > 0) ||
 	    setup->count > GOODPUT_FAILURES_MAX)
-		return refuse(refusal, -EINVAL, "a time of this job is none", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "a time of this job is none");
 	if (setup->length_s / (setup->interval_s + setup->save_s) > SAVES_MAX)
-		return refuse(refusal, -EINVAL, "more than % saves in a run", (int64_t)SAVES_MAX, 0,
-			      0);
+		return refuse(refusal, -EINVAL, "more than % saves in a run", (int64_t)SAVES_MAX);
 	for (uint32_t i = 0; i < setup->count; i++) {
 		int rc = check_failure(setup, &setup->failures[i], refusal);
 		if (rc < 0)
@@ -94,7 +92,7 @@ int goodput_check(const struct goodput_setup *setup, struct refusal *refusal)
 	    hosts_per_s * setup->repair_s > REPAIRS_MEAN_MAX)
 		return refuse(refusal, -EINVAL,
 			      "more than % hosts in repair at a time: no spares help there",
-			      REPAIRS_MEAN_MAX, 0, 0);
+			      REPAIRS_MEAN_MAX);
 	return 0;
 }
 

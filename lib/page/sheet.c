@@ -323,7 +323,7 @@ int sheet_create(struct sheet **ret, const struct html_input *input, struct refu
 {
 	struct sheet *sheet = calloc(1, sizeof(*sheet));
 	if (sheet == NULL)
-		return refuse(refusal, -ENODEV, "no memory for a report", 0, 0, 0);
+		return refuse(refusal, -ENODEV, "no memory for a report");
 	sheet->kind = input->result->kind;
 	sheet->result = json_incref(input->result->fields);
 	int rc = check_files(input, refusal);

@@ -467,7 +467,7 @@ int sheet_create_tune(struct sheet **ret, const json_t *study, struct refusal *r
 {
 	struct sheet *sheet = calloc(1, sizeof(*sheet));
 	if (sheet == NULL)
-		return refuse(refusal, -ENODEV, "no memory for a report", 0, 0, 0);
+		return refuse(refusal, -ENODEV, "no memory for a report");
 	sheet->kind = RESULT_STUDY;
 	sheet->result = json_incref((json_t *)(uintptr_t)study);
 	sheet->sections = json_array();

@@ -262,7 +262,7 @@ static int check_lanes(const struct dpdk_options *options, struct refusal *refus
 	uint32_t count = cpu_list(cpus, sizeof(cpus));
 	if (lanes > 1 && lanes > count)
 		return refuse(refusal, -ENODEV, "% lanes want a CPU each, and there are %", lanes,
-			      count, 0);
+			      count);
 	return 0;
 }
 
@@ -278,7 +278,7 @@ static int check_memory(const struct dpdk_options *options, uint64_t memory_byte
 	return refuse(refusal, -ENODEV,
 		      "the frames of this world take % MiB, and the machine has % MiB: lower "
 		      "limits.packets",
-		      (int64_t)(wanted >> 20), (int64_t)(there >> 20), 0);
+		      (int64_t)(wanted >> 20), (int64_t)(there >> 20));
 }
 
 static int refuse_word(struct refusal *refusal, const char *word, const char *why)
@@ -293,7 +293,7 @@ static int check_words(const struct dpdk_options *options, struct refusal *refus
 {
 	if (options->word_count + 16 > WORDS_MAX)
 		return refuse(refusal, -EINVAL, "--eal has % words; at most % are taken",
-			      options->word_count, WORDS_MAX - 16, 0);
+			      options->word_count, WORDS_MAX - 16);
 	for (uint32_t i = 0; i < options->word_count; i++)
 		if (begins(options->words[i], "-h") || begins(options->words[i], "--he"))
 			return refuse_word(refusal, options->words[i],
@@ -331,8 +331,7 @@ static int start(const struct dpdk_options *options, uint64_t memory_bytes, stru
 	for (uint32_t i = 0; i < options->word_count; i++)
 		add_word(&words, "%s", options->words[i]);
 	if (!listen_begin())
-		return refuse(refusal, -ENODEV, "the system gives no file for DPDK's words", 0, 0,
-			      0);
+		return refuse(refusal, -ENODEV, "the system gives no file for DPDK's words");
 	atexit(say_exit);
 	opterr = 1; // getopt says which option is wrong, unless somebody asked it not to
 	int rc = rte_eal_init(words.count, words.at);
@@ -353,7 +352,7 @@ static int check_lcores(const struct dpdk_options *options, struct refusal *refu
 	if (options->lanes <= rte_lcore_count())
 		return 0;
 	return refuse(refusal, -ENODEV, "DPDK was started with % lcores; % lanes want one each",
-		      rte_lcore_count(), options->lanes, 0);
+		      rte_lcore_count(), options->lanes);
 }
 
 // What the first start finds wrong once DPDK runs.
@@ -362,7 +361,7 @@ static int check_started(const struct dpdk_options *options, struct refusal *ref
 	uint32_t lanes = options->lanes > 1 ? options->lanes : 1;
 	if (rte_lcore_count() != lanes)
 		return refuse(refusal, -ENODEV, "--eal gives % lcores to % lanes",
-			      rte_lcore_count(), lanes, 0);
+			      rte_lcore_count(), lanes);
 	return has_devices ? 0 : check_devices(refusal);
 }
 

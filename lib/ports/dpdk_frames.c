@@ -193,6 +193,6 @@ int dpdk_frames_open(struct ports *ports, uint32_t lanes, struct refusal *refusa
 			refusal, -ENODEV,
 			"DPDK has no memory for % frames of % bytes: give it more (--eal \"-m "
 			"MiB\"), or lower limits.packets",
-			ports->frames, room, 0);
+			ports->frames, room);
 	return 0;
 }

@@ -13,8 +13,7 @@
 static int refuse_dpdk(struct refusal *refusal)
 {
 	return refuse(refusal, -ENOTSUP,
-		      "this weft was built without DPDK; --ports memory carries the same frames", 0,
-		      0, 0);
+		      "this weft was built without DPDK; --ports memory carries the same frames");
 }
 
 uint32_t ports_ring_max(void)
@@ -61,8 +60,7 @@ int port_device_open(struct ports *ports, struct arena *arena, const struct devi
 	(void)devices;
 	(void)count;
 	(void)options;
-	return refuse(refusal, -ENOTSUP, "this weft was built without DPDK, which this port needs",
-		      0, 0, 0);
+	return refuse(refusal, -ENOTSUP, "this weft was built without DPDK, which this port needs");
 }
 
 int port_device_settle(const struct ports *ports, struct refusal *refusal)

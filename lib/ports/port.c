@@ -86,7 +86,7 @@ int port_plan(struct ports *ports, struct arena *arena, const struct port_cable 
 	if (draw_tables(ports, arena, cable_count) < 0)
 		return refuse(refusal, -ENOMEM,
 			      "the world does not fit into % MiB: raise limits.memory",
-			      (int64_t)(arena->size >> 20), 0, 0);
+			      (int64_t)(arena->size >> 20));
 	lay(ports, cables, cable_count, pairs, share);
 	return 0;
 }

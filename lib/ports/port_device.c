@@ -296,7 +296,7 @@ int port_device_open(struct ports *ports, struct arena *arena, const struct devi
 	uint32_t frame_bytes = ports->frame_bytes_max;
 	check(count > 0 && count <= DEVICES_MAX);
 	if (dpdk_frames_draw(ports, arena) < 0)
-		return refuse(refusal, -ENOMEM, "no memory for % ports", count, 0, 0);
+		return refuse(refusal, -ENOMEM, "no memory for % ports", count);
 	struct dpdk_ports *own = ports->own;
 	int rc = read_names(own, devices, count, frame_bytes, options, refusal);
 	if (rc < 0)
@@ -356,7 +356,7 @@ int port_device_settle(const struct ports *ports, struct refusal *refusal)
 		is_memif |= rte_eth_dev_info_get(own->ports[i], &info) == 0 &&
 			strcmp(info.driver_name, "net_memif") == 0;
 	if (is_memif && hold_interrupts() < 0)
-		return refuse(refusal, -ENODEV, "DPDK's interrupt thread cannot be held", 0, 0, 0);
+		return refuse(refusal, -ENODEV, "DPDK's interrupt thread cannot be held");
 	return 0;
 }
 

@@ -125,11 +125,11 @@ static int count_ports(const struct ports *ports, uint32_t *ret, struct refusal 
 	if (wanted == 0)
 		wanted = least;
 	if (wanted > most)
-		return refuse(refusal, -ENODEV, "DPDK has % ports here; % are wanted", most, wanted,
-			      0);
+		return refuse(refusal, -ENODEV, "DPDK has % ports here; % are wanted", most,
+			      wanted);
 	if (wanted > ports->queue_count)
 		return refuse(refusal, -EINVAL, "the world has % queues for % ports",
-			      ports->queue_count, wanted, 0);
+			      ports->queue_count, wanted);
 	*ret = wanted;
 	return 0;
 }
@@ -156,7 +156,7 @@ int port_dpdk_open(struct ports *ports, struct arena *arena, const struct dpdk_o
 {
 	uint32_t lanes = options->lanes > 1 ? options->lanes : 1, count = 0;
 	if (draw(ports, arena) < 0)
-		return refuse(refusal, -ENOMEM, "the world leaves no memory to ports", 0, 0, 0);
+		return refuse(refusal, -ENOMEM, "the world leaves no memory to ports");
 	int rc = dpdk_start(options, memory_for(ports, lanes), refusal);
 	if (rc == 0)
 		rc = count_ports(ports, &count, refusal);

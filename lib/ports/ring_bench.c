@@ -357,7 +357,7 @@ static void drain_bare(struct ring_bench *bench)
 
 static int refuse_memory(struct refusal *refusal)
 {
-	return refuse(refusal, -ENOMEM, "the measurement does not fit into its memory", 0, 0, 0);
+	return refuse(refusal, -ENOMEM, "the measurement does not fit into its memory");
 }
 
 // Frames as weft's NICs build them by default, in IPv6.

@@ -67,7 +67,7 @@ static int load(struct refusal *refusal)
 		void *function = library != NULL ? dlsym(library, names[i]) : NULL;
 		if (function == NULL)
 			return refuse(refusal, -ENODEV,
-				      "this system has no libpcap, which capture needs", 0, 0, 0);
+				      "this system has no libpcap, which capture needs");
 		memcpy((char *)&live + i * sizeof(function), &function, sizeof(function));
 	}
 	return 0;
@@ -187,7 +187,7 @@ void sniff_close(struct sniff *sniff)
 int sniff_open(struct sniff *ret, const struct sniff_choice *choice, struct refusal *refusal)
 {
 	(void)ret, (void)choice;
-	return refuse(refusal, -ENOTSUP, "this build has no libpcap, which capture needs", 0, 0, 0);
+	return refuse(refusal, -ENOTSUP, "this build has no libpcap, which capture needs");
 }
 
 int sniff_next(struct sniff *sniff, struct sniff_frame *ret)

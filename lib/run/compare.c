@@ -17,7 +17,7 @@ int compare_check(struct call *call)
 	return refuse(&call->refusal, -EINVAL,
 		      "this scenario has variants, which are % runs: --out, --pcap, --log, "
 		      "--footprint and --dilation auto are of one; name it with --variant",
-		      call->scenario.variant_count, 0, 0);
+		      call->scenario.variant_count);
 }
 
 // Runs one variant and takes what it came to. Returns an exit status.
@@ -88,8 +88,8 @@ int compare_run(struct call *call)
 {
 	struct report_comparison *comparison = report_comparison_create();
 	if (comparison == NULL) {
-		int rc = refuse(&call->refusal, -ENODEV, "the system gives no memory to compare in",
-				0, 0, 0);
+		int rc = refuse(&call->refusal, -ENODEV,
+				"the system gives no memory to compare in");
 		return call_say_refusal(call, rc);
 	}
 	int rc = read_all(call);

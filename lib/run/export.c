@@ -69,7 +69,7 @@ static int write_goal(struct trace_set *set, const char *out, uint32_t ranks,
 	rc = trace_goal_text(&text, &bytes, program.program, UNIT_PS);
 	trace_program_free(&program);
 	if (rc < 0)
-		return refuse(refusal, rc, "no memory for the text", 0, 0, 0);
+		return refuse(refusal, rc, "no memory for the text");
 	rc = write_file(out, "program.goal", text, bytes, refusal);
 	free(text);
 	return rc;
@@ -81,7 +81,7 @@ int export_write(struct trace_set *set, enum export_form form, const char *out, 
 	static struct staging staging; // large: kept off the stack
 	if (ranks > 0 && trace_ranks(set) > 0 && ranks != trace_ranks(set))
 		return refuse(refusal, -EINVAL, "--ranks %: the trace is of % ranks", ranks,
-			      trace_ranks(set), 0);
+			      trace_ranks(set));
 	int rc = form == EXPORT_CHAKRA ? trace_spread(set, ranks, refusal) : 0;
 	if (rc < 0)
 		return rc;

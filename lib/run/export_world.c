@@ -215,7 +215,7 @@ static int add_flows(struct trace_set *set, const struct world *world, struct re
 		if (world->flows[i].trigger != 0)
 			return refuse(refusal, -EINVAL,
 				      "flow % waits for another: a trace of flows cannot say that",
-				      i, 0, 0);
+				      i);
 	for (uint32_t i = 0; rc == 0 && i < world->flow_count; i++)
 		rc = add_flow(set, &world->flows[i], i);
 	return rc;
@@ -229,18 +229,15 @@ int export_world(struct trace_set *ret, const struct world *world, struct refusa
 	trace_set_init(ret, TRACE_FORMAT_CHAKRA);
 	ret->gathers_whole = ret->has_times = true;
 	if (world->scenario->sample.is_on && world->job.group_count > 0)
-		return refuse(refusal, -EINVAL, "a sample is no job: export with --sample off", 0,
-			      0, 0);
+		return refuse(refusal, -EINVAL, "a sample is no job: export with --sample off");
 	if (world->course != NULL)
 		return refuse(refusal, -EINVAL,
 			      "messages that are made as it goes are in no list: export with "
-			      "traffic.messages stored",
-			      0, 0, 0);
+			      "traffic.messages stored");
 	if (world->scenario->traffic.beside_bytes > 0 &&
 	    (program != NULL || world->job.group_count > 0))
 		return refuse(refusal, -EINVAL,
-			      "messages of traffic.beside are in no list: export without them", 0,
-			      0, 0);
+			      "messages of traffic.beside are in no list: export without them");
 	int rc = trace_make_ranks(ret, program != NULL ? program->ranks : world->fabric.nics);
 	if (rc == 0 && program != NULL && program->job != NULL)
 		rc = add_groups(ret, program->job);
@@ -252,5 +249,5 @@ int export_world(struct trace_set *ret, const struct world *world, struct refusa
 		rc = add_flows(ret, world, refusal);
 	if (rc == 0)
 		rc = trace_make_end(ret);
-	return rc == -ENOMEM ? refuse(refusal, -ENODEV, "no memory for the trace", 0, 0, 0) : rc;
+	return rc == -ENOMEM ? refuse(refusal, -ENODEV, "no memory for the trace") : rc;
 }

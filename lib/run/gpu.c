@@ -47,11 +47,11 @@ static int check_call(struct call *call)
 {
 	struct refusal *refusal = &call->refusal;
 	if (call->is_comparison)
-		return refuse(refusal, -EINVAL, "--gpu runs one job: name a variant with --variant",
-			      0, 0, 0);
+		return refuse(refusal, -EINVAL,
+			      "--gpu runs one job: name a variant with --variant");
 	if (call->scenario.traffic.kind != TRAFFIC_GRADIENTS)
 		return refuse(refusal, -EINVAL,
-			      "--gpu has no effect here; it needs traffic.kind gradients", 0, 0, 0);
+			      "--gpu has no effect here; it needs traffic.kind gradients");
 	if (call->scenario.fault_count > 0)
 		for (uint32_t i = 0; i < call->scenario.fault_count; i++)
 			if (call->scenario.faults[i].kind == FAULT_STALL ||
@@ -59,8 +59,7 @@ static int check_call(struct call *call)
 				return refuse(refusal, -EINVAL,
 					      "a host that stalls or straggles slows what it "
 					      "computes, and a generator does not know of it: "
-					      "take that fault away, or --gpu",
-					      0, 0, 0);
+					      "take that fault away, or --gpu");
 	return 0;
 }
 
@@ -79,8 +78,7 @@ static int run_model(struct call *call)
 	if (run.end != RUN_DONE)
 		return refuse(&call->refusal, call_is_stopped() ? -EINTR : -EINVAL,
 			      "by its own times, without generators, this scenario does not come "
-			      "to its end (weft sim says why)",
-			      0, 0, 0);
+			      "to its end (weft sim says why)");
 	return 0;
 }
 
@@ -126,8 +124,7 @@ int gpu_open(struct call *call, struct sim_options *options)
 	gpu->here = gpu->config.ranks;
 	rc = gradients_check(&gpu->config, &call->refusal); // before there is room for it
 	if (rc == 0 && gpu_spans_draw(call) < 0)
-		rc = refuse(&call->refusal, -ENODEV, "the system gives no memory for a time line",
-			    0, 0, 0);
+		rc = refuse(&call->refusal, -ENODEV, "the system gives no memory for a time line");
 	if (rc == 0)
 		rc = run_model(call);
 	if (rc < 0)

@@ -197,7 +197,7 @@ int gpu_draw(struct gpu_call *gpu, struct refusal *refusal)
 	    gpu_lateness_init(&gpu->heard, fills * ranks) < 0)
 		return refuse(refusal, -ENODEV,
 			      "the system gives no memory for % computations of % ranks", parts,
-			      ranks, 0);
+			      ranks);
 	for (uint32_t i = 0; i < parts; i++)
 		gradients_part(&gpu->config, i, &gpu->parts[i]);
 	return 0;
@@ -240,12 +240,12 @@ int gpu_await(struct gpu_call *gpu, uint32_t patience_s, const char *option,
 		int64_t now_ns = gpu_clock_ns();
 		gpu_link_beat_host(&gpu->link, now_ns);
 		if (*signals_stop() != 0)
-			return refuse(refusal, -EINTR, "interrupted while it waited for generators",
-				      0, 0, 0);
+			return refuse(refusal, -EINTR,
+				      "interrupted while it waited for generators");
 		snprintf(refusal->file, sizeof(refusal->file), "%s", gpu->link.path);
 		const char *wrong = gpu_link_wrong(&gpu->link);
 		if (wrong != NULL)
-			return refuse(refusal, -ECONNRESET, wrong, 0, 0, 0);
+			return refuse(refusal, -ECONNRESET, wrong);
 		if (now_ns > until_ns) {
 			snprintf(refusal->text, sizeof(refusal->text),
 				 "%u of %u ranks have no generator (weft gpu), and %s, %u s, is "

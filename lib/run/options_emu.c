@@ -51,8 +51,7 @@ static int read_ports(struct options *options, struct refusal *refusal)
 	if (choice->kind == PORTS_RING && ports_ring_max() == 0)
 		return refuse(
 			refusal, -ENOTSUP,
-			"this weft was built without DPDK; --ports memory carries the same frames",
-			0, 0, 0);
+			"this weft was built without DPDK; --ports memory carries the same frames");
 	return 0;
 }
 

@@ -25,7 +25,7 @@ static int place_captures(struct call *call)
 			continue;
 		snprintf(call->refusal.file, sizeof(call->refusal.file), "%.*s",
 			 (int)sizeof(call->refusal.file) - 1, files[i]);
-		return refuse(&call->refusal, -EINVAL, "--out writes a file of that name", 0, 0, 0);
+		return refuse(&call->refusal, -EINVAL, "--out writes a file of that name");
 	}
 	return 0;
 }

@@ -27,7 +27,7 @@ static int be_silent(struct refusal *refusal)
 {
 	int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (nothing < 0 || dup2(nothing, STDOUT_FILENO) < 0)
-		return refuse(refusal, -errno, "cannot open /dev/null", 0, 0, 0);
+		return refuse(refusal, -errno, "cannot open /dev/null");
 	close(nothing);
 	return 0;
 }

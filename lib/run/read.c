@@ -57,10 +57,10 @@ static int take_trace(struct call *call)
 		return rc;
 	if (options->skips_damaged && !call->workload.has_set)
 		return refuse(&call->refusal, -EINVAL,
-			      "--skip-damaged: no record of this format can be left out", 0, 0, 0);
+			      "--skip-damaged: no record of this format can be left out");
 	trace_files_warn(options->program, &call->workload.set);
 	if (options->set_count + 3 > OPTION_SETS_MAX)
-		return refuse(&call->refusal, -EINVAL, "too many --set beside --trace", 0, 0, 0);
+		return refuse(&call->refusal, -EINVAL, "too many --set beside --trace");
 	if (options->scenario == NULL) {
 		options->scenario = call->workload.has_set ? NODES_SCENARIO : TRACE_SCENARIO;
 		gpus += call->workload.has_set ? gpus % 2 : 0;
@@ -89,8 +89,7 @@ static int take_sample(struct call *call)
 	if (kind == TRAFFIC_RING || kind == TRAFFIC_MODEL || kind == TRAFFIC_TRACE)
 		return 0;
 	return refuse(refusal, -EINVAL,
-		      "--sample has no effect here; it needs traffic.kind ring, model or trace", 0,
-		      0, 0);
+		      "--sample has no effect here; it needs traffic.kind ring, model or trace");
 }
 
 // The file that the traffic stands in, where it does.
@@ -114,7 +113,7 @@ static int find_workload(struct call *call)
 	}
 	snprintf(call->refusal.file, sizeof(call->refusal.file), "%s", call->scenario.path);
 	return refuse(&call->refusal, -EINVAL,
-		      "this scenario runs a workload file: name it with --trace FILE", 0, 0, 0);
+		      "this scenario runs a workload file: name it with --trace FILE");
 }
 
 static int read_workload(struct call *call)
@@ -178,8 +177,7 @@ static int read_rest(struct call *call)
 	if (is_sampled && !call->scenario.sample.is_on)
 		return refuse(&call->refusal, -EINVAL,
 			      "the trace has no data-parallel collective between 2 ranks or more: "
-			      "--sample has nothing to take",
-			      0, 0, 0);
+			      "--sample has nothing to take");
 	hash_text(call, call->workload.text, call->workload.bytes);
 	return 0;
 }

@@ -41,7 +41,7 @@ int record_check(struct call *call)
 	else if (options->out == NULL || call->is_comparison || call->is_study ||
 		 options->wants_footprint || options->export_form != NULL || call->has_ranks)
 		why = "--record-rank writes into the folder of --out, of one run in one process";
-	return why == NULL ? 0 : refuse(&call->refusal, -EINVAL, why, 0, 0, 0);
+	return why == NULL ? 0 : refuse(&call->refusal, -EINVAL, why);
 }
 
 // How long messages held it up behind the computation that it follows: of a sum its fill, of the
@@ -110,7 +110,7 @@ int record_write(struct call *call)
 	record.parts = calloc(record.part_count, sizeof(*record.parts));
 	if (record.parts == NULL)
 		return refuse(&call->refusal, -ENODEV, "no memory for % computations",
-			      record.part_count, 0, 0);
+			      record.part_count);
 	put_parts(&record, &call->stage.world, &config);
 	int rc = record_keep(call, &record, record.rank);
 	gpu_record_free(&record);

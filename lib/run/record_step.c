@@ -221,7 +221,7 @@ static int write_all(struct recording *of, struct call *call, uint32_t gpu)
 	struct gpu_record *record = &of->record;
 	const char *wrong = wrong_with(of);
 	if (wrong != NULL)
-		return refuse(&call->refusal, -EINVAL, wrong, 0, 0, 0);
+		return refuse(&call->refusal, -EINVAL, wrong);
 	record->buckets = first_bucket(of, of->plan->parallel.vpp);
 	record->steps = call->options.step_count;
 	uint64_t parts = step_parts_max(of), room = parts * (record->steps + UINT64_C(1));
@@ -234,7 +234,7 @@ static int write_all(struct recording *of, struct call *call, uint32_t gpu)
 	record->parts = calloc(of->part_room, sizeof(*record->parts));
 	if (record->parts == NULL)
 		return refuse(&call->refusal, -ENODEV, "no memory for % computations",
-			      of->part_room, 0, 0);
+			      of->part_room);
 	for (; of->number < record->steps; of->number++)
 		put_step(of);
 	put_end(of);
@@ -264,13 +264,12 @@ int record_step(struct call *call, const struct depth *depth)
 	if (word[0] < '0' || word[0] > '9' || *end != '\0' || gpu >= plan_ranks(plan))
 		return refuse(&call->refusal, -EINVAL,
 			      "--record-rank: the scenario has no such rank; it has %",
-			      plan_ranks(plan), 0, 0);
+			      plan_ranks(plan));
 	if (depth->rows[0].of.setup.replicas > 1)
 		return refuse(
 			&call->refusal, -EINVAL,
 			"--record-rank takes a step in which all replicas do the same, without "
-			"--slow gpuN",
-			0, 0, 0);
+			"--slow gpuN");
 	uint64_t grain = (uint64_t)plan_dense_ranks(plan) * cut->grad_bytes;
 	struct recording of = {.plan = plan,
 			       .setup = depth->rows[0].of.setup,
@@ -286,9 +285,8 @@ int record_step(struct call *call, const struct depth *depth)
 					.slice_bytes = (SLICE_BYTES + grain - 1) / grain * grain,
 					.seed = call->scenario.seed};
 	of.spans = calloc(of.span_room, sizeof(*of.spans));
-	int rc = of.spans == NULL
-		? refuse(&call->refusal, -ENODEV, "no memory for a schedule", 0, 0, 0)
-		: run_and_write(&of, call, (uint32_t)gpu);
+	int rc = of.spans == NULL ? refuse(&call->refusal, -ENODEV, "no memory for a schedule")
+				  : run_and_write(&of, call, (uint32_t)gpu);
 	gpu_record_free(&of.record);
 	free(of.spans);
 	return rc;

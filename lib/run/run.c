@@ -89,8 +89,7 @@ static int try_dilation(struct call *call)
 	struct sim_options options = sim_options_of(call);
 	struct pace_trial *trial = pace_trial_create();
 	if (trial == NULL)
-		return refuse(&call->refusal, -ENODEV, "the system gives no memory for a trial", 0,
-			      0, 0);
+		return refuse(&call->refusal, -ENODEV, "the system gives no memory for a trial");
 	options.pace = (struct pace_options){
 		.is_on = true, .clock = clock_of(&call->options), .trial = trial};
 	int rc = build(call, &options);
@@ -103,7 +102,7 @@ static int try_dilation(struct call *call)
 		call->refusal.file[0] = '\0';
 		if (call_is_stopped())
 			rc = refuse(&call->refusal, -EINTR,
-				    "interrupted while it looked for a dilation", 0, 0, 0);
+				    "interrupted while it looked for a dilation");
 	}
 	pace_trial_free(trial);
 	return rc;
@@ -130,8 +129,7 @@ static int check_skip(struct call *call)
 {
 	if (call->scenario.skip.is_on && call->options.depth_kind != DEPTH_NONE)
 		return refuse(&call->refusal, -EINVAL,
-			      "skip.steady is for runs packet by packet; --depth takes none", 0, 0,
-			      0);
+			      "skip.steady is for runs packet by packet; --depth takes none");
 	return 0;
 }
 
@@ -148,7 +146,7 @@ static int prepare(struct call *call)
 		rc = check_skip(call);
 	if (rc == 0 && call->is_comparison && call->options.export_form != NULL)
 		return refuse(&call->refusal, -EINVAL,
-			      "--export writes one job: name a variant with --variant", 0, 0, 0);
+			      "--export writes one job: name a variant with --variant");
 	if (rc < 0 || call->is_comparison)
 		return rc;
 	if (call->options.export_form != NULL && call->options.depth_kind == DEPTH_NONE)

@@ -20,8 +20,7 @@ static int parse_goal(struct several_file *file, const struct scenario_job *job,
 	file->memory_bytes = workload_room(TRAFFIC_GOAL, file->workload.bytes);
 	file->memory = memory_reserve(file->memory_bytes);
 	if (file->memory == NULL)
-		return refuse(refusal, -ENODEV, "the system gives no memory for a job's file", 0, 0,
-			      0);
+		return refuse(refusal, -ENODEV, "the system gives no memory for a job's file");
 	arena_init(&arena, file->memory, file->memory_bytes);
 	int rc = goal_parse(&program, &arena, file->workload.text, file->workload.bytes,
 			    job->unit_ps, refusal);
@@ -113,7 +112,7 @@ static int run_alone(struct call *call, uint32_t variant, uint32_t index)
 			world->scenario->jobs[index].start_ps;
 	stage_free(&call->stage);
 	if (run.end == RUN_INTERRUPTED)
-		return refuse(&call->refusal, -EINTR, "interrupted while jobs ran alone", 0, 0, 0);
+		return refuse(&call->refusal, -EINTR, "interrupted while jobs ran alone");
 	return rc;
 }
 

@@ -40,11 +40,9 @@ int study_check(struct call *call)
 	if (options->pcap != NULL || options->log != NULL || options->wants_footprint)
 		return refuse(&call->refusal, -EINVAL,
 			      "--seeds and --sweep are many runs: --pcap, --log and --footprint "
-			      "are of one",
-			      0, 0, 0);
+			      "are of one");
 	if (sweeps_seed && options->seed_count > 0)
-		return refuse(&call->refusal, -EINVAL, "--seeds and --sweep seed=... are the same",
-			      0, 0, 0);
+		return refuse(&call->refusal, -EINVAL, "--seeds and --sweep seed=... are the same");
 	return 0;
 }
 
@@ -307,11 +305,9 @@ static int prepare(struct study_work *work)
 	struct call *call = work->call;
 	if (study_places(&work->plan) > STUDY_POINTS_MAX)
 		return refuse(&call->refusal, -EINVAL,
-			      "these sweeps have more than % points together", STUDY_POINTS_MAX, 0,
-			      0);
+			      "these sweeps have more than % points together", STUDY_POINTS_MAX);
 	if (work->plan.seed_first > UINT64_MAX - work->plan.seeds)
-		return refuse(&call->refusal, -EINVAL, "the last seeds would be beyond 64 bits", 0,
-			      0, 0);
+		return refuse(&call->refusal, -EINVAL, "the last seeds would be beyond 64 bits");
 	int rc = read_all(work);
 	if (rc < 0)
 		return rc;
@@ -320,7 +316,7 @@ static int prepare(struct study_work *work)
 					  call->command);
 	if (work->study == NULL)
 		return refuse(&call->refusal, -ENODEV, "the system gives no memory for % runs",
-			      work->all, 0, 0);
+			      work->all);
 	return 0;
 }
 

@@ -94,12 +94,12 @@ static int read_folder(struct reading *reading, const char *folder)
 	if (count < 0) {
 		rc = -errno;
 		snprintf(reading->refusal->file, sizeof(reading->refusal->file), "%s", folder);
-		return refuse(reading->refusal, rc, "the folder cannot be read", 0, 0, 0);
+		return refuse(reading->refusal, rc, "the folder cannot be read");
 	}
 	if (count == 0) {
 		free(entries);
 		snprintf(reading->refusal->file, sizeof(reading->refusal->file), "%s", folder);
-		return refuse(reading->refusal, -EINVAL, "there is no file in the folder", 0, 0, 0);
+		return refuse(reading->refusal, -EINVAL, "there is no file in the folder");
 	}
 	for (int i = 0; i < count; i++) {
 		char path[TRACE_PATH_BYTES];
@@ -107,7 +107,7 @@ static int read_folder(struct reading *reading, const char *folder)
 		if (rc == 0 && length >= (int)sizeof(path))
 			rc = refuse(reading->refusal, -EINVAL,
 				    "a path has at most % letters in a folder of traces",
-				    sizeof(path) - 1, 0, 0);
+				    sizeof(path) - 1);
 		if (rc == 0)
 			rc = read_one(reading, path);
 		free(entries[i]);
@@ -129,7 +129,7 @@ int trace_files_read(struct trace_set *ret, char *const *paths, uint32_t count,
 		rc = is_folder ? read_folder(&reading, paths[i]) : read_one(&reading, paths[i]);
 	}
 	if (rc == 0 && ret->rank_count == 0) {
-		rc = refuse(refusal, -EINVAL, "there is no trace in the folder", 0, 0, 0);
+		rc = refuse(refusal, -EINVAL, "there is no trace in the folder");
 		snprintf(refusal->file, sizeof(refusal->file), "%s", paths[count - 1]);
 	}
 	return rc;

@@ -114,14 +114,14 @@ static int open_member(struct member *member, const struct tune_suite *suite, co
 	if (member->variant[0] != '\0')
 		options->variant = member->variant;
 	if (suite->set_count >= OPTION_SETS_MAX) // one is a member's own
-		return refuse(&call->refusal, -EINVAL, "too many --set", 0, 0, 0);
+		return refuse(&call->refusal, -EINVAL, "too many --set");
 	for (uint32_t i = 0; i < suite->set_count; i++)
 		options->sets[options->set_count++] = suite->sets[i];
 	rc = call_read(call);
 	member->place = call->variant;
 	if (rc == 0 && call->scenario.variant_count > 0 && member->place == 0)
 		return refuse(&call->refusal, -EINVAL,
-			      "this scenario has variants; name one: SCENARIO@VARIANT", 0, 0, 0);
+			      "this scenario has variants; name one: SCENARIO@VARIANT");
 	if (rc == 0)
 		rc = call_read_point(call, member->place, NULL, 0, true);
 	member->seed = call->scenario.seed;
@@ -155,7 +155,7 @@ int tune_pool_open(struct tune_pool **ret, const struct tune_suite *suite, struc
 	if (pool != NULL)
 		pool->members = calloc(suite->count, sizeof(*pool->members));
 	if (pool == NULL || pool->members == NULL)
-		return refuse(refusal, -ENODEV, "the system gives no memory for a suite", 0, 0, 0);
+		return refuse(refusal, -ENODEV, "the system gives no memory for a suite");
 	signals_catch();
 	pool->jobs = suite->jobs;
 	pool->sets = suite->sets;
@@ -387,12 +387,10 @@ int tune_pool_runs(void *context, const struct tune_request *requests, uint32_t 
 	int status = jobs_run(count, pool->jobs, work, take, pool);
 	if (call_is_stopped())
 		return refuse(refusal, -EINTR,
-			      "interrupted; what was run is kept: weft tune resume", 0, 0, 0);
+			      "interrupted; what was run is kept: weft tune resume");
 	if (pool->taken < 0)
 		return pool->taken;
-	return status == 0
-		? 0
-		: refuse(refusal, -EAGAIN, "the system starts no process for a run", 0, 0, 0);
+	return status == 0 ? 0 : refuse(refusal, -EAGAIN, "the system starts no process for a run");
 }
 
 // ---------------------------------------------------------------- ends of ranges

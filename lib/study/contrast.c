@@ -96,7 +96,7 @@ int contrast_of(struct contrast *ret, const struct result *a, const struct resul
 		return result_refuse(refusal, b->path,
 				     "one is a study of many runs, the other is not");
 	if (compare(ret, a, b) < 0)
-		return refuse(refusal, -ENODEV, "the system gives no memory", 0, 0, 0);
+		return refuse(refusal, -ENODEV, "the system gives no memory");
 	if (ret->count == 0)
 		return result_refuse(refusal, b->path,
 				     "there is no figure that both have: nothing can be compared");

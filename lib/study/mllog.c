@@ -229,9 +229,8 @@ static int check_steps(const struct mllog *log, struct refusal *refusal)
 	}
 	if (log->entries == 0)
 		return refuse(refusal, -EINVAL, "not an MLPerf log: none of % lines has " MARK,
-			      log->lines, 0, 0);
-	return refuse(refusal, -EINVAL, "no train_step_time in % entries of the log", log->entries,
-		      0, 0);
+			      log->lines);
+	return refuse(refusal, -EINVAL, "no train_step_time in % entries of the log", log->entries);
 }
 
 // Steps that say no loss at all, as other code than NVIDIA's may log them, are steps all the same.

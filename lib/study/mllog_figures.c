@@ -130,8 +130,7 @@ int mllog_figures(struct mllog_figures *ret, const struct mllog *log, double slo
 								: log->validation_count;
 	double *times = calloc(2 * ((size_t)most + 1), sizeof(*times)), *room = times + most + 1;
 	if (times == NULL)
-		return refuse(refusal, -ENODEV, "the system gives no memory for % steps", most, 0,
-			      0);
+		return refuse(refusal, -ENODEV, "the system gives no memory for % steps", most);
 	*ret = (struct mllog_figures){.slow_ratio = slow_ratio, .block_steps = block_steps};
 	find_medians(ret, log, times);
 	for (uint32_t i = 0; i < log->validation_count; i++)
@@ -146,5 +145,5 @@ int mllog_figures(struct mllog_figures *ret, const struct mllog *log, double slo
 	return refuse(refusal, -EINVAL,
 		      "% steps are left of %: at least 2 are needed (slow ones and the first after "
 		      "an evaluation do not count)",
-		      ret->kept, ret->steps, 0);
+		      ret->kept, ret->steps);
 }

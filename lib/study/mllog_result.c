@@ -20,7 +20,7 @@ int mllog_result(double *ret_step_s, const char *text, size_t bytes, struct refu
 		snprintf(refusal->text, sizeof(refusal->text), "not JSON: %.200s", error.text);
 		rc = -EINVAL;
 	} else if (!json_is_integer(step) || json_integer_value(step) <= 0) {
-		rc = refuse(refusal, -EINVAL, "no step.step_ps: not the result of a step", 0, 0, 0);
+		rc = refuse(refusal, -EINVAL, "no step.step_ps: not the result of a step");
 	} else {
 		*ret_step_s = (double)json_integer_value(step) / (double)PS_PER_S;
 	}

@@ -11,8 +11,7 @@ int trace_read_chakra(struct trace_input *input)
 {
 	return refuse(input->refusal, -ENOTSUP,
 		      "this build cannot read Chakra's protocol buffers: protobuf-c "
-		      "(libprotobuf-c-dev, protobuf-c-compiler) was not there",
-		      0, 0, 0);
+		      "(libprotobuf-c-dev, protobuf-c-compiler) was not there");
 }
 
 int trace_chakra_text(char **ret_text, size_t *ret_bytes, const struct trace_set *set,
@@ -20,6 +19,5 @@ int trace_chakra_text(char **ret_text, size_t *ret_bytes, const struct trace_set
 {
 	return refuse(refusal, -ENOTSUP,
 		      "this build cannot write Chakra's protocol buffers: protobuf-c "
-		      "(libprotobuf-c-dev, protobuf-c-compiler) was not there",
-		      0, 0, 0);
+		      "(libprotobuf-c-dev, protobuf-c-compiler) was not there");
 }

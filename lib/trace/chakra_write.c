@@ -165,7 +165,7 @@ int trace_chakra_text(char **ret_text, size_t *ret_bytes, const struct trace_set
 			refusal, -EINVAL,
 			"an all-to-all of rank % has split sizes, which Chakra has no word for: "
 			"--export goal has its messages",
-			rank, 0, 0);
+			rank);
 	size_t waits = writing.rank->wait_count + 1;
 	writing.waits = calloc(waits, sizeof(*writing.waits));
 	writing.bytes = malloc(RECORD_BYTES_MAX + 10 * waits); // a varint has 10 bytes at most
@@ -181,7 +181,7 @@ int trace_chakra_text(char **ret_text, size_t *ret_bytes, const struct trace_set
 	if (rc < 0 && writing.to != NULL)
 		free(*ret_text);
 	if (rc == -ENOMEM)
-		refuse(refusal, rc, "no memory for the trace of rank %", rank, 0, 0);
+		refuse(refusal, rc, "no memory for the trace of rank %", rank);
 	free(writing.waits);
 	free(writing.bytes);
 	return rc;

@@ -39,7 +39,7 @@ struct build {
 static int no_memory(const struct build *build)
 {
 	return refuse(build->expand.refusal, -ENOMEM, "no memory for a program of % ranks",
-		      build->expand.ranks, 0, 0);
+		      build->expand.ranks);
 }
 
 // ---------------------------------------------------------------- streams
@@ -374,7 +374,7 @@ static int make(struct build *build, struct trace_program *ret)
 	    build->rings.bucket_count > UINT32_MAX / 2)
 		return refuse(refusal, -EINVAL,
 			      "the trace makes % operations: more than a program can have",
-			      (int64_t)build->ops, 0, 0);
+			      (int64_t)build->ops);
 	uint32_t ops = (uint32_t)build->ops, edges = (uint32_t)build->edges;
 	uint64_t bytes = program_bytes(build->expand.ranks, ops, edges) +
 		rings_bytes(&build->rings) + sizeof(struct job);
@@ -417,20 +417,20 @@ static int check_set(struct build *build)
 			return refuse(build->expand.refusal, -EINVAL,
 				      "% of % nodes wait in a circle: this trace cannot be run as "
 				      "it is",
-				      rank->circular, rank->node_count, 0);
+				      rank->circular, rank->node_count);
 		for (uint32_t k = 0; k < rank->node_count; k++)
 			communications += rank->nodes[k].kind == TRACE_KIND_COLLECTIVE ||
 				rank->nodes[k].kind == TRACE_KIND_SEND;
 	}
 	if (communications == 0)
 		return refuse(build->expand.refusal, -EINVAL,
-			      "the trace has no communication: there is nothing to run", 0, 0, 0);
+			      "the trace has no communication: there is nothing to run");
 	if (set->left_bytes > 0)
 		return refuse(
 			build->expand.refusal, -EINVAL,
 			"its pipeline transfers of % bytes stand in no line: a sample runs the "
 			"data-parallel collectives without them",
-			(int64_t)set->left_bytes, 0, 0);
+			(int64_t)set->left_bytes);
 	build->expand.refusal->file[0] = '\0';
 	return 0;
 }
@@ -443,8 +443,7 @@ int trace_expand(struct trace_program *ret, struct trace_set *set, const struct 
 	int rc = trace_line_up(set, refusal);
 	*ret = (struct trace_program){0};
 	if (rc == 0 && ranks == 0)
-		rc = refuse(refusal, -EINVAL, "the trace does not say of how many ranks it is", 0,
-			    0, 0);
+		rc = refuse(refusal, -EINVAL, "the trace does not say of how many ranks it is");
 	if (rc == 0)
 		rc = check_set(&build);
 	if (rc == 0 && set->rank_count == 1 && has_messages(set))
@@ -456,8 +455,7 @@ int trace_expand(struct trace_program *ret, struct trace_set *set, const struct 
 	if (rc == 0 && build.moves == 0)
 		rc = refuse(refusal, -EINVAL,
 			    "every collective is of one rank or of no bytes: there is nothing to "
-			    "run",
-			    0, 0, 0);
+			    "run");
 	if (rc == 0)
 		rc = make(&build, ret);
 	free(build.base);

@@ -109,7 +109,7 @@ int trace_recognise(enum trace_format *ret, const char *text, size_t bytes, stru
 {
 	size_t line = first_line(text, bytes);
 	if (bytes == 0)
-		return refuse(refusal, -EINVAL, "the file is empty", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "the file is empty");
 	if (is_json(ret, text, bytes))
 		return 0;
 	if (begins(text, bytes, "MICRO"))
@@ -127,7 +127,6 @@ int trace_recognise(enum trace_format *ret, const char *text, size_t bytes, stru
 		return refuse(refusal, -EINVAL,
 			      "no trace that we know: Chakra (messages or JSON), execution trace "
 			      "of PyTorch, Kineto, text of SimAI or AICB, CSV of AICB, GOAL; "
-			      "name it with --format if it is one",
-			      0, 0, 0);
+			      "name it with --format if it is one");
 	return 0;
 }

@@ -305,7 +305,7 @@ int group_instances(const struct expand *expand, instance_fn *take, void *contex
 				    calloc(expand->ranks, sizeof(uint32_t))};
 	int rc = 0;
 	if (instance.ranks == NULL || instance.nodes == NULL)
-		rc = refuse(expand->refusal, -ENOMEM, "no memory for a group", 0, 0, 0);
+		rc = refuse(expand->refusal, -ENOMEM, "no memory for a group");
 	for (uint32_t i = 0; set->rank_count == 1 && rc == 0 && i < set->ranks[0].node_count; i++)
 		if (set->ranks[0].nodes[i].kind == TRACE_KIND_COLLECTIVE)
 			rc = instances_at(expand, i, &instance, take, context);

@@ -107,7 +107,6 @@ int trace_line_up(struct trace_set *set, struct refusal *refusal)
 	set->is_lined_up = true;
 	for (uint32_t i = 0; i < set->rank_count; i++)
 		if (line_up_rank(&set->ranks[i]) < 0)
-			return refuse(refusal, -ENOMEM, "no memory to order the collectives", 0, 0,
-				      0);
+			return refuse(refusal, -ENOMEM, "no memory to order the collectives");
 	return 0;
 }

@@ -40,7 +40,7 @@ static int seat_refuse(struct refusal *refusal, const struct trace_rank *at, con
 {
 	if (at != NULL)
 		snprintf(refusal->file, sizeof(refusal->file), "%s", at->path);
-	return refuse(refusal, -EINVAL, text, first, second, 0);
+	return refuse(refusal, -EINVAL, text, first, second);
 }
 
 // Ranks of the job: what the files say, or one more than the largest.
@@ -87,5 +87,5 @@ int trace_seat(struct trace_set *set, struct refusal *refusal)
 	return set->world == 0 || set->world == set->rank_count
 		? 0
 		: refuse(refusal, -EINVAL, "there are files of % of the job's % ranks",
-			 set->rank_count, set->world, 0);
+			 set->rank_count, set->world);
 }

@@ -162,13 +162,12 @@ int input_refuse(const struct trace_input *input, uint32_t line, const char *tex
 {
 	input->refusal->line = line;
 	input->refusal->column = 0;
-	return refuse(input->refusal, -EINVAL, text, first, second, 0);
+	return refuse(input->refusal, -EINVAL, text, first, second);
 }
 
 int input_no_memory(const struct trace_input *input)
 {
-	return refuse(input->refusal, -ENODEV, "the system gives no memory for more nodes", 0, 0,
-		      0);
+	return refuse(input->refusal, -ENODEV, "the system gives no memory for more nodes");
 }
 
 // ---------------------------------------------------------------- a file
@@ -202,8 +201,7 @@ static int add_rank(struct trace_set *set, struct trace_input *input, const char
 	void *ranks = set->ranks;
 	if (set->rank_count == FILES_MAX ||
 	    !input_grow(&ranks, set->rank_count, &set->rank_max, sizeof(*set->ranks)))
-		return refuse(input->refusal, -ENODEV, "no memory for % files", set->rank_count, 0,
-			      0);
+		return refuse(input->refusal, -ENODEV, "no memory for % files", set->rank_count);
 	set->ranks = ranks;
 	input->rank = &set->ranks[set->rank_count++];
 	*input->rank = (struct trace_rank){0};

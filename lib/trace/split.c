@@ -146,7 +146,7 @@ int split_put(const struct expand *expand, const struct instance *instance,
 				     0, 0);
 	uint32_t *ends = calloc(count, sizeof(*ends));
 	if (ends == NULL)
-		return refuse(expand->refusal, -ENOMEM, "no memory for an all-to-all", 0, 0, 0);
+		return refuse(expand->refusal, -ENOMEM, "no memory for an all-to-all");
 	for (uint32_t m = 0; place->program != NULL && m < count; m++) {
 		ends[m] = program_compute(place->program, instance->ranks[m], place->stream, 0);
 		program_wait(place->program, ends[m], place->after[m]);

@@ -144,7 +144,7 @@ static int spread_to(struct spread *spread, struct trace_set *set, uint32_t rank
 	if (rc == 0)
 		rc = spread_messages(spread, &expand);
 	if (rc == -ENOMEM)
-		return refuse(refusal, rc, "no memory for % ranks", ranks, 0, 0);
+		return refuse(refusal, rc, "no memory for % ranks", ranks);
 	uint32_t number = 0;
 	for (uint32_t i = 0; i < to->group_count; i++)
 		if (strcmp(to->groups[i].name, "all") != 0)
@@ -189,8 +189,7 @@ int trace_spread(struct trace_set *set, uint32_t ranks, struct refusal *refusal)
 		return 0;
 	}
 	if (ranks == 0)
-		return refuse(refusal, -EINVAL, "the trace does not say of how many ranks it is", 0,
-			      0, 0);
+		return refuse(refusal, -EINVAL, "the trace does not say of how many ranks it is");
 	to.rank_count = to.rank_max = to.group_count = to.group_max = to.listed_count = 0;
 	to.ranks = NULL;
 	to.groups = NULL;

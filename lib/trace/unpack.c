@@ -19,7 +19,7 @@ struct unpack {
 
 static int damaged(const struct unpack *unpack, const char *text)
 {
-	return refuse(unpack->refusal, -EINVAL, text, (int64_t)unpack->stream.total_in, 0, 0);
+	return refuse(unpack->refusal, -EINVAL, text, (int64_t)unpack->stream.total_in);
 }
 
 static int more_room(struct unpack *unpack)
@@ -27,11 +27,11 @@ static int more_room(struct unpack *unpack)
 	if (unpack->room == TRACE_UNPACKED_BYTES_MAX)
 		return refuse(unpack->refusal, -EINVAL,
 			      "unpacked, the file has more than % MiB: too much for a trace",
-			      (int64_t)(TRACE_UNPACKED_BYTES_MAX >> 20), 0, 0);
+			      (int64_t)(TRACE_UNPACKED_BYTES_MAX >> 20));
 	size_t room = unpack->room == 0 ? 1 << 16 : unpack->room * 2;
 	char *text = realloc(unpack->text, room);
 	if (text == NULL)
-		return refuse(unpack->refusal, -ENODEV, "no memory to unpack the file", 0, 0, 0);
+		return refuse(unpack->refusal, -ENODEV, "no memory to unpack the file");
 	unpack->text = text;
 	unpack->room = room;
 	return 0;
@@ -55,7 +55,7 @@ static int step(struct unpack *unpack)
 	if (rc == Z_OK || rc == Z_BUF_ERROR)
 		return damaged(unpack, "the packed file is cut off: it ends at byte %");
 	if (rc == Z_MEM_ERROR)
-		return refuse(unpack->refusal, -ENODEV, "no memory to unpack the file", 0, 0, 0);
+		return refuse(unpack->refusal, -ENODEV, "no memory to unpack the file");
 	return damaged(unpack, "the packed file is damaged before byte %");
 }
 
@@ -78,11 +78,11 @@ int trace_unpack(char **ret_text, size_t *ret_bytes, const char *text, size_t by
 {
 	struct unpack unpack = {.refusal = refusal};
 	if (bytes > TRACE_UNPACKED_BYTES_MAX)
-		return refuse(refusal, -EINVAL, "the packed file is too large", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "the packed file is too large");
 	unpack.stream.next_in = (Bytef *)(uintptr_t)text;
 	unpack.stream.avail_in = (uInt)bytes;
 	if (inflateInit2(&unpack.stream, GZIP_WINDOW) != Z_OK)
-		return refuse(refusal, -ENODEV, "no memory to unpack the file", 0, 0, 0);
+		return refuse(refusal, -ENODEV, "no memory to unpack the file");
 	int rc = all_members(&unpack);
 	inflateEnd(&unpack.stream);
 	if (rc < 0) {

@@ -9,5 +9,5 @@ int trace_unpack(char **ret_text, size_t *ret_bytes, const char *text, size_t by
 		 struct refusal *refusal)
 {
 	return refuse(refusal, -ENOTSUP,
-		      "this build cannot unpack gzip: zlib (zlib1g-dev) was not there", 0, 0, 0);
+		      "this build cannot unpack gzip: zlib (zlib1g-dev) was not there");
 }

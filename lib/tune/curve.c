@@ -110,8 +110,7 @@ static int measure_knob(json_t *list, struct tune *tune, const double *from, uin
 		return 0;
 	all = calloc(count, sizeof(*all));
 	if (all == NULL)
-		return refuse(tune->refusal, -ENODEV, "the system gives no memory for candidates",
-			      0, 0, 0);
+		return refuse(tune->refusal, -ENODEV, "the system gives no memory for candidates");
 	for (uint32_t i = 0; i < count; i++) {
 		moved[i] = &all[i];
 		memcpy(all[i].at, from, sizeof(all[i].at));
@@ -138,11 +137,10 @@ int tune_curves_measure(json_t *list, struct tune *tune, const struct tune_curve
 	struct tune_result *result = &tune->result, before = *result;
 	if (result->verdict == TUNE_UNFINISHED || result->verdict == TUNE_PART)
 		return refuse(tune->refusal, -ENODATA,
-			      "this study is not at its end; go on with it: weft tune resume", 0, 0,
-			      0);
+			      "this study is not at its end; go on with it: weft tune resume");
 	if (result->finalist_count == 0)
 		return refuse(tune->refusal, -EINVAL,
-			      "no knob does anything here: there are no curves", 0, 0, 0);
+			      "no knob does anything here: there are no curves");
 	const double *from = result->finalists[0]->at;
 	int rc = 0;
 	tune->plan.runs = curves->runs;

@@ -231,7 +231,7 @@ int tune_export(FILE *to, const struct tune_plan *plan, const struct tune_result
 	}
 	FILE *lines = open_memstream(&text, &bytes);
 	if (lines == NULL)
-		return refuse(refusal, -ENODEV, "the system gives no memory for lines", 0, 0, 0);
+		return refuse(refusal, -ENODEV, "the system gives no memory for lines");
 	for (uint32_t i = 0; i < plan->space.count; i++)
 		if (tune_space_set_to(&plan->space, result->recommended->at, i,
 				      &plan->fabrics[scenario],

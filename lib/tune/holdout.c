@@ -21,8 +21,7 @@ static int runs_there(void *context, const struct tune_request *requests, uint32
 	const struct tune_plan *plan = &there->suite->plan;
 	struct tune_request *asked = calloc(count, sizeof(*asked));
 	if (asked == NULL)
-		return refuse(refusal, -ENODEV, "the system gives no memory for % runs", count, 0,
-			      0);
+		return refuse(refusal, -ENODEV, "the system gives no memory for % runs", count);
 	memcpy(asked, requests, count * sizeof(*asked));
 	for (uint32_t i = 0; i < count; i++)
 		asked[i].scenario = there->scenario;
@@ -64,7 +63,7 @@ static void count_runs(struct tune *there)
 
 static int refuse_memory(struct tune *tune)
 {
-	return refuse(tune->refusal, -ENODEV, "the system gives no memory for a hold-out", 0, 0, 0);
+	return refuse(tune->refusal, -ENODEV, "the system gives no memory for a hold-out");
 }
 
 static int probe(struct tune *there)
@@ -86,8 +85,7 @@ static int probe(struct tune *there)
 	}
 	int rc = refuse(there->refusal, -EINVAL,
 			"the knobs change the aim in no run of this hold-out: it can say nothing "
-			"of them",
-			0, 0, 0);
+			"of them");
 	snprintf(there->refusal->file, sizeof(there->refusal->file), "%.200s",
 		 there->plan.scenarios[0]);
 	return rc;

@@ -10,8 +10,7 @@ static int refuse_store(struct refusal *refusal)
 	return refuse(
 		refusal, -ENOTSUP,
 		"this build has no SQLite, which a study is kept in; install libsqlite3-dev and "
-		"build again",
-		0, 0, 0);
+		"build again");
 }
 
 bool tune_store_is_built(void)

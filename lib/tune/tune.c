@@ -35,7 +35,7 @@ struct batch {
 
 static int refuse_memory(struct tune *tune)
 {
-	return refuse(tune->refusal, -ENODEV, "the system gives no memory for candidates", 0, 0, 0);
+	return refuse(tune->refusal, -ENODEV, "the system gives no memory for candidates");
 }
 
 struct tune *tune_create(const struct tune_plan *plan)
@@ -433,7 +433,7 @@ int tune_run(struct tune *tune, struct refusal *refusal)
 	if (tune->plan.budget < least)
 		return refuse(refusal, -EINVAL,
 			      "a budget of % runs is too small; this plan needs %",
-			      (int64_t)tune->plan.budget, (int64_t)least, 0);
+			      (int64_t)tune->plan.budget, (int64_t)least);
 	int rc = study(tune);
 	if (rc == -ENODATA) {
 		settle(&tune->result);

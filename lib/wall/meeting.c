@@ -100,11 +100,11 @@ static int write_all(int socket, const void *from, size_t bytes)
 static int refuse_peer(struct refusal *refusal, int rc, uint32_t host, uint32_t patience_s)
 {
 	if (rc == -EINTR)
-		return refuse(refusal, rc, "interrupted while it waited for host %", host, 0, 0);
+		return refuse(refusal, rc, "interrupted while it waited for host %", host);
 	if (rc == -ETIMEDOUT)
-		return refuse(refusal, -ECONNRESET, "host % said nothing for % s", host, patience_s,
-			      0);
-	return refuse(refusal, -ECONNRESET, "host % is gone", host, 0, 0);
+		return refuse(refusal, -ECONNRESET, "host % said nothing for % s", host,
+			      patience_s);
+	return refuse(refusal, -ECONNRESET, "host % is gone", host);
 }
 
 // ---------------------------------------------------------------- addresses

@@ -147,7 +147,7 @@ int meeting_gather(struct meeting *meeting, const struct meeting_part *mine,
 	}
 	struct coming *coming = calloc(hosts, sizeof(*coming));
 	if (coming == NULL)
-		return refuse(refusal, -ENOMEM, "no memory for what hosts give", 0, 0, 0);
+		return refuse(refusal, -ENOMEM, "no memory for what hosts give");
 	take(meeting, coming, deadline_ms);
 	for (uint32_t host = 0; host < hosts; host++) {
 		uint8_t *end;

@@ -179,7 +179,7 @@ int meeting_watch(struct meeting *meeting, struct refusal *refusal)
 	sigset_t all, before;
 	struct watch *watch = calloc(1, sizeof(*watch));
 	if (watch == NULL)
-		return refuse(refusal, -ENODEV, "no memory for a thread that listens", 0, 0, 0);
+		return refuse(refusal, -ENODEV, "no memory for a thread that listens");
 	watch->meeting = meeting;
 	meeting->news = WALL_QUIET;
 	sigfillset(&all);
@@ -188,7 +188,7 @@ int meeting_watch(struct meeting *meeting, struct refusal *refusal)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (rc != 0) {
 		free(watch);
-		return refuse(refusal, -ENODEV, "no thread that listens to other hosts", 0, 0, 0);
+		return refuse(refusal, -ENODEV, "no thread that listens to other hosts");
 	}
 	meeting->is_watched = true;
 	return 0;

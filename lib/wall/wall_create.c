@@ -18,7 +18,7 @@
 static int refuse_memory(const struct world *world, struct refusal *refusal)
 {
 	return refuse(refusal, -ENOMEM, "the world does not fit into % MiB: raise limits.memory",
-		      (int64_t)(world->arena->size >> 20), 0, 0);
+		      (int64_t)(world->arena->size >> 20));
 }
 
 int wall_check(const struct world *world, struct refusal *refusal)
@@ -26,20 +26,18 @@ int wall_check(const struct world *world, struct refusal *refusal)
 	if (world->fabric.pfc.is_on)
 		return refuse(refusal, -EINVAL,
 			      "queue.pfc: pause frames have no bytes here, so ports cannot pause "
-			      "each other",
-			      0, 0, 0);
+			      "each other");
 	if (world->course != NULL)
 		return refuse(refusal, -EINVAL,
 			      "traffic.messages: a host has to know all messages before it "
-			      "starts: stored goes with it",
-			      0, 0, 0);
+			      "starts: stored goes with it");
 	if (world_signals_total(world) > 0)
 		return refuse(refusal, -EINVAL,
 			      "% triggers of this matrix start flows of other hosts, and hosts "
 			      "tell each other nothing while they run",
-			      (int64_t)world_signals_total(world), 0, 0);
+			      (int64_t)world_signals_total(world));
 	if (world->skipped != NULL)
-		return refuse(refusal, -EINVAL, "skip.steady is for virtual time", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "skip.steady is for virtual time");
 	return link_faults_check(world, refusal);
 }
 
@@ -54,7 +52,7 @@ static int check_ways(const struct world *world, const struct wall_options *opti
 		return refuse(refusal, -EINVAL,
 			      "the host has % NIC ports (one for each plane), and % ports were "
 			      "given",
-			      ports, options->way_count, 0);
+			      ports, options->way_count);
 	return 0;
 }
 
@@ -199,7 +197,7 @@ int wall_create(struct wall **ret, struct world *world, const struct wall_option
 		rc = refuse(refusal, -EINVAL,
 			    "frames of % bytes do not fit into ports, which carry %: lower "
 			    "transport.payload",
-			    wall->codec.frame_bytes_max, options->ports->frame_bytes_max, 0);
+			    wall->codec.frame_bytes_max, options->ports->frame_bytes_max);
 	if (rc == 0 && draw_all(wall) < 0)
 		rc = refuse_memory(world, refusal);
 	if (rc == 0)

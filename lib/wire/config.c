@@ -102,18 +102,18 @@ static int check_addresses(const struct wire_config *config, struct refusal *ref
 {
 	uint32_t prefix_bits = config->ipv4_prefix_bits;
 	if (config->ipv6_prefix & UINT16_MAX)
-		return refuse(refusal, -EINVAL, "the IPv6 prefix may have 48 bits", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "the IPv6 prefix may have 48 bits");
 	if (prefix_bits < 1 || config->ipv4_plane_bits > 8 ||
 	    prefix_bits + config->ipv4_plane_bits > 30)
 		return refuse(refusal, -EINVAL,
 			      "the IPv4 prefix takes % bits and the plane % (at most 8): together "
 			      "at least 1 and at most 30",
-			      prefix_bits, config->ipv4_plane_bits, 0);
+			      prefix_bits, config->ipv4_plane_bits);
 	if (config->ipv4_prefix << prefix_bits != 0)
 		return refuse(refusal, -EINVAL, "the IPv4 prefix has more than its % bits",
-			      prefix_bits, 0, 0);
+			      prefix_bits);
 	if (config->mac_first & MAC_GROUP)
-		return refuse(refusal, -EINVAL, "the MAC prefix is a group address", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "the MAC prefix is a group address");
 	return 0;
 }
 
@@ -124,13 +124,13 @@ static int check_classes(const struct wire_config *config, struct refusal *refus
 		bool is_trimmed = a == WIRE_CLASS_TRIMMED || a == WIRE_CLASS_TRIMMED_LAST;
 		if (config->dscp[a] > DSCP_MAX)
 			return refuse(refusal, -EINVAL, "DSCP % is above %", config->dscp[a],
-				      DSCP_MAX, 0);
+				      DSCP_MAX);
 		for (int b = 0; b < WIRE_CLASS_COUNT; b++)
 			if (is_trimmed && b != WIRE_CLASS_TRIMMED && b != WIRE_CLASS_TRIMMED_LAST &&
 			    config->dscp[a] == config->dscp[b])
 				return refuse(refusal, -EINVAL,
 					      "DSCP % stands for trimmed packets and for others",
-					      config->dscp[a], 0, 0);
+					      config->dscp[a]);
 	}
 	return 0;
 }
@@ -142,32 +142,29 @@ static int check_sizes(const struct wire_config *config, struct refusal *refusal
 	if (config->trim_frame_bytes != 0 && config->trim_frame_bytes < TRIM_MIN + outer)
 		return refuse(refusal, -EINVAL,
 			      "a trim that keeps % bytes loses the time stamp: at least %",
-			      config->trim_frame_bytes, TRIM_MIN + outer, 0);
+			      config->trim_frame_bytes, TRIM_MIN + outer);
 	if (config->full_payload_bytes > FULL_MAX - outer)
 		return refuse(refusal, -EINVAL, "a full payload of % bytes is above %",
-			      config->full_payload_bytes, FULL_MAX - outer, 0);
+			      config->full_payload_bytes, FULL_MAX - outer);
 	return 0;
 }
 
 int wire_config_check(const struct wire_config *config, struct refusal *refusal)
 {
 	if (config->ip_version != 4 && config->ip_version != 6)
-		return refuse(refusal, -EINVAL, "there is no IP version %", config->ip_version, 0,
-			      0);
+		return refuse(refusal, -EINVAL, "there is no IP version %", config->ip_version);
 	if (config->entropy > WIRE_ENTROPY_SRV6 || config->ev_place > WIRE_EV_PORT_LOW ||
 	    config->addresses > WIRE_ADDRESSES_GIVEN)
-		return refuse(refusal, -EINVAL, "unknown place of the EV, or address rule", 0, 0,
-			      0);
+		return refuse(refusal, -EINVAL, "unknown place of the EV, or address rule");
 	if (config->addresses == WIRE_ADDRESSES_GIVEN && config->entropy == WIRE_ENTROPY_SRV6)
-		return refuse(refusal, -EINVAL, "SRv6 routes go by the rule of addresses", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "SRv6 routes go by the rule of addresses");
 	if (config->port != WIRE_PORT && config->port != WIRE_PORT_OTHER)
 		return refuse(refusal, -EINVAL, "UDP port % is neither % nor %", config->port,
 			      WIRE_PORT, WIRE_PORT_OTHER);
 	if (config->hop_limit == 0)
-		return refuse(refusal, -EINVAL, "the hop limit is 0", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "the hop limit is 0");
 	if ((config->pkey & MRC_PKEY_PARTITION) == 0)
-		return refuse(refusal, -EINVAL, "the P_Key % is of no partition", config->pkey, 0,
-			      0);
+		return refuse(refusal, -EINVAL, "the P_Key % is of no partition", config->pkey);
 	int wrong = check_sizes(config, refusal);
 	if (wrong == 0 && config->entropy == WIRE_ENTROPY_SRV6)
 		wrong = srv6_check(config, refusal);

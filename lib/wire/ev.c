@@ -69,19 +69,19 @@ int wire_ev_check(const struct wire_ev_field *fields, size_t count, size_t bytes
 		const struct wire_ev_field *field = &fields[i];
 		if (field->width < 1 || field->width > 32)
 			return refuse(refusal, -EINVAL, "EV field % of % bits: 1 to 32", i,
-				      field->width, 0);
+				      field->width);
 		if ((field->init | field->mask) & ~ones(field->width))
 			return refuse(refusal, -EINVAL,
 				      "EV field %: start value or mask is wider than its % bits", i,
-				      field->width, 0);
+				      field->width);
 		if (field->max > ones((uint32_t)__builtin_popcount(field->mask)))
 			return refuse(refusal, -EINVAL,
 				      "EV field %: the mask has no room for its highest value %", i,
-				      field->max, 0);
+				      field->max);
 		bits += field->width;
 	}
 	if (bits > bytes * 8)
 		return refuse(refusal, -EINVAL, "EV fields of % bits in a format of %", bits,
-			      bytes * 8, 0);
+			      bytes * 8);
 	return 0;
 }

@@ -246,10 +246,10 @@ static int check_usid(const struct wire_srv6 *srv6, uint32_t index, struct refus
 	const struct wire_usid *usid = &srv6->usids[index];
 	struct wire_ev_field field = {usid->init, usid->mask, usid->max, USID_BITS};
 	if (usid->part > WIRE_USID_PORT)
-		return refuse(refusal, -EINVAL, "uSID %: unknown part", index, 0, 0);
+		return refuse(refusal, -EINVAL, "uSID %: unknown part", index);
 	if ((usid->init | usid->mask) >> srv6->plane_shift != 0)
 		return refuse(refusal, -EINVAL, "uSID %: the plane stands from bit % on", index,
-			      srv6->plane_shift, 0);
+			      srv6->plane_shift);
 	if (usid->part == WIRE_USID_PORT && srv6->t0_nics > room_of(srv6, usid))
 		return refuse(refusal, -EINVAL, "uSID %: room for % NICs of a T0, not for %", index,
 			      room_of(srv6, usid), srv6->t0_nics);
@@ -270,26 +270,25 @@ int srv6_check(const struct wire_config *config, struct refusal *refusal)
 	const struct wire_srv6 *srv6 = &config->srv6;
 	int bits = 0, wrong = 0;
 	if (srv6->usid_count < 1 || srv6->usid_count > WIRE_USIDS_MAX)
-		return refuse(refusal, -EINVAL, "% uSIDs: 1 to %", srv6->usid_count, WIRE_USIDS_MAX,
-			      0);
+		return refuse(refusal, -EINVAL, "% uSIDs: 1 to %", srv6->usid_count,
+			      WIRE_USIDS_MAX);
 	if (srv6->plane_shift < 1 || srv6->plane_shift >= USID_BITS || srv6->t0_nics == 0)
 		return refuse(refusal, -EINVAL,
 			      "uSIDs of 16 bits have the plane from bit 1 to 15 on, and a T0 has "
-			      "NICs",
-			      0, 0, 0);
+			      "NICs");
 	for (uint32_t i = 0; i < srv6->usid_count && wrong == 0; i++) {
 		wrong = check_usid(srv6, i, refusal);
 		bits += __builtin_popcount(srv6->usids[i].mask);
 	}
 	if (wrong == 0 && bits > (config->ip_version == 4 ? 16 : 32))
 		return refuse(refusal, -EINVAL, "uSIDs take % bits of the EV, it has %", bits,
-			      config->ip_version == 4 ? 16 : 32, 0);
+			      config->ip_version == 4 ? 16 : 32);
 	if (wrong == 0 && srv6->usids[srv6->usid_count - 1].is_trunk)
-		return refuse(refusal, -EINVAL, "the last uSID is the NIC's own", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "the last uSID is the NIC's own");
 	if (wrong == 0 && srv6->has_srh && !has_two_near(srv6))
-		return refuse(refusal, -EINVAL,
-			      "an SRH has the last uSID: below one T0, too, another one goes ahead",
-			      0, 0, 0);
+		return refuse(
+			refusal, -EINVAL,
+			"an SRH has the last uSID: below one T0, too, another one goes ahead");
 	return wrong;
 }
 

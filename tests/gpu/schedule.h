@@ -91,7 +91,7 @@ static int read_record(struct gpu_record *ret, const char *path, struct refusal 
 	static char text[RECORD_BYTES_MAX];
 	FILE *file = fopen(path, "r");
 	if (file == NULL)
-		return refuse(refusal, -ENOENT, "cannot be read", 0, 0, 0);
+		return refuse(refusal, -ENOENT, "cannot be read");
 	size_t bytes = fread(text, 1, sizeof(text), file);
 	fclose(file);
 	return gpu_record_read(ret, path, text, bytes, refusal);

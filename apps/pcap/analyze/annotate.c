@@ -250,7 +250,7 @@ int annotate_write(struct call *call)
 	all.reader.capacity = CAPTURE_BUFFER_BYTES;
 	int rc = 0;
 	if (all.reader.buffer == NULL || !rewrite_init(&all.rewrite) || !make_marks(&all))
-		rc = refuse(&call->refusal, -ENODEV, "no memory for buffers", 0, 0, 0);
+		rc = refuse(&call->refusal, -ENODEV, "no memory for buffers");
 	if (trust_of(call) != TRUST_ALL)
 		all.count = 0; // nothing can be said of packets
 	if (rc == 0 && (rc = draft_begin(&draft, call->annotate, &call->refusal)) == 0) {

@@ -41,7 +41,7 @@ int judge_print(FILE *to, struct call *call)
 	json_object_set_new(fields, "scenario", json_string(call->paths[0]));
 	struct result *result = result_unchecked(fields, call->paths[0]);
 	if (result == NULL)
-		return refuse(&call->refusal, -ENODEV, "no memory for a verdict", 0, 0, 0);
+		return refuse(&call->refusal, -ENODEV, "no memory for a verdict");
 	int rc = verdict_of(&verdict, &profile, result, NULL, &call->refusal);
 	if (rc == 0 && call->is_json)
 		rc = verdict_json(to, &profile, &verdict);

@@ -215,7 +215,7 @@ int ladder_make(struct ladder *ladder, struct call *call)
 	reading.reader.buffer = malloc(CAPTURE_BUFFER_BYTES);
 	reading.reader.capacity = CAPTURE_BUFFER_BYTES;
 	if (reading.reader.buffer == NULL)
-		return refuse(&call->refusal, -ENODEV, "no memory for a buffer", 0, 0, 0);
+		return refuse(&call->refusal, -ENODEV, "no memory for a buffer");
 	for (uint32_t i = 0; rc == 0 && i < call->count && reading.after <= AFTER; i++) {
 		struct source source;
 		if (call->files[i].frames == 0)

@@ -178,7 +178,7 @@ int timeline_write(struct call *call)
 				.begin_ns = call->report->totals.first_ns,
 				.lanes = malloc(LANES_MAX * sizeof(struct lane))};
 	if (line.lanes == NULL)
-		return refuse(&call->refusal, -ENODEV, "no memory for a time line", 0, 0, 0);
+		return refuse(&call->refusal, -ENODEV, "no memory for a time line");
 	int rc = draft_begin(&draft, call->trace, &call->refusal);
 	if (rc == 0) {
 		line.to = draft.to;

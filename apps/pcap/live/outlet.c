@@ -72,7 +72,7 @@ static int put_port(struct outlet *outlet, const uint8_t *bytes, uint32_t length
 		}
 		nap(POLL_NS);
 	}
-	return refuse(refusal, -ENODEV, "the port took no frame for 2 s", 0, 0, 0);
+	return refuse(refusal, -ENODEV, "the port took no frame for 2 s");
 }
 
 // ---------------------------------------------------------------- either

@@ -90,7 +90,7 @@ static int wait_for_server(const char *word, struct refusal *refusal)
 {
 	for (int i = 0; !has_server(word); i++) {
 		if (i == LINK_TRIES)
-			return refuse(refusal, -ENODEV, NO_LINK, 0, 0, 0);
+			return refuse(refusal, -ENODEV, NO_LINK);
 		nap(POLL_NS);
 	}
 	return 0;
@@ -154,13 +154,13 @@ int one_port_open(struct one_port *ret, const char *word, bool is_server, uint32
 	ret->ports.frame_bytes_max = PORT_FRAME_BYTES;
 	ret->memory = aligned_alloc(64, MEMORY_BYTES);
 	if (ret->memory == NULL)
-		return refuse(refusal, -ENODEV, "no memory for a port", 0, 0, 0);
+		return refuse(refusal, -ENODEV, "no memory for a port");
 	memset(ret->memory, 0, MEMORY_BYTES);
 	arena_init(&arena, ret->memory, MEMORY_BYTES);
 	rc = port_device_open(&ret->ports, &arena, &ret->device, 1, &dpdk, refusal);
 	for (int i = 0; rc == 0 && !port_device_is_up(&ret->ports, 0); i++) {
 		if (i == LINK_TRIES)
-			return refuse(refusal, -ENODEV, NO_LINK, 0, 0, 0);
+			return refuse(refusal, -ENODEV, NO_LINK);
 		nap(POLL_NS);
 	}
 	if (rc == 0)

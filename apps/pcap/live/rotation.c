@@ -38,9 +38,7 @@ int rotation_check(struct rotation *rotation, struct refusal *refusal)
 	}
 	rotation->blocks.at = malloc(BLOCKS_BYTES);
 	rotation->blocks.capacity = BLOCKS_BYTES;
-	return rotation->blocks.at == NULL
-		? refuse(refusal, -ENODEV, "no memory for a buffer", 0, 0, 0)
-		: 0;
+	return rotation->blocks.at == NULL ? refuse(refusal, -ENODEV, "no memory for a buffer") : 0;
 }
 
 static void drain(struct rotation *rotation)

@@ -163,7 +163,7 @@ int send_run(int argc, char **argv)
 	send.reader.buffer = malloc(CAPTURE_BUFFER_BYTES);
 	send.reader.capacity = CAPTURE_BUFFER_BYTES;
 	if (rc == 0 && send.reader.buffer == NULL)
-		rc = refuse(&send.refusal, -ENODEV, "no memory for a buffer", 0, 0, 0);
+		rc = refuse(&send.refusal, -ENODEV, "no memory for a buffer");
 	int64_t begin_ns = now_ns();
 	send.start_ns = -1;
 	for (uint32_t i = 0; rc == 0 && i < send.pace.loops; i++)

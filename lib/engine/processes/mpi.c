@@ -101,7 +101,7 @@ int ranks_start(struct ranks *ret, struct refusal *refusal)
 {
 	int count, index;
 	if (MPI_Init(NULL, NULL) != MPI_SUCCESS)
-		return refuse(refusal, -ENODEV, "MPI does not start", 0, 0, 0);
+		return refuse(refusal, -ENODEV, "MPI does not start");
 	MPI_Comm_size(MPI_COMM_WORLD, &count);
 	MPI_Comm_rank(MPI_COMM_WORLD, &index);
 	// All see the same, so that nobody need agree; MPI is started first all the same, since

@@ -15,7 +15,7 @@ int ranks_start(struct ranks *ret, struct refusal *refusal)
 	*ret = (struct ranks){0};
 	return refuse(refusal, -ENOTSUP,
 		      "% processes were started, but this weft was built without MPI",
-		      ranks_launched(), 0, 0);
+		      ranks_launched());
 }
 
 void ranks_end(struct ranks *ranks)

@@ -45,10 +45,10 @@ int ranks_fit(uint32_t count, uint32_t launched, struct refusal *refusal)
 			refusal, -ENODEV,
 			"the launcher started % processes, but MPI sees %: is it the launcher "
 			"of another MPI?",
-			launched, count, 0);
+			launched, count);
 	if (count > WORLD_SHARDS_MAX)
 		return refuse(refusal, -EINVAL, "% processes were started; at most % run one world",
-			      count, WORLD_SHARDS_MAX, 0);
+			      count, WORLD_SHARDS_MAX);
 	return 0;
 }
 
@@ -85,7 +85,7 @@ int ranks_agree(struct ranks *ranks, int rc, uint64_t fingerprint, struct refusa
 			return refuse(refusal, -EINVAL,
 				      "rank % built another world than rank 0: every rank needs "
 				      "the same weft, scenario and options",
-				      i, 0, 0);
+				      i);
 	return 0;
 }
 

@@ -144,29 +144,29 @@ static int check_bundle(const struct link_place *place, const struct topology *t
 			return 0;
 	return rc < 0 ? rc
 		      : refuse(refusal, -EINVAL, "T0 % has no cable to a T1 %", place->index,
-			       place->port, 0);
+			       place->port);
 }
 
 int link_place_check(const struct link_place *place, const struct topology *topology,
 		     struct refusal *refusal)
 {
 	if (place->where > LINK_AT_BUNDLE)
-		return refuse(refusal, -EINVAL, "unknown kind of place %", place->where, 0, 0);
+		return refuse(refusal, -EINVAL, "unknown kind of place %", place->where);
 	if (place->where == LINK_AT_HOST)
 		return place->index < topology->hosts
 			? 0
 			: refuse(refusal, -EINVAL, "there is no host %: the world has %",
-				 place->index, topology->hosts, 0);
+				 place->index, topology->hosts);
 	if (place->where == LINK_AT_NODE || place->where == LINK_AT_EDGE)
 		return named_place_check(place, topology, refusal);
 	bool has_plane = place->where != LINK_AT_ALL && place->where != LINK_AT_NIC_WHOLE;
 	bool has_nic = place->where == LINK_AT_NIC || place->where == LINK_AT_NIC_WHOLE;
 	if (has_plane && place->plane >= topology->planes)
 		return refuse(refusal, -EINVAL, "there is no plane %: a NIC has %", place->plane,
-			      topology->planes, 0);
+			      topology->planes);
 	if (has_nic && place->index >= topology->nics)
 		return refuse(refusal, -EINVAL, "there is no NIC %: the world has %", place->index,
-			      topology->nics, 0);
+			      topology->nics);
 	if (place->where == LINK_AT_TRUNK)
 		return check_trunk(place, topology, 0, refusal);
 	if (place->where == LINK_AT_T1_TRUNK)
@@ -205,12 +205,12 @@ static int check_burst(const struct fault *fault, struct refusal *refusal)
 		return 0;
 	if (packets == 0)
 		return refuse(refusal, -EINVAL, "a burst begins and ends with a chance: % and %",
-			      fault->enter_ppb, fault->leave_ppb, 0);
+			      fault->enter_ppb, fault->leave_ppb);
 	if (share == 0 || share >= PPB || share > (PPB - share) * packets)
 		return refuse(refusal, -EINVAL,
 			      "% of 10^9 packets cannot be lost in bursts of %, with one between "
 			      "them at least",
-			      (int64_t)share, (int64_t)packets, 0);
+			      (int64_t)share, (int64_t)packets);
 	return 0;
 }
 
@@ -222,20 +222,19 @@ static int check_setting(const struct fault *fault, const struct topology *topol
 	bool is_switch = where == LINK_AT_T0 || where == LINK_AT_T1 || where == LINK_AT_NODE;
 	if (fault->from_ps != 0 || fault->until_ps != PS_NEVER)
 		return refuse(refusal, -EINVAL,
-			      "a wrong setting is there from the start and for good", 0, 0, 0);
+			      "a wrong setting is there from the start and for good");
 	if (fault->kind == FAULT_EVS)
 		return fault->ev_count > 0 && fault->ev_count % topology->planes == 0
 			? 0
 			: refuse(refusal, -EINVAL,
 				 "% entropy values are not as many for each of % planes",
-				 fault->ev_count, topology->planes, 0);
+				 fault->ev_count, topology->planes);
 	if (!is_switch || fault->way != FAULT_BOTH_WAYS)
 		return refuse(refusal, -EINVAL,
-			      "marking is set for a switch as a whole: at a T0, a T1 or a node", 0,
-			      0, 0);
+			      "marking is set for a switch as a whole: at a T0, a T1 or a node");
 	if (fault->ecn_low_bytes > fault->ecn_high_bytes)
 		return refuse(refusal, -EINVAL, "marking cannot start at % B and be whole at % B",
-			      fault->ecn_low_bytes, fault->ecn_high_bytes, 0);
+			      fault->ecn_low_bytes, fault->ecn_high_bytes);
 	return 0;
 }
 
@@ -245,41 +244,39 @@ static int check_figures(const struct fault *fault, struct refusal *refusal)
 	bool has_rate = fault->kind == FAULT_SLOW || fault->kind == FAULT_STRAGGLER;
 	if (fault_has_share(fault->kind) && fault->share_ppb > PPB)
 		return refuse(refusal, -EINVAL, "share_ppb must be 0 to %, not %", PPB,
-			      fault->share_ppb, 0);
+			      fault->share_ppb);
 	if (fault->kind == FAULT_BURST)
 		return check_burst(fault, refusal);
 	if (fault->kind == FAULT_REORDER && fault->delay_ps <= 0)
 		return refuse(refusal, -EINVAL, "a packet cannot be held back for % ps",
-			      fault->delay_ps, 0, 0);
+			      fault->delay_ps);
 	if (has_rate && (fault->rate_ppb == 0 || fault->rate_ppb > PPB))
 		return refuse(refusal, -EINVAL, "rate_ppb must be 1 to %, not %", PPB,
-			      fault->rate_ppb, 0);
+			      fault->rate_ppb);
 	if (fault->kind == FAULT_FLAP && (fault->down_ps <= 0 || fault->up_ps <= 0))
 		return refuse(refusal, -EINVAL,
 			      "a flap is down and up in turn: % ps and % ps are none",
-			      fault->down_ps, fault->up_ps, 0);
+			      fault->down_ps, fault->up_ps);
 	if (fault->kind == FAULT_STALL && fault->until_ps == PS_NEVER)
 		return refuse(refusal, -EINVAL,
-			      "a stall ends: a host that is gone for good is a link_down there", 0,
-			      0, 0);
+			      "a stall ends: a host that is gone for good is a link_down there");
 	if (fault_is_of_host(fault->kind) &&
 	    (fault->way != FAULT_BOTH_WAYS ||
 	     (fault->at.where != LINK_AT_HOST && fault->at.where != LINK_AT_ALL)))
-		return refuse(refusal, -EINVAL, "a host is hit as a whole: at a host, or at all", 0,
-			      0, 0);
+		return refuse(refusal, -EINVAL, "a host is hit as a whole: at a host, or at all");
 	return 0;
 }
 
 int fault_check(const struct fault *fault, const struct topology *topology, struct refusal *refusal)
 {
 	if (fault->kind >= FAULT_KIND_COUNT)
-		return refuse(refusal, -EINVAL, "unknown kind of fault %", fault->kind, 0, 0);
+		return refuse(refusal, -EINVAL, "unknown kind of fault %", fault->kind);
 	if (fault->from_ps < 0 || fault->until_ps <= fault->from_ps)
 		return refuse(refusal, -EINVAL,
 			      "a fault must end after it begins: it is from % to % ps",
-			      fault->from_ps, fault->until_ps, 0);
+			      fault->from_ps, fault->until_ps);
 	if (fault->way > FAULT_DOWN)
-		return refuse(refusal, -EINVAL, "unknown way of a fault %", fault->way, 0, 0);
+		return refuse(refusal, -EINVAL, "unknown way of a fault %", fault->way);
 	int rc = check_figures(fault, refusal);
 	if (rc == 0 && fault_is_setting(fault->kind))
 		rc = check_setting(fault, topology, refusal);

@@ -174,7 +174,7 @@ int outages_find(struct outages *ret, struct arena *arena, const struct topology
 			return refuse(refusal, -EINVAL,
 				      "a link between switches goes down and up more than % times: "
 				      "routes that reconverge need an end of its flaps (until)",
-				      EDGES_MAX / 2, 0, 0);
+				      EDGES_MAX / 2);
 		}
 		if (note_outage(ret, arena, &search, config, link) != 0)
 			return -ENOMEM;

@@ -48,7 +48,7 @@ static int add_time(struct planner *planner, ps_t at, struct refusal *refusal)
 		return refuse(refusal, -EINVAL,
 			      "routes of a plane would change more than % times: fewer flaps go "
 			      "with fabric.reroute_local, or longer delays that do not see them",
-			      REROUTE_TIMES_MAX, 0, 0);
+			      REROUTE_TIMES_MAX);
 	memmove(&planner->times[place + 1], &planner->times[place],
 		(planner->time_count - place) * sizeof(ps_t));
 	planner->times[place] = at;

@@ -45,7 +45,7 @@ int pfc_derive_headroom(const struct fabric_config *config, struct topology *top
 		return refuse(refusal, -EINVAL,
 			      "the in-ports of one switch could hold % bytes with PFC: % is the "
 			      "most",
-			      (int64_t)most, UINT32_MAX, 0);
+			      (int64_t)most, UINT32_MAX);
 	return 0;
 }
 
@@ -54,7 +54,7 @@ int pfc_check(const struct fabric_config *config, const struct topology *topolog
 {
 	if (config->buffer.bytes > 0 && config->buffer.bytes < config->mtu_bytes)
 		return refuse(refusal, -EINVAL, "a buffer of % bytes holds no packet of % bytes",
-			      (int64_t)config->buffer.bytes, config->mtu_bytes, 0);
+			      (int64_t)config->buffer.bytes, config->mtu_bytes);
 	if (config->buffer.bytes > UINT32_MAX ||
 	    (config->buffer.bytes > 0 && config->buffer.alpha_ppb == 0))
 		return refuse(refusal, -EINVAL,
@@ -65,15 +65,14 @@ int pfc_check(const struct fabric_config *config, const struct topology *topolog
 	if (!config->pfc.is_on)
 		return 0;
 	if (config->trim_on)
-		return refuse(refusal, -EINVAL, "PFC and trimming exclude each other", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "PFC and trimming exclude each other");
 	if (config->buffer.bytes > 0)
 		return 0;
 	if (topology->pfc_xoff_bytes < config->mtu_bytes)
 		return refuse(refusal, -EINVAL, "an xoff of % bytes holds no packet of % bytes",
-			      (int64_t)topology->pfc_xoff_bytes, config->mtu_bytes, 0);
+			      (int64_t)topology->pfc_xoff_bytes, config->mtu_bytes);
 	if (topology->pfc_xon_bytes >= topology->pfc_xoff_bytes)
 		return refuse(refusal, -EINVAL, "xon, % bytes, is not below xoff, % bytes",
-			      (int64_t)topology->pfc_xon_bytes, (int64_t)topology->pfc_xoff_bytes,
-			      0);
+			      (int64_t)topology->pfc_xon_bytes, (int64_t)topology->pfc_xoff_bytes);
 	return 0;
 }

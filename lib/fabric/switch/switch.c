@@ -65,7 +65,7 @@ int switch_create(struct switch_ **ret, struct arena *arena, const struct topolo
 					 sizeof *batch_end);
 	if (self == NULL || ports == NULL || busy == NULL || batch_end == NULL)
 		return refuse(refusal, -ENOMEM, "no memory for switch % with % ports", switch_index,
-			      plan->port_count, 0);
+			      plan->port_count);
 	for (uint32_t i = 0; i < plan->port_count; i++) {
 		uint32_t link = topology->port_links[plan->port_first + i];
 		port_init(&ports[i], topology, config, &topology->links[link]);
@@ -80,12 +80,11 @@ int switch_create(struct switch_ **ret, struct arena *arena, const struct topolo
 	self->is_by_time = config->spray != FABRIC_SPRAY_HASH || config->by_time;
 	if (spray_init(&self->spray, arena, config->spray, &self->route,
 		       rng_of(seed, RNG_SPRAY, switch_index)) < 0)
-		return refuse(refusal, -ENOMEM, "no memory for switch %", switch_index, 0, 0);
+		return refuse(refusal, -ENOMEM, "no memory for switch %", switch_index);
 	self->spray.gap_ps = config->flowlet_gap_ps > 0 ? config->flowlet_gap_ps
 							: topology->base_rtt_ps / 2;
 	if (ordered_init(self, arena, topology, config, plan) < 0)
-		return refuse(refusal, -ENOMEM, "no memory for PFC of switch %", switch_index, 0,
-			      0);
+		return refuse(refusal, -ENOMEM, "no memory for PFC of switch %", switch_index);
 	*ret = self;
 	return 0;
 }

@@ -17,29 +17,29 @@ uint32_t clos_t1_kept(const struct fabric_config *config)
 static int clos_check(const struct fabric_config *config, struct refusal *refusal)
 {
 	if (config->nics_per_t0 == 0)
-		return refuse(refusal, -EINVAL, "nics_per_t0 must be at least 1", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "nics_per_t0 must be at least 1");
 	if (config->nics % config->nics_per_t0 != 0)
 		return refuse(refusal, -EINVAL,
 			      "% NICs do not fill whole T0 switches of % NICs each", config->nics,
-			      config->nics_per_t0, 0);
+			      config->nics_per_t0);
 	if (config->nics_per_t0 % config->nics_per_host != 0)
 		return refuse(refusal, -EINVAL,
 			      "hosts of % NICs would straddle T0 switches of % NICs: nics_per_t0 "
 			      "must be a multiple of nics_per_host",
-			      config->nics_per_host, config->nics_per_t0, 0);
+			      config->nics_per_host, config->nics_per_t0);
 	if (config->t1_count == 0 && config->nics > config->nics_per_t0)
 		return refuse(refusal, -EINVAL, "% T0 switches per plane need at least one T1",
-			      config->nics / config->nics_per_t0, 0, 0);
+			      config->nics / config->nics_per_t0);
 	if (config->t1_count > 0 && config->bundle == 0)
 		return refuse(refusal, -EINVAL,
-			      "bundle must be at least 1: links between a T0 and a T1", 0, 0, 0);
+			      "bundle must be at least 1: links between a T0 and a T1");
 	if (config->t1_count > UINT16_MAX || config->bundle > UINT16_MAX)
 		return refuse(refusal, -EINVAL, "% T1 switches in bundles of % are too many",
-			      config->t1_count, config->bundle, 0);
+			      config->t1_count, config->bundle);
 	if (config->thin_kept == 0 || config->thin_kept > config->thin_of)
 		return refuse(refusal, -EINVAL,
 			      "a sample keeps 1 to all of the T0-T1 links, not % of %",
-			      config->thin_kept, config->thin_of, 0);
+			      config->thin_kept, config->thin_of);
 	return 0;
 }
 

@@ -14,11 +14,11 @@ int dumbbell_size(const struct fabric_config *config, struct refusal *refusal,
 	if (config->nics % (2 * config->nics_per_host) != 0)
 		return refuse(refusal, -EINVAL,
 			      "% NICs are not two halves of whole hosts of % NICs each",
-			      config->nics, config->nics_per_host, 0);
+			      config->nics, config->nics_per_host);
 	if (config->bundle == 0 || config->bundle > PORTS_MAX)
 		return refuse(refusal, -EINVAL,
 			      "a bundle must be 1 to % links between the two switches, not %",
-			      PORTS_MAX, config->bundle, 0);
+			      PORTS_MAX, config->bundle);
 	*ret = (struct graph_size){2, config->bundle};
 	return 0;
 }

@@ -27,14 +27,14 @@ static int fattree_check_pods(const struct fabric_config *config, uint64_t pod_n
 {
 	if (config->nics % pod_nics != 0)
 		return refuse(refusal, -EINVAL, "% NICs do not fill whole pods of % NICs each",
-			      config->nics, (int64_t)pod_nics, 0);
+			      config->nics, (int64_t)pod_nics);
 	if (config->nics > pod_nics && config->cores == 0)
 		return refuse(refusal, -EINVAL, "% pods need cores",
-			      (int64_t)(config->nics / pod_nics), 0, 0);
+			      (int64_t)(config->nics / pod_nics));
 	if (config->cores % config->pod_aggs != 0)
 		return refuse(refusal, -EINVAL,
 			      "% cores cannot be shared evenly by % aggregation switches of a pod",
-			      config->cores, config->pod_aggs, 0);
+			      config->cores, config->pod_aggs);
 	return 0;
 }
 
@@ -48,11 +48,11 @@ static int fattree_check(const struct fabric_config *config, struct refusal *ref
 		return refuse(refusal, -EINVAL,
 			      "hosts of % NICs would straddle ToR switches of % NICs: tor_nics "
 			      "must be a multiple of nics_per_host",
-			      config->nics_per_host, config->tor_nics, 0);
+			      config->nics_per_host, config->tor_nics);
 	if (config->thin_kept == 0 || config->thin_kept > config->thin_of)
 		return refuse(refusal, -EINVAL,
 			      "a sample keeps 1 to all of the links above ToR switches, not % of %",
-			      config->thin_kept, config->thin_of, 0);
+			      config->thin_kept, config->thin_of);
 	return fattree_check_pods(config, (uint64_t)config->tor_nics * config->pod_tors, refusal);
 }
 

@@ -43,12 +43,12 @@ static int check_size(const struct fabric_config *config, const struct graph_siz
 		return refuse(refusal, -EINVAL,
 			      "this topology cannot be thinned where a sample leaves out groups "
 			      "(% of % run) that load its links: only trees can; run all groups",
-			      config->thin_kept, config->thin_of, 0);
+			      config->thin_kept, config->thin_of);
 	if (size->nodes == 0 || size->nodes > TOPOLOGY_TABLE_SWITCHES_MAX)
 		return refuse(refusal, -EINVAL,
 			      "% switches in a plane; tables of ways are made for 1 to % of them "
 			      "(a clos and a fat-tree need none)",
-			      (int64_t)size->nodes, TOPOLOGY_TABLE_SWITCHES_MAX, 0);
+			      (int64_t)size->nodes, TOPOLOGY_TABLE_SWITCHES_MAX);
 	if ((size->edges + config->nics) * config->planes > LINKS_MAX)
 		return refuse(refusal, -EINVAL, "% links in % planes are more than %",
 			      (int64_t)(size->edges + config->nics), config->planes,
@@ -157,7 +157,7 @@ static void give_ports(struct graph *graph, uint32_t *used)
 static int no_memory(const struct graph_size *size, struct refusal *refusal)
 {
 	return refuse(refusal, -ENOMEM, "no memory for the ways between % switches",
-		      (int64_t)size->nodes, 0, 0);
+		      (int64_t)size->nodes);
 }
 
 static int fill_graph(struct graph *graph, struct arena *arena, const struct fabric_config *config,
@@ -274,7 +274,7 @@ static int draw_planes(struct topology *topology, struct arena *arena, const str
 					  sizeof(*topology->port_links));
 	if (topology->switches == NULL || topology->links == NULL || topology->port_links == NULL)
 		return refuse(refusal, -ENOMEM, "no memory for % switches and % links",
-			      topology->switch_count, topology->link_count, 0);
+			      topology->switch_count, topology->link_count);
 	return 0;
 }
 

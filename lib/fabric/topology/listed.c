@@ -22,12 +22,12 @@ static int count_links(const struct fabric_config *config, struct refusal *refus
 		if (link->a >= plan->node_count || last > ends || link->count == 0 ||
 		    (!link->is_nic && link->a == link->b))
 			return refuse(refusal, -EINVAL, "link % leads from switch % to nothing", i,
-				      link->a, 0);
+				      link->a);
 		*(link->is_nic ? &nics : &edges) += link->count;
 	}
 	if (nics != config->nics)
 		return refuse(refusal, -EINVAL, "% cables for % NICs: each has one per plane",
-			      (int64_t)nics, config->nics, 0);
+			      (int64_t)nics, config->nics);
 	*ret_edges = edges;
 	return 0;
 }
@@ -77,7 +77,7 @@ int listed_fill(struct graph *graph, const struct fabric_config *config, struct 
 	}
 	for (uint32_t nic = 0; nic < config->nics; nic++)
 		if (graph->nics[nic].node == UINT32_MAX)
-			return refuse(refusal, -EINVAL, "NIC % hangs at no switch", nic, 0, 0);
+			return refuse(refusal, -EINVAL, "NIC % hangs at no switch", nic);
 	graph->names = plan->names;
 	return 0;
 }

@@ -33,14 +33,14 @@ int named_place_check(const struct link_place *place, const struct topology *top
 	bool is_node = place->where == LINK_AT_NODE;
 	if (place->plane != PLANE_EACH && place->plane >= topology->planes)
 		return refuse(refusal, -EINVAL, "there is no plane %: a NIC has %", place->plane,
-			      topology->planes, 0);
+			      topology->planes);
 	if (place->index >= switches || (!is_node && place->port >= switches))
 		return refuse(refusal, -EINVAL, "there is no switch %: each plane has %",
 			      is_node || place->index >= switches ? place->index : place->port,
-			      switches, 0);
+			      switches);
 	for (uint32_t i = 0; i < topology->link_count; i++)
 		if (named_place_hits(place, topology, &topology->links[i]))
 			return 0;
 	return refuse(refusal, -EINVAL, "no link leads from switch % to switch %", place->index,
-		      place->port, 0);
+		      place->port);
 }

@@ -15,7 +15,7 @@ int rail_size(const struct fabric_config *config, struct refusal *refusal, struc
 	if (spines > UINT16_MAX || (spines > 0 && config->bundle == 0) ||
 	    config->bundle > UINT16_MAX)
 		return refuse(refusal, -EINVAL, "% spines in bundles of % cannot be built",
-			      config->t1_count, config->bundle, 0);
+			      config->t1_count, config->bundle);
 	*ret = (struct graph_size){rails + spines, rails * spines * config->bundle};
 	return 0;
 }

@@ -29,13 +29,13 @@ static int check_nics(const struct fabric_config *config, struct refusal *refusa
 {
 	if (config->nics == 0 || config->nics > NICS_MAX)
 		return refuse(refusal, -EINVAL, "nics must be 1 to %, not %", NICS_MAX,
-			      config->nics, 0);
+			      config->nics);
 	if (config->planes == 0 || config->planes > PLANES_MAX)
 		return refuse(refusal, -EINVAL, "planes must be 1 to %, not %", PLANES_MAX,
-			      config->planes, 0);
+			      config->planes);
 	if (config->nics_per_host == 0 || config->nics % config->nics_per_host != 0)
 		return refuse(refusal, -EINVAL, "% NICs do not fill whole hosts of % NICs each",
-			      config->nics, config->nics_per_host, 0);
+			      config->nics, config->nics_per_host);
 	if ((uint64_t)config->nics_per_host * config->planes > PORTS_MAX)
 		return refuse(refusal, -EINVAL,
 			      "a host of % NICs with % planes has more than % ports",
@@ -56,7 +56,7 @@ static int check_line(const struct fabric_config *config, struct refusal *refusa
 	for (uint32_t i = 0; i < 3; i++)
 		if (delays[i] < 0 || delays[i] > DELAY_MAX_PS)
 			return refuse(refusal, -EINVAL, "a delay must be 0 to % ps, not %",
-				      DELAY_MAX_PS, delays[i], 0);
+				      DELAY_MAX_PS, delays[i]);
 	return 0;
 }
 
@@ -64,15 +64,15 @@ static int check_packets(const struct fabric_config *config, struct refusal *ref
 {
 	if (config->mtu_bytes == 0 || config->mtu_bytes > UINT16_MAX)
 		return refuse(refusal, -EINVAL, "mtu_bytes must be 1 to %, not %", UINT16_MAX,
-			      config->mtu_bytes, 0);
+			      config->mtu_bytes);
 	if (config->control_bytes == 0 || config->control_bytes > UINT16_MAX)
 		return refuse(refusal, -EINVAL, "control_bytes must be 1 to %, not %", UINT16_MAX,
-			      config->control_bytes, 0);
+			      config->control_bytes);
 	if (config->trim_on && (config->trim_bytes == 0 || config->trim_bytes > config->mtu_bytes))
 		return refuse(refusal, -EINVAL, "trim_bytes must be 1 to %, not %",
-			      config->mtu_bytes, config->trim_bytes, 0);
+			      config->mtu_bytes, config->trim_bytes);
 	if (config->trim_choice > TRIM_NEWEST)
-		return refuse(refusal, -EINVAL, "unknown trim choice %", config->trim_choice, 0, 0);
+		return refuse(refusal, -EINVAL, "unknown trim choice %", config->trim_choice);
 	return 0;
 }
 
@@ -80,7 +80,7 @@ static int check_config(const struct fabric_config *config, struct refusal *refu
 {
 	int error = 0;
 	if ((uint32_t)config->kind >= TOPOLOGY_KIND_COUNT)
-		error = refuse(refusal, -EINVAL, "unknown topology %", config->kind, 0, 0);
+		error = refuse(refusal, -EINVAL, "unknown topology %", config->kind);
 	if (error == 0)
 		error = check_nics(config, refusal);
 	if (error == 0)
@@ -193,8 +193,7 @@ static int check_derived(const struct fabric_config *config, const struct topolo
 {
 	if (topology->delay_min_ps == 0)
 		return refuse(refusal, -EINVAL,
-			      "cables need a propagation delay: it is the lookahead of the run", 0,
-			      0, 0);
+			      "cables need a propagation delay: it is the lookahead of the run");
 	uint64_t least = topology->queue_bytes;
 	uint64_t most = topology->last_hop_queue_bytes;
 	if (least > most) {
@@ -203,33 +202,32 @@ static int check_derived(const struct fabric_config *config, const struct topolo
 	}
 	if (least < config->mtu_bytes)
 		return refuse(refusal, -EINVAL, "a queue of % bytes holds no packet of % bytes",
-			      (int64_t)least, config->mtu_bytes, 0);
+			      (int64_t)least, config->mtu_bytes);
 	if (most > QUEUE_BYTES_MAX || topology->control_queue_bytes > QUEUE_BYTES_MAX)
 		return refuse(refusal, -EINVAL, "queues of % and % bytes: % is the most",
 			      (int64_t)most, (int64_t)topology->control_queue_bytes,
 			      (int64_t)QUEUE_BYTES_MAX);
 	if (config->control_share_ppb >= SHARE_WHOLE)
 		return refuse(refusal, -EINVAL, "a share of %/10^9 leaves nothing for data",
-			      config->control_share_ppb, 0, 0);
+			      config->control_share_ppb);
 	if ((config->round_control == 0) != (config->round_data == 0) ||
 	    (config->round_control > 0 && config->control_share_ppb > 0))
 		return refuse(refusal, -EINVAL,
 			      "a round of % and % packets: both classes need some, and no share of "
 			      "bytes",
-			      config->round_control, config->round_data, 0);
+			      config->round_control, config->round_data);
 	if (topology->ecn_low_bytes > topology->ecn_high_bytes)
 		return refuse(refusal, -EINVAL, "ecn_low_bytes % is above ecn_high_bytes %",
-			      (int64_t)topology->ecn_low_bytes, (int64_t)topology->ecn_high_bytes,
-			      0);
+			      (int64_t)topology->ecn_low_bytes, (int64_t)topology->ecn_high_bytes);
 	// of a shared buffer the share of a queue moves, and with PFC queues have no limit
 	bool is_limited = config->buffer.bytes == 0 && !config->pfc.is_on;
 	if (config->ecn_on && is_limited && topology->ecn_low_bytes > most)
 		return refuse(refusal, -EINVAL,
 			      "queue.ecn_low: % B is never reached in a queue of % B",
-			      (int64_t)topology->ecn_low_bytes, (int64_t)most, 0);
+			      (int64_t)topology->ecn_low_bytes, (int64_t)most);
 	if (topology->ecn_high_bytes > QUEUE_BYTES_MAX)
 		return refuse(refusal, -EINVAL, "ecn_high_bytes % is above %",
-			      (int64_t)topology->ecn_high_bytes, (int64_t)QUEUE_BYTES_MAX, 0);
+			      (int64_t)topology->ecn_high_bytes, (int64_t)QUEUE_BYTES_MAX);
 	return pfc_check(config, topology, refusal);
 }
 
@@ -252,7 +250,7 @@ static int draw(struct topology *topology, struct arena *arena, const struct sha
 	topology->port_links = arena_draw(arena, ARENA_FABRIC, ports, sizeof *topology->port_links);
 	if (topology->switches == NULL || topology->links == NULL || topology->port_links == NULL)
 		return refuse(refusal, -ENOMEM, "no memory for % switches and % links",
-			      topology->switch_count, topology->link_count, 0);
+			      topology->switch_count, topology->link_count);
 	return 0;
 }
 
@@ -407,7 +405,7 @@ static int check_cut(const struct fabric_config *config, const struct topology *
 				"cut-through wants one rate for all links, and there are % and "
 				"% b/s",
 				(int64_t)config->link_rate_bps,
-				(int64_t)topology->links[i].rate_bps, 0);
+				(int64_t)topology->links[i].rate_bps);
 	return 0;
 }
 

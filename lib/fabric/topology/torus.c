@@ -25,7 +25,7 @@ int torus_size(const struct fabric_config *config, struct refusal *refusal, stru
 		if (config->torus[i] == 0 || config->torus[i] > TOPOLOGY_TABLE_SWITCHES_MAX)
 			return refuse(refusal, -EINVAL,
 				      "a torus has 1 to % routers along a dimension, not %",
-				      TOPOLOGY_TABLE_SWITCHES_MAX, config->torus[i], 0);
+				      TOPOLOGY_TABLE_SWITCHES_MAX, config->torus[i]);
 		routers *= config->torus[i];
 	}
 	for (uint32_t i = 0; i < DIMENSIONS; i++)
@@ -38,7 +38,7 @@ int torus_size(const struct fabric_config *config, struct refusal *refusal, stru
 	if (routers < 2 || config->bundle == 0 || config->bundle > PORTS_MAX)
 		return refuse(refusal, -EINVAL,
 			      "% routers joined by bundles of % links are no torus",
-			      (int64_t)routers, config->bundle, 0);
+			      (int64_t)routers, config->bundle);
 	*ret = (struct graph_size){routers, links * config->bundle};
 	return 0;
 }

@@ -48,11 +48,11 @@ int tree_check(const struct tree_plan *tree, struct tree_spot *ret, struct refus
 	*ret = (struct tree_spot){TREE_UP, counts->pod_aggs == 0 ? 0 : 1};
 	if (counts->pod_aggs == 0 || (is_tall && counts->cores == 0))
 		return refuse(refusal, -EINVAL, "Radix_Up of % and % is not a multiple of Bundle",
-			      tier[0].up, tier[1].up, 0);
+			      tier[0].up, tier[1].up);
 	*ret = (struct tree_spot){TREE_PODSIZE, 0};
 	if (!is_tall && counts->pods != 1)
 		return refuse(refusal, -EINVAL, "two tiers are one pod: Podsize must be Nodes, %",
-			      tree->nics, 0, 0);
+			      tree->nics);
 	*ret = (struct tree_spot){TREE_DOWN, 1};
 	if (tier[1].down != counts->pod_tors * tier[1].bundle)
 		return refuse(refusal, -EINVAL,
@@ -72,7 +72,7 @@ int tree_size(const struct fabric_config *config, struct refusal *refusal, struc
 {
 	const struct tree_plan *tree = &config->tree;
 	if (tree->tiers == 0)
-		return refuse(refusal, -EINVAL, "the file of the topology was not read", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "the file of the topology was not read");
 	if (tree->nics != config->nics)
 		return refuse(refusal, -EINVAL,
 			      "the topology is of % nodes, but fabric.nics is %: set "
@@ -82,7 +82,7 @@ int tree_size(const struct fabric_config *config, struct refusal *refusal, struc
 		return refuse(refusal, -EINVAL,
 			      "the links of NICs have % b/s in the file, but fabric.link_rate is "
 			      "% b/s: set it to the same",
-			      (int64_t)tree->tier[0].rate_bps, (int64_t)config->link_rate_bps, 0);
+			      (int64_t)tree->tier[0].rate_bps, (int64_t)config->link_rate_bps);
 	struct tree_counts counts = counts_of(tree);
 	struct tree_spot spot;
 	int error = tree_check(tree, &spot, refusal);
@@ -90,7 +90,7 @@ int tree_size(const struct fabric_config *config, struct refusal *refusal, struc
 		return error;
 	if (tree->tier[0].down % config->nics_per_host != 0)
 		return refuse(refusal, -EINVAL, "hosts of % NICs would straddle switches of % NICs",
-			      config->nics_per_host, tree->tier[0].down, 0);
+			      config->nics_per_host, tree->tier[0].down);
 	uint64_t aggs = (uint64_t)counts.pods * counts.pod_aggs;
 	*ret = (struct graph_size){
 		counts.tors + aggs + counts.cores,

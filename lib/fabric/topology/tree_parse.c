@@ -94,7 +94,7 @@ static int refuse_at(struct reader *reader, const char *at, const char *why, int
 		     int64_t second)
 {
 	set_place(reader, place_of(reader, at));
-	return refuse(reader->refusal, -EINVAL, why, first, second, 0);
+	return refuse(reader->refusal, -EINVAL, why, first, second);
 }
 
 static bool is_space(char c)
@@ -248,12 +248,12 @@ static int check_tier(const struct reader *reader, uint32_t tier)
 		return refuse(reader->refusal, -EINVAL,
 			      "tier % needs Downlink_speed_Gbps, Radix_Down and "
 			      "Downlink_Latency_ns",
-			      tier, 0, 0);
+			      tier);
 	if (places[WORD_UP].line > 0)
 		set_place(reader, places[WORD_UP]);
 	if ((given >> WORD_UP & 1) != (tier + 1 < tiers))
 		return refuse(reader->refusal, -EINVAL,
-			      "Radix_Up belongs to every tier but the top one, %", tiers - 1, 0, 0);
+			      "Radix_Up belongs to every tier but the top one, %", tiers - 1);
 	return 0;
 }
 
@@ -263,13 +263,13 @@ static int check_given(struct reader *reader)
 	const uint32_t of_file = 1u << WORD_NODES | 1u << WORD_TIERS;
 	set_place(reader, (struct word_place){reader->line + 1, 0});
 	if ((reader->given[TOPOLOGY_TIERS_MAX] & of_file) != of_file)
-		return refuse(reader->refusal, -EINVAL, "Nodes and Tiers are needed", 0, 0, 0);
+		return refuse(reader->refusal, -EINVAL, "Nodes and Tiers are needed");
 	uint32_t tiers = reader->tree.tiers;
 	for (uint32_t tier = tiers; tier < TOPOLOGY_TIERS_MAX; tier++) {
 		set_place(reader, reader->places[tier][WORD_TIER]);
 		if (reader->places[tier][WORD_TIER].line > 0)
 			return refuse(reader->refusal, -EINVAL,
-				      "there is a tier %, but Tiers says %", tier, tiers, 0);
+				      "there is a tier %, but Tiers says %", tier, tiers);
 	}
 	int error = 0;
 	for (uint32_t tier = 0; error == 0 && tier < tiers; tier++)
@@ -287,8 +287,7 @@ static int check_over(const struct reader *reader, uint32_t tier)
 	if (over > 1 && tier + 1 == reader->tree.tiers)
 		return refuse(
 			reader->refusal, -EINVAL,
-			"nothing is above the top tier: Oversubscribed is 1 there, or left out", 0,
-			0, 0);
+			"nothing is above the top tier: Oversubscribed is 1 there, or left out");
 	if (over == 0 || tier + 1 == reader->tree.tiers)
 		return 0;
 	uint64_t down = own->down * (own->rate_bps / GBPS);

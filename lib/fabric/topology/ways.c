@@ -210,10 +210,10 @@ static int check_reach(const struct search *search, uint32_t from, struct refusa
 		if (search->distance[node] == FAR)
 			return refuse(refusal, -EINVAL,
 				      "no way leads from switch % to switch % of a plane", from,
-				      node, 0);
+				      node);
 	if (search->distance[last] + 1 > TOPOLOGY_WAY_MAX)
 		return refuse(refusal, -EINVAL, "a way passes % switches; % is the most",
-			      search->distance[last] + 1, TOPOLOGY_WAY_MAX, 0);
+			      search->distance[last] + 1, TOPOLOGY_WAY_MAX);
 	return 0;
 }
 

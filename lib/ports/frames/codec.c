@@ -53,7 +53,7 @@ int codec_init(struct codec *ret, const struct world *world, struct refusal *ref
 	    world->fabric.planes > wire_planes_max(&codec.nic))
 		return refuse(refusal, -EINVAL,
 			      "wire.ip 4 has addresses for % NICs in % planes; wire.ip 6 has more",
-			      wire_nics_max(&codec.nic), wire_planes_max(&codec.nic), 0);
+			      wire_nics_max(&codec.nic), wire_planes_max(&codec.nic));
 	codec.in_switch = codec.nic;
 	codec.in_switch.icrc_unchecked = true;
 	struct packet largest = {.opcode = PACKET_WRITE_ONLY_IMM,

@@ -54,13 +54,12 @@ static int check_program(const struct world *world, uint32_t element_bytes, stru
 {
 	const struct program *program = world->program;
 	if (program == NULL)
-		return refuse(refusal, -EINVAL, "this traffic has no data: it is no program", 0, 0,
-			      0);
+		return refuse(refusal, -EINVAL, "this traffic has no data: it is no program");
 	if (world->transport.payload_bytes % element_bytes != 0)
 		return refuse(refusal, -EINVAL,
 			      "packets with % bytes of payload cut elements of %: data cannot be "
 			      "checked",
-			      world->transport.payload_bytes, element_bytes, 0);
+			      world->transport.payload_bytes, element_bytes);
 	return 0;
 }
 
@@ -96,7 +95,7 @@ int ledger_attach(struct ledger *ledger, const struct world *world, uint32_t ele
 	ledger->memory = memory_reserve(ledger->memory_bytes);
 	if (ledger->memory == NULL)
 		return refuse(refusal, -ENODEV, "no memory for the data of % ranks, % bytes each",
-			      program->ranks, (int64_t)ledger->rank_bytes, 0);
+			      program->ranks, (int64_t)ledger->rank_bytes);
 	return 0;
 }
 

@@ -111,8 +111,8 @@ static int find_points(struct tap_set *set, struct refusal *refusal)
 		}
 	}
 	if (count == 0)
-		return refuse(refusal, -EINVAL, "no tap of the scenario is on a cable of its world",
-			      0, 0, 0);
+		return refuse(refusal, -EINVAL,
+			      "no tap of the scenario is on a cable of its world");
 	set->points = arena_draw(world->arena, ARENA_DRIVE, count, sizeof(*set->points));
 	if (set->points == NULL)
 		return -ENOMEM;
@@ -140,8 +140,7 @@ int tap_check_near(const struct world *world, struct refusal *refusal)
 		int rc = refuse(
 			refusal, -EINVAL,
 			"taps[].end far needs virtual or paced time: in wall time nobody is at a "
-			"cable's far end",
-			0, 0, 0);
+			"cable's far end");
 		scenario_tap_place(scenario, i, refusal);
 		return rc;
 	}
@@ -236,8 +235,7 @@ static int open_files(struct tap_set *set, const struct tap_options *options,
 {
 	int rc = 0;
 	if (options->pcap == NULL && options->log == NULL)
-		return refuse(refusal, -EINVAL, "taps have neither a capture nor a log to write", 0,
-			      0, 0);
+		return refuse(refusal, -EINVAL, "taps have neither a capture nor a log to write");
 	if (options->pcap != NULL)
 		rc = tap_file_open(&set->capture_file, options->pcap, refusal);
 	if (rc == 0 && options->log != NULL)
@@ -328,7 +326,7 @@ int tap_open(struct tap_set **ret, struct world *world, const struct tap_options
 	}
 	if (rc == -ENOMEM)
 		return refuse(refusal, rc, "taps do not fit into % MiB: raise limits.memory",
-			      (int64_t)(world->arena->size >> 20), 0, 0);
+			      (int64_t)(world->arena->size >> 20));
 	return rc;
 }
 

@@ -97,10 +97,10 @@ static int take_slow(const struct options *options, struct world_step *world,
 	uint32_t gpu = options->slow_gpu, ranks = plan_ranks(&world->plan);
 	bool is_gpu = gpu != UINT32_MAX;
 	if (is_gpu && gpu >= ranks)
-		return refuse(refusal, -EINVAL, "--slow: there is no GPU % of %", gpu, ranks, 0);
+		return refuse(refusal, -EINVAL, "--slow: there is no GPU % of %", gpu, ranks);
 	if (!is_gpu && options->slow != NULL && options->slow_stage >= world->plan.parallel.pp)
 		return refuse(refusal, -EINVAL, "--slow: there is no stage % of %",
-			      options->slow_stage, world->plan.parallel.pp, 0);
+			      options->slow_stage, world->plan.parallel.pp);
 	world->setup.slow_stage = is_gpu ? order_stage(&world->order, &world->plan, gpu)
 					 : options->slow_stage;
 	world->setup.slow_replica = is_gpu ? order_replica(&world->order, &world->plan, gpu) + 1
@@ -114,12 +114,11 @@ int depth_prepare(struct call *call, struct world_step *world)
 	const struct options *options = &call->options;
 	struct refusal *refusal = &call->refusal;
 	if (call->is_comparison)
-		return refuse(refusal, -EINVAL, "name one of its variants by --variant", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "name one of its variants by --variant");
 	if (call->scenario.traffic.beside_bytes > 0)
 		return refuse(refusal, -EINVAL,
 			      "a step's time is worked out of the step alone: --depth does not go "
-			      "with traffic.beside",
-			      0, 0, 0);
+			      "with traffic.beside");
 	int rc = world_step(world, &call->scenario, options->order, refusal);
 	if (rc < 0)
 		return rc;
@@ -145,7 +144,7 @@ static int work_out(struct call *call, struct depth *depth)
 		return rc;
 	depth->stages = calloc(world->plan.parallel.pp, sizeof(*depth->stages));
 	if (depth->stages == NULL)
-		return refuse(&call->refusal, -ENODEV, "the system gives no memory", 0, 0, 0);
+		return refuse(&call->refusal, -ENODEV, "the system gives no memory");
 	rc = run_cases(depth, &call->refusal);
 	if (rc == 0 && options->step_count > 1 && options->jitter != NULL)
 		rc = run_steps(depth, options->step_count, &call->refusal);

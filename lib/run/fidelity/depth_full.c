@@ -43,7 +43,7 @@ static int check_end(const struct run *ran, struct refusal *refusal)
 		[RUN_STALLED] = "the step stands still: something that it waits for never comes",
 		[RUN_INTERRUPTED] = "interrupted",
 	};
-	return ran->end == RUN_DONE ? 0 : refuse(refusal, -EINTR, texts[ran->end], 0, 0, 0);
+	return ran->end == RUN_DONE ? 0 : refuse(refusal, -EINTR, texts[ran->end]);
 }
 
 // Makes the scenario's traffic this step. Two ranks that talk have as many QPs as a ring has

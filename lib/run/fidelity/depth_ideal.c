@@ -22,12 +22,10 @@ int depth_ideal(struct scenario *scenario, struct refusal *refusal)
 	struct transport_config *transport = &scenario->transport;
 	if (scenario->fault_count > 0)
 		return refuse(refusal, -EINVAL,
-			      "an ideal fabric has no faults: --explain goes without them", 0, 0,
-			      0);
+			      "an ideal fabric has no faults: --explain goes without them");
 	if (fabric->kind != TOPOLOGY_CLOS || fabric->pfc.is_on)
 		return refuse(refusal, -EINVAL,
-			      "--explain knows an ideal fabric for a Clos without PFC alone", 0, 0,
-			      0);
+			      "--explain knows an ideal fabric for a Clos without PFC alone");
 	transport->header_bytes = HEADER_BYTES;
 	transport->control_bytes = HEADER_BYTES;
 	fabric->mtu_bytes = transport->payload_bytes + HEADER_BYTES;

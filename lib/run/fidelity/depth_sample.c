@@ -78,15 +78,14 @@ static int pick(struct scenario *scenario, const struct sampled_run *run, const 
 			return refuse(refusal, -EINVAL,
 				      "the step waits for more than % kinds and sizes of "
 				      "collectives: no sample has so many",
-				      SAMPLE_PICKS_MAX, 0, 0);
+				      SAMPLE_PICKS_MAX);
 		sample->picks[sample->pick_count++] = (struct sample_pick){
 			of->is_gather ? COLLECTIVE_ALL_GATHER : reduce, of->bytes,
 			(ps_t)room * run->rows[i].closed_ps + ROOM_PS};
 	}
 	if (sample->pick_count == 0)
 		return refuse(refusal, -EINVAL,
-			      "this step waits for no collective: there is nothing to sample", 0, 0,
-			      0);
+			      "this step waits for no collective: there is nothing to sample");
 	return 0;
 }
 
@@ -105,7 +104,7 @@ static int check_nic_faults(const struct call *call, struct refusal *refusal)
 		scenario_fault_place(&call->scenario, i, refusal);
 		return refuse(refusal, -EINVAL,
 			      "NIC % is in no group that this sample runs; NIC % is", at->index,
-			      job->groups[0].gpus[0], 0);
+			      job->groups[0].gpus[0]);
 	}
 	return 0;
 }
@@ -159,7 +158,7 @@ static int take_collectives(struct sampled_run *run, const struct world *world,
 		if (from->whole_ps == 0)
 			return refuse(refusal, -EINTR,
 				      "a collective of % bytes did not end: the step has no time",
-				      (int64_t)bucket->bytes, 0, 0);
+				      (int64_t)bucket->bytes);
 		row->is_run = true;
 		row->of.time_ps = from->whole_ps;
 		row->error_ps = from->whole_error_ps;
@@ -190,7 +189,7 @@ static int check_room(struct sampled_run *run, const struct world *world, const 
 			return refuse(refusal, -EINVAL,
 				      "% packets are too few for all that the step waits for: "
 				      "allow more by --sample packets=N, or run fewer ring steps",
-				      (int64_t)world->plan.sample.packets_max, 0, 0);
+				      (int64_t)world->plan.sample.packets_max);
 	return 0;
 }
 
@@ -224,7 +223,7 @@ static int run_once(struct call *call, const struct plan *model, struct sampled_
 	if (rc == 0)
 		rc = call_run(call, &ran);
 	if (rc == 0 && ran.end == RUN_INTERRUPTED)
-		rc = refuse(&call->refusal, -EINTR, "interrupted", 0, 0, 0);
+		rc = refuse(&call->refusal, -EINTR, "interrupted");
 	if (rc == 0)
 		rc = take_collectives(run, &call->stage.world, model, &call->refusal);
 	if (rc == 0)
@@ -246,7 +245,7 @@ static int run_packets(struct call *call, const struct plan *model, struct sampl
 			return refuse(&call->refusal, -EINVAL,
 				      "collectives of this sample take more than % times their "
 				      "closed form: no step of it has a meaning",
-				      ROOM_TIMES_MAX, 0, 0);
+				      ROOM_TIMES_MAX);
 		rc = run_once(call, model, run, room, &met);
 	}
 	return rc == 0 ? depth_tensor(call, run) : rc;
@@ -416,7 +415,7 @@ int depth_sample_work(struct call *call, struct depth_sample *depth)
 	if (depth->run.count > SAMPLED_MAX)
 		rc = refuse(&call->refusal, -EINVAL,
 			    "a step with % kinds and sizes of collectives: a sample knows %",
-			    depth->run.count, SAMPLED_MAX, 0);
+			    depth->run.count, SAMPLED_MAX);
 	if (rc == 0)
 		find_critical(depth, &schedule);
 	if (rc == 0 && call->options.wants_terms)

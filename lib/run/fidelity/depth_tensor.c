@@ -22,7 +22,7 @@ static int take_message(struct sampled_run *run, const struct world *world, cons
 		return refuse(refusal, -EINTR,
 			      "a message of % bytes of tensor ranks did not end: the step has no "
 			      "time",
-			      (int64_t)bucket->bytes, 0, 0);
+			      (int64_t)bucket->bytes);
 	ring.ranks = world->job.groups[from->group].ranks;
 	ring_plan(&plan, &ring, bucket->kind, bucket->bytes);
 	*tensor = (struct sampled_tensor){
@@ -46,7 +46,7 @@ static int run_message(struct call *call, struct sampled_run *run)
 		return rc;
 	rc = call_run(call, &ran);
 	if (rc == 0 && ran.end == RUN_INTERRUPTED)
-		rc = refuse(&call->refusal, -EINTR, "interrupted", 0, 0, 0);
+		rc = refuse(&call->refusal, -EINTR, "interrupted");
 	if (rc == 0)
 		rc = take_message(run, &call->stage.world, &ran, &call->refusal);
 	stage_free(&call->stage);
@@ -65,8 +65,7 @@ int depth_tensor(struct call *call, struct sampled_run *run)
 		scenario_fault_place(&call->scenario, i, &call->refusal);
 		return refuse(&call->refusal, -EINVAL,
 			      "where tensor ranks leave their domain a sample has no faults of a "
-			      "single NIC",
-			      0, 0, 0);
+			      "single NIC");
 	}
 	call->scenario.is_tensor = true;
 	call->scenario.sample.groups = 1;

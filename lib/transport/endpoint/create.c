@@ -21,15 +21,15 @@ static int refuse_sizes(const struct transport_config *config, struct refusal *r
 {
 	if (config->planes < 1 || config->planes > PLANES_MAX)
 		return refuse(refusal, -EINVAL, "planes is %, but must be 1 to %", config->planes,
-			      PLANES_MAX, 0);
+			      PLANES_MAX);
 	if (config->payload_bytes < 1 ||
 	    (uint64_t)config->payload_bytes + config->header_bytes > UINT16_MAX)
 		return refuse(refusal, -EINVAL,
 			      "payload % and header % bytes must make a packet of 1 to 65535 bytes",
-			      config->payload_bytes, config->header_bytes, 0);
+			      config->payload_bytes, config->header_bytes);
 	if (config->control_bytes < 1 || config->control_bytes > UINT16_MAX)
 		return refuse(refusal, -EINVAL, "control packets of % bytes: must be 1 to 65535",
-			      config->control_bytes, 0, 0);
+			      config->control_bytes);
 	if (!(is_power_of_two(config->mpr) || config->mpr % MPR_GRANT_UNIT == 0) ||
 	    config->mpr < MPR_MIN || config->mpr > MPR_MAX)
 		return refuse(refusal, -EINVAL,
@@ -37,20 +37,19 @@ static int refuse_sizes(const struct transport_config *config, struct refusal *r
 			      config->mpr, MPR_MIN, MPR_MAX);
 	if (config->sends_max < 1 || config->sends_max > UINT16_MAX)
 		return refuse(refusal, -EINVAL, "a QP of % work requests: must be 1 to 65535",
-			      config->sends_max, 0, 0);
+			      config->sends_max);
 	if (config->messages_max != 0 && (config->kind == TRANSPORT_RC || config->contexts != 0))
 		return refuse(refusal, -EINVAL,
 			      "% messages of a QP: RC, and QPs without contexts, have no limit",
-			      config->messages_max, 0, 0);
+			      config->messages_max);
 	if (config->regions_max > REGIONS_MAX)
 		return refuse(refusal, -EINVAL, "% memory regions: must be 0 to %",
-			      config->regions_max, REGIONS_MAX, 0);
+			      config->regions_max, REGIONS_MAX);
 	if (config->contexts == 1) // it would have to send and to receive
-		return refuse(refusal, -EINVAL, "1 context: must be 2 or more, or 0 for all QPs", 0,
-			      0, 0);
+		return refuse(refusal, -EINVAL, "1 context: must be 2 or more, or 0 for all QPs");
 	if (config->wimm_max < 32 || config->wimm_max > MPR_MAX)
 		return refuse(refusal, -EINVAL, "wimm_max is %, but must be 32 to %",
-			      config->wimm_max, MPR_MAX, 0);
+			      config->wimm_max, MPR_MAX);
 	return 0;
 }
 
@@ -67,16 +66,14 @@ static int refuse_many_evs(const struct transport_config *config, struct refusal
 			      config->ev_count, config->planes, EVS_OF_PLANE_MAX);
 	if (config->path_policy == PATH_REPS && config->ev_count > EVS_OF_REPS_MAX)
 		return refuse(refusal, -EINVAL, "% entropy values: reps knows at most %",
-			      config->ev_count, EVS_OF_REPS_MAX, 0);
+			      config->ev_count, EVS_OF_REPS_MAX);
 	if (config->plane_share == PLANE_SHARE_MARKS &&
 	    (!has_states(config) || config->planes == 1))
 		return refuse(refusal, -EINVAL,
 			      "shares of planes (plane_share marks) need MRC, its paths and two "
-			      "planes or more",
-			      0, 0, 0);
+			      "planes or more");
 	if (ev_universe(config) != config->ev_count && !has_states(config))
-		return refuse(refusal, -EINVAL, "backups of entropy values need MRC and its paths",
-			      0, 0, 0);
+		return refuse(refusal, -EINVAL, "backups of entropy values need MRC and its paths");
 	return 0;
 }
 
@@ -88,7 +85,7 @@ static int refuse_evs(const struct transport_config *config, struct refusal *ref
 		return refuse(
 			refusal, -EINVAL,
 			"% entropy values on % planes: each plane needs the same power of two",
-			config->ev_count, config->planes, 0);
+			config->ev_count, config->planes);
 	if ((config->ev_bits != 16 && config->ev_bits != 32) ||
 	    (config->ev_bits == 16 && universe > EVS_OF_PORT_MAX))
 		return refuse(refusal, -EINVAL,
@@ -101,13 +98,13 @@ static int refuse_evs(const struct transport_config *config, struct refusal *ref
 			      config->ev_count, EV_COUNT_MAX);
 	if (config->ev_min_active > config->ev_count)
 		return refuse(refusal, -EINVAL, "% of % entropy values stay in use: too many",
-			      config->ev_min_active, config->ev_count, 0);
+			      config->ev_min_active, config->ev_count);
 	if (config->ev_mode == EV_EXPLICIT && universe > EV_VALUES_MAX)
 		return refuse(refusal, -EINVAL, "an explicit profile of % values: at most %",
-			      universe, EV_VALUES_MAX, 0);
+			      universe, EV_VALUES_MAX);
 	if (config->probe_successes > PROBE_SUCCESSES_MAX)
 		return refuse(refusal, -EINVAL, "% probes that come back: must be 1 to %",
-			      config->probe_successes, PROBE_SUCCESSES_MAX, 0);
+			      config->probe_successes, PROBE_SUCCESSES_MAX);
 	return profile_check(config, refusal);
 }
 
@@ -117,9 +114,9 @@ static int refuse_offers(const struct transport_config *config, struct refusal *
 		return 0;
 	if (config->mpr < MPR_GRANT_UNIT)
 		return refuse(refusal, -EINVAL, "mpr is %: offers are made in units of %",
-			      config->mpr, MPR_GRANT_UNIT, 0);
+			      config->mpr, MPR_GRANT_UNIT);
 	if (config->mpr_budget == 0)
-		return refuse(refusal, -EINVAL, "a dynamic mpr needs a budget", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "a dynamic mpr needs a budget");
 	return 0;
 }
 
@@ -127,7 +124,7 @@ static int refuse_offers(const struct transport_config *config, struct refusal *
 static int refuse_ports(const struct transport_config *config, struct refusal *refusal)
 {
 	if (config->port_status && !has_states(config))
-		return refuse(refusal, -EINVAL, "port status needs MRC and its paths", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "port status needs MRC and its paths");
 	return 0;
 }
 
@@ -143,16 +140,16 @@ static int refuse_times(const struct transport_config *config, struct refusal *r
 			"% linear and % exponential tries: at most % and 25, which is forever",
 			config->rto_linear, config->rto_doublings, RTO_LINEAR_MAX);
 	if (config->rto_linear + config->rto_doublings == 0)
-		return refuse(refusal, -EINVAL, "a QP needs a try before it fails", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "a QP needs a try before it fails");
 	if (config->hole_age_ps < 0 || config->hole_age_ps > wait_max / 2)
 		return refuse(refusal, -EINVAL, "a hole age of % ps: must be 0 to %",
-			      config->hole_age_ps, wait_max / 2, 0);
+			      config->hole_age_ps, wait_max / 2);
 	if (config->skip_ps < SKIP_BY_MARKS || config->skip_ps > PS_PER_S)
 		return refuse(refusal, -EINVAL, "a skip of % ps: must be 0 to %", config->skip_ps,
-			      PS_PER_S, 0);
+			      PS_PER_S);
 	if (config->path_retry_ps < 0 || config->path_retry_ps > 1000 * PS_PER_S)
 		return refuse(refusal, -EINVAL, "path retry after % ps: must be 0 to %",
-			      config->path_retry_ps, 1000 * PS_PER_S, 0);
+			      config->path_retry_ps, 1000 * PS_PER_S);
 	return 0;
 }
 
@@ -164,8 +161,7 @@ static int refuse_shares(const struct transport_config *config, struct refusal *
 	if (config->shares_cc && (is_other || ops->has_credit || ops->has_rate || config->sleek))
 		return refuse(refusal, -EINVAL,
 			      "a shared window is for MRC with a context for each QP, without "
-			      "credits or SLEEK",
-			      0, 0, 0);
+			      "credits or SLEEK");
 	return 0;
 }
 
@@ -174,10 +170,9 @@ static int refuse_sleek(const struct transport_config *config, struct refusal *r
 {
 	const struct cc_ops *ops = cc_find(config->cc.name);
 	if (config->sleek && (config->kind == TRANSPORT_RC || ops->is_credit_alone))
-		return refuse(refusal, -EINVAL, "SLEEK needs SACKs and a window of the sender", 0,
-			      0, 0);
+		return refuse(refusal, -EINVAL, "SLEEK needs SACKs and a window of the sender");
 	if (config->sleek && config->cc.base_rtt_ps <= 0)
-		return refuse(refusal, -EINVAL, "SLEEK needs a round trip", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "SLEEK needs a round trip");
 	return 0;
 }
 

@@ -41,12 +41,12 @@ static int check_fields(const struct transport_config *config, struct refusal *r
 	uint32_t bits = 0;
 	if (config->ev_field_count < 1 || config->ev_field_count > EV_FIELDS_MAX)
 		return refuse(refusal, -EINVAL, "% EV fields: must be 1 to %",
-			      config->ev_field_count, EV_FIELDS_MAX, 0);
+			      config->ev_field_count, EV_FIELDS_MAX);
 	for (uint32_t i = 0; i < config->ev_field_count; i++) {
 		const struct ev_field *field = &config->ev_fields[i];
 		if (field->bits < 1 || field->bits > 32)
 			return refuse(refusal, -EINVAL, "EV field % of % bits: must be 1 to 32", i,
-				      field->bits, 0);
+				      field->bits);
 		if (field->bits < 32 && field->max >> field->bits != 0)
 			return refuse(refusal, -EINVAL, "EV field %: % does not fit in % bits", i,
 				      field->max, field->bits);
@@ -54,10 +54,10 @@ static int check_fields(const struct transport_config *config, struct refusal *r
 	}
 	if (bits > field_bits(config))
 		return refuse(refusal, -EINVAL, "EV fields of % bits: there are %", bits,
-			      field_bits(config), 0);
+			      field_bits(config));
 	if (combinations(config) < ev_universe(config))
 		return refuse(refusal, -EINVAL, "EV fields give % values, not %",
-			      (int64_t)combinations(config), ev_universe(config), 0);
+			      (int64_t)combinations(config), ev_universe(config));
 	return 0;
 }
 
@@ -65,7 +65,7 @@ static int check_values(const struct transport_config *config, struct refusal *r
 {
 	const uint32_t *values = config->ev_values;
 	if (values == NULL)
-		return refuse(refusal, -EINVAL, "an explicit profile has no values", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "an explicit profile has no values");
 	for (uint32_t i = 0; i < ev_universe(config); i++) {
 		if (config->ev_bits == 16 && (values[i] < EV_PORT_FIRST || values[i] > UINT16_MAX))
 			return refuse(refusal, -EINVAL, "EV % is %: a UDP port of % and up", i,
@@ -98,7 +98,7 @@ static int refuse_denied(const struct transport_config *config, uint32_t denied,
 	if (denied < ev_universe(config))
 		return 0;
 	return refuse(refusal, -EINVAL, "% of % entropy values are denied: none is left", denied,
-		      ev_universe(config), 0);
+		      ev_universe(config));
 }
 
 int profile_check(const struct transport_config *config, struct refusal *refusal)
@@ -111,8 +111,7 @@ int profile_check(const struct transport_config *config, struct refusal *refusal
 	if (rc == 0 && config->ev_mode == EV_EXPLICIT && config->ev_denied_count > 0)
 		rc = refuse_denied(config, denied_in_table(config), refusal);
 	if (rc == 0 && config->ev_mode == EV_AUTO && config->ev_denied_count != 0)
-		return refuse(refusal, -EINVAL, "EVs that each QP draws cannot be denied by value",
-			      0, 0, 0);
+		return refuse(refusal, -EINVAL, "EVs that each QP draws cannot be denied by value");
 	return rc;
 }
 

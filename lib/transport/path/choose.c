@@ -30,26 +30,21 @@ int choose_refuse_cc(const struct cc_config *cc, bool is_rc, bool is_pooled,
 		     struct refusal *refusal)
 {
 	if (!cc->name || !cc_find(cc->name))
-		return refuse(refusal, -EINVAL, "no such congestion control algorithm", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "no such congestion control algorithm");
 	if (cc->mtu_bytes == 0)
-		return refuse(refusal, -EINVAL, "congestion control needs the packet size", 0, 0,
-			      0);
+		return refuse(refusal, -EINVAL, "congestion control needs the packet size");
 	const struct cc_ops *ops = cc_find(cc->name);
 	bool is_given = ops->is_fixed && cc->window_bytes != 0;
 	if (!is_given && (cc->rate_bps == 0 || cc->base_rtt_ps <= 0))
-		return refuse(refusal, -EINVAL, "congestion control needs a rate and a round trip",
-			      0, 0, 0);
+		return refuse(refusal, -EINVAL, "congestion control needs a rate and a round trip");
 	if (!(ops->transports & (is_rc ? CC_ON_RC : CC_ON_MRC)))
 		return refuse(refusal, -EINVAL,
 			      is_rc ? "this congestion control does not run on RoCEv2 RC"
-				    : "this congestion control does not run on MRC",
-			      0, 0, 0);
+				    : "this congestion control does not run on MRC");
 	if (ops->has_rate && !is_rc)
-		return refuse(refusal, -EINVAL, "this congestion control paces RoCEv2 RC only", 0,
-			      0, 0);
+		return refuse(refusal, -EINVAL, "this congestion control paces RoCEv2 RC only");
 	if (ops->has_credit && (is_rc || is_pooled))
-		return refuse(refusal, -EINVAL, "credits are for MRC with a context for each QP", 0,
-			      0, 0);
+		return refuse(refusal, -EINVAL, "credits are for MRC with a context for each QP");
 	return 0;
 }
 
@@ -82,8 +77,7 @@ static int refuse_apart(const struct endpoint *endpoint, const struct cc_config 
 	if (endpoint->is_rc || endpoint->credit_bps > 0 || cc_find(cc->name)->has_credit)
 		return refuse(refusal, -EINVAL,
 			      "a congestion control profile is for MRC without credits: these are "
-			      "an endpoint's",
-			      0, 0, 0);
+			      "an endpoint's");
 	return 0;
 }
 
@@ -95,11 +89,11 @@ int endpoint_cc_profile(struct endpoint *endpoint, uint32_t number, const struct
 		return refuse(
 			refusal, -EINVAL,
 			"congestion control profile %: must be 1 to %, as many as there may be",
-			number, most, 0);
+			number, most);
 	struct cc_choice *choice = &endpoint->choices.cc[number];
 	if (choice->users > 0)
 		return refuse(refusal, -EBUSY, "congestion control profile % is that of % QPs",
-			      number, choice->users, 0);
+			      number, choice->users);
 	int rc = choose_refuse_cc(config, endpoint->is_rc, endpoint->is_pooled, refusal);
 	if (rc == 0)
 		rc = refuse_apart(endpoint, config, refusal);
@@ -135,15 +129,15 @@ static int refuse_values(const struct endpoint *endpoint, const uint32_t *values
 	const struct transport_config *own = endpoint->config;
 	uint32_t planes = own->planes, per_plane = count / planes;
 	if (endpoint->is_rc)
-		return refuse(refusal, -EINVAL, "an EV profile is for MRC", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "an EV profile is for MRC");
 	if (per_plane * planes != count || per_plane == 0 || (per_plane & (per_plane - 1)) != 0)
 		return refuse(
 			refusal, -EINVAL,
 			"% entropy values on % planes: each plane needs the same power of two",
-			count, planes, 0);
+			count, planes);
 	if (count > own->ev_count)
 		return refuse(refusal, -EINVAL, "% entropy values: a QP has room for %", count,
-			      own->ev_count, 0);
+			      own->ev_count);
 	struct transport_config config = config_with(endpoint, values, count);
 	return profile_check(&config, refusal);
 }
@@ -154,12 +148,12 @@ int endpoint_ev_profile(struct endpoint *endpoint, uint32_t number, const uint32
 	uint32_t most = endpoint->config->ev_profiles_max;
 	if (number < 1 || number > most)
 		return refuse(refusal, -EINVAL,
-			      "EV profile %: must be 1 to %, as many as there may be", number, most,
-			      0);
+			      "EV profile %: must be 1 to %, as many as there may be", number,
+			      most);
 	struct ev_choice *choice = &endpoint->choices.ev[number - 1];
 	if (choice->users > 0)
 		return refuse(refusal, -EBUSY, "EV profile % is that of % QPs", number,
-			      choice->users, 0);
+			      choice->users);
 	int rc = refuse_values(endpoint, values, count, refusal);
 	if (rc != 0)
 		return rc;

@@ -89,16 +89,16 @@ static int check_ranks(const struct coll_config *config, struct refusal *refusal
 {
 	if (config->ranks < 2 || config->ranks > COLL_RANKS_MAX)
 		return refuse(refusal, -EINVAL, "a collective has 2 .. % ranks, not %",
-			      COLL_RANKS_MAX, config->ranks, 0);
+			      COLL_RANKS_MAX, config->ranks);
 	if (config->domain == 0 || config->ranks % config->domain != 0)
 		return refuse(refusal, -EINVAL,
 			      "% ranks must fill whole scale-up domains of % ranks", config->ranks,
-			      config->domain, 0);
+			      config->domain);
 	if (coll_has_root(config->kind) ? config->root >= config->ranks : config->root != 0)
 		return refuse(refusal, -EINVAL,
 			      "root % is none: of % ranks only broadcast, reduce, gather and "
 			      "scatter have one",
-			      config->root, config->ranks, 0);
+			      config->root, config->ranks);
 	bool has_blocks = config->kind == COLL_ALL_TO_ALL || config->kind == COLL_ALL_GATHER ||
 		config->kind == COLL_REDUCE_SCATTER;
 	if (config->peers >= config->ranks ||
@@ -106,7 +106,7 @@ static int check_ranks(const struct coll_config *config, struct refusal *refusal
 		return refuse(refusal, -EINVAL,
 			      "% peers at once of % ranks: less than all, where everyone sends to "
 			      "everyone",
-			      config->peers, config->ranks, 0);
+			      config->peers, config->ranks);
 	return 0;
 }
 
@@ -115,7 +115,7 @@ static int check_bytes(const struct coll_config *config, struct refusal *refusal
 	uint32_t element_bytes = config->element_bytes;
 	if (element_bytes == 0 || element_bytes > 8 || !is_power(element_bytes))
 		return refuse(refusal, -EINVAL, "an element has 1, 2, 4 or 8 bytes, not %",
-			      element_bytes, 0, 0);
+			      element_bytes);
 	if (config->bytes == 0 || config->bytes % element_bytes != 0 ||
 	    config->bytes > BUFFER_BYTES_MAX)
 		return refuse(refusal, -EINVAL,
@@ -124,7 +124,7 @@ static int check_bytes(const struct coll_config *config, struct refusal *refusal
 			      element_bytes, (int64_t)BUFFER_BYTES_MAX, (int64_t)config->bytes);
 	if (config->channels == 0 || config->channels > COLL_CHANNELS_MAX)
 		return refuse(refusal, -EINVAL, "a collective has 1 .. % channels, not %",
-			      COLL_CHANNELS_MAX, config->channels, 0);
+			      COLL_CHANNELS_MAX, config->channels);
 	if (config->chunk_bytes < element_bytes || config->chunk_bytes > COLL_CHUNK_BYTES_MAX)
 		return refuse(refusal, -EINVAL, "a chunk has % .. % bytes, not %", element_bytes,
 			      COLL_CHUNK_BYTES_MAX, config->chunk_bytes);
@@ -135,17 +135,17 @@ static int check_algorithm(const struct coll_config *config, struct refusal *ref
 {
 	if (config->kind >= COLL_KIND_COUNT || config->algorithm >= COLL_ALGORITHM_COUNT ||
 	    !coll_is_known(config->kind, config->algorithm))
-		return refuse(refusal, -EINVAL, "this collective has no such algorithm", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "this collective has no such algorithm");
 	if (config->algorithm == COLL_HALVING_DOUBLING && config->kind != COLL_ALL_REDUCE &&
 	    !is_power(config->ranks))
 		return refuse(refusal, -EINVAL,
 			      "halving and doubling alone needs a power of two of ranks, not %: "
 			      "only all_reduce can fold the rest",
-			      config->ranks, 0, 0);
+			      config->ranks);
 	if (config->algorithm == COLL_PAT && config->domain != 1)
 		return refuse(refusal, -EINVAL,
 			      "PAT needs one rank a scale-up domain, as in NCCL, not %",
-			      config->domain, 0, 0);
+			      config->domain);
 	return 0;
 }
 
@@ -193,8 +193,7 @@ static int draw_lists(struct coll_writer *writer, struct arena *arena, struct re
 				     (size_t)ranks * 6 + coll_turns(writer->config),
 				     sizeof(*lists));
 	if (lists == NULL)
-		return refuse(refusal, -ENOMEM, "no memory to plan a collective of % ranks", ranks,
-			      0, 0);
+		return refuse(refusal, -ENOMEM, "no memory to plan a collective of % ranks", ranks);
 	writer->after = lists;
 	writer->last = lists + ranks;
 	writer->parent = lists + (size_t)ranks * 2;
@@ -246,7 +245,7 @@ static int refuse_many(uint64_t ops, struct refusal *refusal)
 	return refuse(refusal, -EOVERFLOW,
 		      "this collective would take % operations or more, beyond what a program can "
 		      "have: take larger chunks",
-		      (int64_t)ops, 0, 0);
+		      (int64_t)ops);
 }
 
 // Operations that no algorithm gets by without, as each of the others has to hear of all bytes, or

@@ -64,26 +64,26 @@ int ring_config_check(const struct ring_config *config, struct refusal *refusal)
 {
 	if (config->ranks < 2)
 		return refuse(refusal, -EINVAL, "a ring needs 2 ranks or more, not %",
-			      config->ranks, 0, 0);
+			      config->ranks);
 	if (config->channels < 1 || config->channels > CHANNELS_MAX)
 		return refuse(refusal, -EINVAL, "a ring has 1 to % channels, not %", CHANNELS_MAX,
-			      config->channels, 0);
+			      config->channels);
 	if (config->credits < 1 || config->credits > CREDITS_MAX)
 		return refuse(refusal, -EINVAL, "a ring has 1 to % credits, not %", CREDITS_MAX,
-			      config->credits, 0);
+			      config->credits);
 	if (config->form == RING_BARRIER)
 		return 0;
 	if (config->slices < 1 || config->slices > SLICES_MAX)
 		return refuse(refusal, -EINVAL, "a chunk has 1 to % slices, not %", SLICES_MAX,
-			      config->slices, 0);
+			      config->slices);
 	if (config->credits <= config->slices)
 		return refuse(refusal, -EINVAL,
 			      "credits must be more than the slices of a chunk, or the ring stands "
 			      "still: % credits, % slices",
-			      config->credits, config->slices, 0);
+			      config->credits, config->slices);
 	if (config->chunk_bytes_max < 1 || config->chunk_bytes_max > MESSAGE_BYTES_MAX)
 		return refuse(refusal, -EINVAL, "a chunk has 1 to % bytes at most",
-			      (int64_t)MESSAGE_BYTES_MAX, 0, 0);
+			      (int64_t)MESSAGE_BYTES_MAX);
 	return 0;
 }
 
@@ -92,13 +92,13 @@ int ring_bytes_check(const struct ring_config *config, uint64_t bytes, struct re
 	struct cut cut;
 	if (bytes > BUFFER_BYTES_MAX)
 		return refuse(refusal, -EINVAL, "a collective has at most % bytes",
-			      (int64_t)BUFFER_BYTES_MAX, 0, 0);
+			      (int64_t)BUFFER_BYTES_MAX);
 	cut_of(&cut, config, COLLECTIVE_ALL_GATHER, bytes, 0);
 	if (config->form == RING_BARRIER && cut.share > MESSAGE_BYTES_MAX)
 		return refuse(refusal, -EINVAL,
 			      "the barrier form sends a shard as one message of % bytes, over the "
 			      "largest of %: use more channels or the pipelined form",
-			      (int64_t)cut.share, (int64_t)MESSAGE_BYTES_MAX, 0);
+			      (int64_t)cut.share, (int64_t)MESSAGE_BYTES_MAX);
 	return 0;
 }
 
@@ -113,7 +113,7 @@ int ring_create(struct ring **ret, struct arena *arena, const struct ring_config
 					     sizeof(*lines));
 	if (ring == NULL || lines == NULL)
 		return refuse(refusal, -ENOMEM, "no memory for a ring of % channels",
-			      config->channels, 0, 0);
+			      config->channels);
 	*ring = (struct ring){.config = *config, .lines = lines};
 	for (uint32_t i = 0; i < config->channels; i++) {
 		lines[i].count.granted = config->credits;

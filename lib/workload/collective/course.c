@@ -59,13 +59,12 @@ static int check_form(const struct coll_config *config, struct refusal *refusal)
 	    !(forms[config->algorithm].kinds & 1u << config->kind))
 		return refuse(refusal, -EINVAL,
 			      "messages of this collective are not made as it goes: they are "
-			      "stored, or another algorithm does it",
-			      0, 0, 0);
+			      "stored, or another algorithm does it");
 	if (config->domain != 1)
 		return refuse(refusal, -EINVAL,
 			      "messages are made as they go of one rank a scale-up domain, not %: "
 			      "store them",
-			      config->domain, 0, 0);
+			      config->domain);
 	if (config->algorithm == COLL_DIRECT &&
 	    config->bytes / config->element_bytes < (uint64_t)config->ranks * config->channels)
 		return refuse(refusal, -EINVAL,
@@ -88,12 +87,12 @@ int course_create(struct course **ret, struct arena *arena, const struct coll_co
 	}
 	if (course == NULL || rc == -ENOMEM)
 		return refuse(refusal, -ENOMEM, "no memory for the course of % ranks",
-			      config->ranks, 0, 0);
+			      config->ranks);
 	if (course->numbers >= OP_NONE)
 		return refuse(refusal, -EINVAL,
 			      "messages need % numbers or more, too many to tell them apart: take "
 			      "larger chunks or fewer channels",
-			      (int64_t)course->numbers, 0, 0);
+			      (int64_t)course->numbers);
 	*ret = course;
 	return 0;
 }

@@ -97,11 +97,11 @@ int gradients_check(const struct gradients_config *config, struct refusal *refus
 {
 	uint64_t grain = (uint64_t)config->slices * config->ranks * config->element_bytes;
 	if (config->ranks < 2)
-		return refuse(refusal, -EINVAL, "gradients need 2 ranks or more", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "gradients need 2 ranks or more");
 	if (config->element_bytes != 2 && config->element_bytes != 4)
 		return refuse(refusal, -EINVAL,
 			      "gradients are numbers of 2 bytes (BF16) or 4 (FP32), not %",
-			      config->element_bytes, 0, 0);
+			      config->element_bytes);
 	if (config->bucket_bytes == 0 || config->bucket_bytes % grain != 0)
 		return refuse(refusal, -EINVAL,
 			      "a bucket of % bytes has no whole elements for each of % ranks in "
@@ -110,11 +110,11 @@ int gradients_check(const struct gradients_config *config, struct refusal *refus
 	if (gradients_block_bytes(config) > UINT32_MAX ||
 	    gradients_stretch_bytes(config) > INT64_MAX / 4)
 		return refuse(refusal, -EINVAL, "a block of % bytes is too long for one message",
-			      (int64_t)gradients_block_bytes(config), 0, 0);
+			      (int64_t)gradients_block_bytes(config));
 	uint64_t ops = 2 * messages(config) + (uint64_t)config->ranks * gradients_parts(config);
 	if (ops > OPS_MAX)
 		return refuse(refusal, -EINVAL, "these gradients are % operations: too many",
-			      (int64_t)ops, 0, 0);
+			      (int64_t)ops);
 	return 0;
 }
 

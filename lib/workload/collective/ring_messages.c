@@ -59,8 +59,8 @@ int ring_messages_put(struct program *program, struct arena *scratch,
 	emit.credits = arena_draw(scratch, ARENA_WORKLOAD, slices, sizeof(uint32_t));
 	if (emit.slices_max == 0 || emit.sends == NULL || emit.receives == NULL ||
 	    emit.credits == NULL)
-		return refuse(refusal, -ENOMEM, "no memory for a ring of % slices", (int64_t)slices,
-			      0, 0);
+		return refuse(refusal, -ENOMEM, "no memory for a ring of % slices",
+			      (int64_t)slices);
 	for (ring.at = 0; ring.at < of->group->ranks; ring.at++) {
 		emit.rank = of->group->gpus[ring.at];
 		after[ring.at] = emit_ring(&emit, &ring, after[ring.at]);
@@ -94,15 +94,15 @@ int ring_program(struct program **ret, struct arena *arena, const struct ring_me
 	uint64_t ops, edges;
 	uint32_t *after = arena_draw(arena, ARENA_WORKLOAD, ranks, sizeof(*after));
 	if (after == NULL)
-		return refuse(refusal, -ENOMEM, "no memory for a ring of % ranks", ranks, 0, 0);
+		return refuse(refusal, -ENOMEM, "no memory for a ring of % ranks", ranks);
 	for (uint32_t at = 0; at < ranks; at++)
 		after[at] = OP_NONE;
 	int rc = ring_messages_put(NULL, arena, of, after, &ops, &edges, refusal);
 	if (rc < 0)
 		return rc;
 	if (ops > INT32_MAX || edges > INT32_MAX)
-		return refuse(refusal, -EINVAL, "this ring is % operations: too many", (int64_t)ops,
-			      0, 0);
+		return refuse(refusal, -EINVAL, "this ring is % operations: too many",
+			      (int64_t)ops);
 	for (uint32_t at = 0; at < ranks; at++)
 		after[at] = OP_NONE;
 	rc = program_create(ret, arena, ranks, (uint32_t)ops, (uint32_t)edges, refusal);

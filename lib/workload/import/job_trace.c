@@ -50,7 +50,7 @@ static int plan_kind(struct trace_kind *kind, const struct trace *trace, struct 
 	if (data % kind->apart != 0)
 		return refuse(refusal, -EINVAL,
 			      "% data-parallel ranks do not divide by % expert-parallel ranks",
-			      data, kind->apart, 0);
+			      data, kind->apart);
 	kind->ranks = data / kind->apart;
 	if (kind->ranks > 1) // alone, a rank has nothing to send
 		kind->groups = trace->pp * trace->tp * kind->apart;
@@ -79,8 +79,7 @@ static int trace_buckets(struct job *job, struct group *group, const struct trac
 					   &release_ps))
 			return refuse(refusal, -EINVAL,
 				      "the compute times of the trace add up to "
-				      "more than 106 days",
-				      0, 0, 0);
+				      "more than 106 days");
 		if (!is_carried(entry, kind))
 			continue;
 		int rc = ring_bytes_check(&job->ring, entry->bytes, refusal);
@@ -130,7 +129,7 @@ int job_from_trace(struct job *ret, struct arena *arena, const struct trace *tra
 	uint64_t groups = 0, buckets = 0;
 	int rc;
 	if (gpus_per_host == 0)
-		return refuse(refusal, -EINVAL, "a host needs a GPU", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "a host needs a GPU");
 	for (unsigned i = 0; i < 2; i++) {
 		if ((rc = plan_kind(&kinds[i], trace, refusal)) < 0)
 			return rc;
@@ -140,12 +139,11 @@ int job_from_trace(struct job *ret, struct arena *arena, const struct trace *tra
 	if (groups == 0)
 		return refuse(refusal, -EINVAL,
 			      "the trace has no data-parallel collective between 2 ranks or more: "
-			      "there is nothing to run",
-			      0, 0, 0);
+			      "there is nothing to run");
 	job.ring.ranks = kinds[kinds[0].groups == 0].ranks;
 	if (groups > INT32_MAX || buckets > INT32_MAX)
 		return refuse(refusal, -EINVAL, "% groups of % collectives in all are too many",
-			      (int64_t)groups, (int64_t)buckets, 0);
+			      (int64_t)groups, (int64_t)buckets);
 	if ((rc = ring_config_check(&job.ring, refusal)) < 0 ||
 	    (rc = job_draw(&job, arena, (uint32_t)groups, (uint32_t)buckets, refusal)) < 0)
 		return rc;

@@ -251,8 +251,7 @@ static int draw(struct goal *goal)
 	goal->gates = arena_draw(arena, ARENA_WORKLOAD, goal->ops, sizeof(uint32_t));
 	if (goal->labels == NULL || goal->lines == NULL || goal->seen == NULL ||
 	    goal->list == NULL || goal->gates == NULL)
-		return refuse(goal->refusal, -ENOMEM, "no memory for % operations", goal->ops, 0,
-			      0);
+		return refuse(goal->refusal, -ENOMEM, "no memory for % operations", goal->ops);
 	return program_create(&goal->program, arena, goal->ranks * goal->nics,
 			      goal->ops + goal->starts, goal->waits + goal->starts, goal->refusal);
 }

@@ -363,7 +363,7 @@ int trace_simai_parse(struct trace *ret, struct arena *arena, const char *text, 
 				    sizeof(*trace.layer_ns));
 	if (trace.entries == NULL || trace.layer_ns == NULL)
 		return refuse(refusal, -ENOMEM, "no memory for the % communications of the trace",
-			      trace.entry_count, 0, 0);
+			      trace.entry_count);
 	rc = read_all(&trace, text, bytes, refusal);
 	check(rc == 0);
 	*ret = trace;

@@ -21,7 +21,7 @@ int program_create(struct program **ret, struct arena *arena, uint32_t ranks, ui
 		   uint32_t edge_max, struct refusal *refusal)
 {
 	if (ranks == 0)
-		return refuse(refusal, -EINVAL, "a program needs 1 rank or more", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "a program needs 1 rank or more");
 	struct program *program = arena_draw(arena, ARENA_WORKLOAD, 1, sizeof(*program));
 	if (program != NULL)
 		*program = (struct program){

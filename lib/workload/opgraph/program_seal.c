@@ -385,7 +385,7 @@ static int draw(struct sealing *sealing, struct arena *arena)
 			program->stream_first == NULL || draw_collectives(sealing, arena) < 0
 		? refuse(sealing->refusal, -ENOMEM,
 			 "no memory for the order of % operations and % dependencies",
-			 program->op_count, program->edge_count, 0)
+			 program->op_count, program->edge_count)
 		: 0;
 }
 

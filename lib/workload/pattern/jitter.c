@@ -65,7 +65,6 @@ int jitter_list_parse(uint64_t *ret, uint32_t count_max, const char *text, size_
 			return lines_refuse(&lines, word.column, "a line has one ratio", 0, 0);
 	}
 	if (rc == 0 && *ret_count < 2)
-		return refuse(refusal, -EINVAL, "a list has 2 ratios or more, not %", *ret_count, 0,
-			      0);
+		return refuse(refusal, -EINVAL, "a list has 2 ratios or more, not %", *ret_count);
 	return rc;
 }

@@ -12,7 +12,7 @@ int lines_refuse(const struct lines *lines, uint32_t column, const char *text, i
 		lines->refusal->line = lines->line;
 		lines->refusal->column = column;
 	}
-	return refuse(lines->refusal, -EINVAL, text, first, second, 0);
+	return refuse(lines->refusal, -EINVAL, text, first, second);
 }
 
 uint32_t lines_column(const struct lines *lines, const char *at)

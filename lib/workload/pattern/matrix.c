@@ -149,7 +149,7 @@ static int note_id(struct reader *reader, uint32_t id)
 		return lines_refuse(&reader->lines,
 				    lines_column(&reader->lines, reader->lines.line_start),
 				    "id % is that of the connection in line %, too", id, first);
-	return rc == 0 ? 0 : refuse(reader->lines.refusal, rc, "no memory for ids", 0, 0, 0);
+	return rc == 0 ? 0 : refuse(reader->lines.refusal, rc, "no memory for ids");
 }
 
 static int read_connection(struct reader *reader, const char *at, const struct lines_word *ends,
@@ -205,7 +205,7 @@ static int read_trigger_head(struct reader *reader, const char *at, size_t bytes
 					     sizeof(*reader->matrix.triggers));
 	if (count > 0 && reader->matrix.triggers == NULL)
 		return refuse(reader->lines.refusal, -ENOMEM, "no memory for % triggers",
-			      (int64_t)count, 0, 0);
+			      (int64_t)count);
 	return 0;
 }
 
@@ -322,7 +322,7 @@ static int read_head(struct reader *reader, size_t bytes)
 	matrix->flows = arena_draw(reader->arena, ARENA_WORKLOAD, flows, sizeof(*matrix->flows));
 	if (matrix->flows == NULL)
 		return refuse(lines->refusal, -ENOMEM, "no memory for % connections",
-			      (int64_t)flows, 0, 0);
+			      (int64_t)flows);
 	return 0;
 }
 

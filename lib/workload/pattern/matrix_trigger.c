@@ -183,7 +183,7 @@ int matrix_settle(struct matrix *matrix, struct arena *arena, const char *text, 
 	uint64_t *begun = arena_draw(arena, ARENA_WORKLOAD, BITMAP_WORDS(matrix->flow_count),
 				     sizeof(*begun));
 	if (order == NULL || begun == NULL)
-		return refuse(refusal, -ENOMEM, "no memory for triggers", 0, 0, 0);
+		return refuse(refusal, -ENOMEM, "no memory for triggers");
 	int rc = count_all(&settling);
 	return rc == 0 ? begin_all(&settling, order, begun) : rc;
 }

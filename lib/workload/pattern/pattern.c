@@ -68,7 +68,7 @@ int pattern_incast(struct flow *ret, uint32_t nics, uint32_t nics_per_host, uint
 {
 	check(nics_per_host > 0);
 	if (senders == 0)
-		return refuse(refusal, -EINVAL, "an incast needs a sender", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "an incast needs a sender");
 	struct rng rng = rng_of(seed, RNG_WORKLOAD, 1);
 	if (nics < nics_per_host || senders > nics - nics_per_host)
 		return refuse(refusal, -EINVAL,
@@ -86,7 +86,7 @@ int pattern_outcast(struct flow *ret, uint32_t nics, uint32_t nics_per_host, uin
 {
 	check(nics_per_host > 0);
 	if (receivers == 0)
-		return refuse(refusal, -EINVAL, "an outcast needs a receiver", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "an outcast needs a receiver");
 	struct rng rng = rng_of(seed, RNG_WORKLOAD, 2);
 	if (nics < nics_per_host || receivers > nics - nics_per_host)
 		return refuse(refusal, -EINVAL,

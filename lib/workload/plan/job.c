@@ -39,7 +39,7 @@ int job_draw(struct job *job, struct arena *arena, uint32_t groups, uint32_t buc
 	job->buckets = arena_draw(arena, ARENA_WORKLOAD, buckets, sizeof(*job->buckets));
 	if (job->groups == NULL || job->buckets == NULL)
 		return refuse(refusal, -ENOMEM, "no memory for % groups with % collectives", groups,
-			      buckets, 0);
+			      buckets);
 	return 0;
 }
 
@@ -47,7 +47,7 @@ int group_draw(struct group *group, struct arena *arena, uint32_t ranks, struct 
 {
 	group->gpus = arena_draw(arena, ARENA_WORKLOAD, ranks, sizeof(uint32_t));
 	if (group->gpus == NULL)
-		return refuse(refusal, -ENOMEM, "no memory for a group of % ranks", ranks, 0, 0);
+		return refuse(refusal, -ENOMEM, "no memory for a group of % ranks", ranks);
 	group->ranks = ranks;
 	return 0;
 }
@@ -81,7 +81,7 @@ int job_from_ring(struct job *ret, struct arena *arena, enum collective_kind kin
 	if (rc < 0 || (rc = ring_bytes_check(ring, bytes, refusal)) < 0)
 		return rc;
 	if (gpus_per_host == 0)
-		return refuse(refusal, -EINVAL, "a host needs a GPU", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "a host needs a GPU");
 	if ((rc = job_draw(&job, arena, 1, 1, refusal)) < 0 ||
 	    (rc = group_draw(&job.groups[0], arena, ring->ranks, refusal)) < 0)
 		return rc;

@@ -115,7 +115,7 @@ static int find_axes(struct axes *axes, uint32_t along, uint32_t *rows)
 		if (axes->sizes[axis] < 3)
 			return refuse(axes->refusal, -EINVAL,
 				      "rings along an axis of a torus need 3 routers, not %",
-				      axes->sizes[axis], 0, 0);
+				      axes->sizes[axis]);
 		axes->used[axes->count++] = axis;
 	}
 	for (uint32_t i = 0; i < axes->count; i++)

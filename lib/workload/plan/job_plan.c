@@ -150,10 +150,10 @@ static int draw(struct plan_job *to, const enum group_kind kinds[2], const char 
 		if (i == 0 || kinds[i] != kinds[0])
 			count_kind(to, kinds[i], &groups, &buckets);
 	if (groups == 0)
-		return refuse(to->refusal, -EINVAL, none, 0, 0, 0);
+		return refuse(to->refusal, -EINVAL, none);
 	if (groups > INT32_MAX || buckets > INT32_MAX)
 		return refuse(to->refusal, -EINVAL, "% groups of % collectives in all are too many",
-			      (int64_t)groups, (int64_t)buckets, 0);
+			      (int64_t)groups, (int64_t)buckets);
 	return job_draw(to->job, to->arena, (uint32_t)groups, (uint32_t)buckets, to->refusal);
 }
 
@@ -169,7 +169,7 @@ static int build(struct plan_job *to, const enum group_kind kinds[2], const char
 {
 	int rc = plan_check(to->plan, to->refusal);
 	if (to->seats.gpus_per_domain == 0)
-		return refuse(to->refusal, -EINVAL, "a host needs a GPU", 0, 0, 0);
+		return refuse(to->refusal, -EINVAL, "a host needs a GPU");
 	if (rc == 0)
 		rc = order_parse(&to->order, to->plan->parallel.order, to->plan, to->refusal);
 	if (rc < 0)

@@ -94,7 +94,7 @@ int job_from_several(struct job *ret, struct arena *arena, const struct several 
 	if (several->placement == PLACEMENT_RANDOM) {
 		shuffled = arena_draw(arena, ARENA_WORKLOAD, count, sizeof(*shuffled));
 		if (shuffled == NULL)
-			return refuse(refusal, -ENOMEM, "no memory for % hosts", count, 0, 0);
+			return refuse(refusal, -ENOMEM, "no memory for % hosts", count);
 		shuffle(shuffled, count, hosts, several->seed);
 	}
 	for (uint32_t i = 0; rc == 0 && i < several->jobs; i++)

@@ -38,7 +38,7 @@ static int count_all(const struct mix_part *parts, uint32_t count, uint64_t *ret
 	if (*ret_ops < OP_NONE && *ret_edges < OP_NONE)
 		return 0;
 	return refuse(refusal, -EINVAL, "these jobs have % operations: a program has at most %",
-		      (int64_t)*ret_ops, OP_NONE - 1, 0);
+		      (int64_t)*ret_ops, OP_NONE - 1);
 }
 
 // ---------------------------------------------------------------- rings
@@ -89,10 +89,10 @@ static int mix_groups(struct mixing *mixing, const struct mix_part *parts, uint3
 	if (groups == 0)
 		return 0;
 	if (buckets >= OP_NONE)
-		return refuse(refusal, -EINVAL, "more than % collectives", OP_NONE, 0, 0);
+		return refuse(refusal, -EINVAL, "more than % collectives", OP_NONE);
 	mixing->job = arena_draw(mixing->arena, ARENA_WORKLOAD, 1, sizeof(*mixing->job));
 	if (mixing->job == NULL)
-		return refuse(refusal, -ENOMEM, "no memory for the rings of jobs", 0, 0, 0);
+		return refuse(refusal, -ENOMEM, "no memory for the rings of jobs");
 	*mixing->job = (struct job){.ring = *ring};
 	int rc = job_draw(mixing->job, mixing->arena, groups, (uint32_t)buckets, refusal);
 	for (uint32_t i = 0; rc == 0 && i < count; i++) {
@@ -169,7 +169,7 @@ static int add_part(struct mixing *mixing, const struct mix_part *part, uint32_t
 	mixing->gates = arena_draw(mixing->arena, ARENA_WORKLOAD, from->ranks, sizeof(uint32_t));
 	if (mixing->ops == NULL || mixing->gates == NULL)
 		return refuse(refusal, -ENOMEM, "no memory for % operations of a job",
-			      from->op_count, 0, 0);
+			      from->op_count);
 	for (uint32_t rank = 0; rank < from->ranks; rank++)
 		mixing->gates[rank] = OP_NONE;
 	for (uint32_t round = 0; round < part->repeats; round++) {
@@ -214,7 +214,7 @@ int mix_rings(struct program **ret, struct arena *arena, const struct job *job, 
 	for (uint32_t g = 0; g < job->group_count; g++)
 		ops += (uint64_t)job->groups[g].ranks * job->groups[g].bucket_count;
 	if (ops >= OP_NONE)
-		return refuse(refusal, -EINVAL, "more than % parts of collectives", OP_NONE, 0, 0);
+		return refuse(refusal, -EINVAL, "more than % parts of collectives", OP_NONE);
 	int rc = program_create(ret, arena, ranks, (uint32_t)ops, 0, refusal);
 	if (rc < 0)
 		return rc;

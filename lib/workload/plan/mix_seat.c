@@ -12,7 +12,7 @@ int mix_room_draw(struct mix_room *ret, struct arena *arena, uint32_t nics, uint
 {
 	*ret = (struct mix_room){nics, nics_per_host, arena_draw(arena, ARENA_WORKLOAD, nics, 1)};
 	if (ret->owner == NULL)
-		return refuse(refusal, -ENOMEM, "no memory for the seats of % NICs", nics, 0, 0);
+		return refuse(refusal, -ENOMEM, "no memory for the seats of % NICs", nics);
 	for (uint32_t nic = 0; nic < nics; nic++)
 		ret->owner[nic] = MIX_NOBODY;
 	return 0;
@@ -114,15 +114,15 @@ static int take_nic(struct seating *seating, uint32_t nic, struct refusal *refus
 {
 	const struct mix_room *room = seating->room;
 	if (nic >= room->nics)
-		return refuse(refusal, -EINVAL, "there is no NIC % of %", nic, room->nics, 0);
+		return refuse(refusal, -EINVAL, "there is no NIC % of %", nic, room->nics);
 	if (room->owner[nic] == seating->part)
-		return refuse(refusal, -EINVAL, "NIC % is in the list twice", nic, 0, 0);
+		return refuse(refusal, -EINVAL, "NIC % is in the list twice", nic);
 	if (room->owner[nic] != MIX_NOBODY)
 		return refuse(refusal, -EINVAL, "NIC % is that of job % already", nic,
-			      room->owner[nic] + 1, 0);
+			      room->owner[nic] + 1);
 	if (seating->taken == seating->seats->ranks)
 		return refuse(refusal, -EINVAL, "the list has more NICs than the job has ranks, %",
-			      seating->seats->ranks, 0, 0);
+			      seating->seats->ranks);
 	room->owner[nic] = seating->part;
 	seating->nics[seating->taken++] = nic;
 	return 0;
@@ -142,8 +142,7 @@ static int take_list(struct seating *seating, struct refusal *refusal)
 		if (!is_right || (*at != ' ' && *at != '\0'))
 			return refuse(refusal, -EINVAL,
 				      "a list of NICs is as in 0-3 8 12-15: numbers and ranges, a "
-				      "space between",
-				      0, 0, 0);
+				      "space between");
 		for (uint32_t nic = first; nic <= last; nic++) {
 			int rc = take_nic(seating, nic, refusal);
 			if (rc < 0)
@@ -164,10 +163,10 @@ static int check_shape(const struct seating *seating, struct refusal *refusal)
 		return 0;
 	if (seating->per_host > seating->room->nics_per_host)
 		return refuse(refusal, -EINVAL, "% NICs of a host that has %", seating->per_host,
-			      seating->room->nics_per_host, 0);
+			      seating->room->nics_per_host);
 	if (seats->ranks % seating->per_host != 0)
 		return refuse(refusal, -EINVAL, "% ranks are not % on each host", seats->ranks,
-			      seating->per_host, 0);
+			      seating->per_host);
 	return 0;
 }
 
@@ -190,7 +189,7 @@ int mix_seat(struct mix_room *room, uint8_t part, const struct mix_seats *seats,
 		take_row(&seating);
 	if (rc == 0 && seating.taken < seats->ranks && seats->placement == PLACEMENT_LIST)
 		return refuse(refusal, -EINVAL, "the list has % NICs for % ranks", seating.taken,
-			      seats->ranks, 0);
+			      seats->ranks);
 	if (rc == 0 && seating.taken < seats->ranks)
 		return refuse(refusal, -EINVAL,
 			      "no room: % of its % ranks have a seat, with % NICs of each host",

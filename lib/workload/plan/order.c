@@ -90,7 +90,7 @@ static size_t word_length(const char *text)
 
 static int refuse_at(struct refusal *refusal, size_t at, const char *why, const char *what)
 {
-	refuse(refusal, -EINVAL, why, 0, 0, 0);
+	refuse(refusal, -EINVAL, why);
 	size_t used = strlen(refusal->text), length = word_length(what);
 	if (length > 16)
 		length = 16;
@@ -144,7 +144,7 @@ static int check_order(const struct order *order, const char *text, const struct
 		return refuse(refusal, -EINVAL,
 			      "in this order the next stage is % ranks on for the dense part and % "
 			      "for experts: put pp last",
-			      stride_of(order, plan, false), stride_of(order, plan, true), 0);
+			      stride_of(order, plan, false), stride_of(order, plan, true));
 	return 0;
 }
 

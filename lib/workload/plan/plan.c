@@ -57,10 +57,9 @@ static int check_amounts(const struct architecture *of, const struct parallel *c
 	if (of->layers > LAYERS_MAX || (uint64_t)of->layers * of->experts > EXPERTS_MAX)
 		return refuse(refusal, -EINVAL,
 			      "at most % layers, and % experts in all layers together", LAYERS_MAX,
-			      EXPERTS_MAX, 0);
+			      EXPERTS_MAX);
 	if (cut->grad_bytes > 16 || cut->param_bytes > 16 || cut->activation_bytes > 16)
-		return refuse(refusal, -EINVAL, "a number has at most 16 bytes on the wire", 0, 0,
-			      0);
+		return refuse(refusal, -EINVAL, "a number has at most 16 bytes on the wire");
 	unsigned __int128 layer = (unsigned __int128)(of->experts + 4) * width * 4;
 	unsigned __int128 moved = (unsigned __int128)cut->sequence * cut->samples *
 		cut->micro_batches;
@@ -69,8 +68,8 @@ static int check_amounts(const struct architecture *of, const struct parallel *c
 	if (layer * of->hidden > AMOUNT_MAX / of->layers ||
 	    moved > AMOUNT_MAX / of->layers / 1000 || row > AMOUNT_MAX ||
 	    moved * of->layers * 1000 > AMOUNT_MAX / row)
-		return refuse(refusal, -EINVAL, "a model or a step of this size is beyond counting",
-			      0, 0, 0);
+		return refuse(refusal, -EINVAL,
+			      "a model or a step of this size is beyond counting");
 	return 0;
 }
 
@@ -78,7 +77,7 @@ static int check_ranks(const struct parallel *cut, struct refusal *refusal)
 {
 	if ((uint64_t)cut->tp * cut->cp > RANKS_MAX || (uint64_t)cut->pp * cut->dp > RANKS_MAX ||
 	    (uint64_t)cut->tp * cut->cp * cut->pp * cut->dp > RANKS_MAX)
-		return refuse(refusal, -EINVAL, "a job has at most % ranks", RANKS_MAX, 0, 0);
+		return refuse(refusal, -EINVAL, "a job has at most % ranks", RANKS_MAX);
 	return 0;
 }
 
@@ -97,12 +96,12 @@ static int check_tensor(const struct architecture *of, const struct parallel *cu
 	};
 	for (uint32_t i = 0; i < sizeof(cuts) / sizeof(*cuts); i++)
 		if (cuts[i].size % cut->tp != 0)
-			return refuse(refusal, -EINVAL, cuts[i].text, cuts[i].size, cut->tp, 0);
+			return refuse(refusal, -EINVAL, cuts[i].text, cuts[i].size, cut->tp);
 	if (cut->sequence % (cut->tp * cut->cp) != 0)
 		return refuse(
 			refusal, -EINVAL,
 			"a sequence of % tokens does not divide by % tensor and context ranks",
-			cut->sequence, cut->tp * cut->cp, 0);
+			cut->sequence, cut->tp * cut->cp);
 	return 0;
 }
 
@@ -112,12 +111,11 @@ static int check_experts(const struct plan *plan, struct refusal *refusal)
 	const struct parallel *cut = &plan->parallel;
 	if (of->experts == 0 && cut->ep > 1)
 		return refuse(refusal, -EINVAL, "% expert ranks, but the model has no experts",
-			      cut->ep, 0, 0);
+			      cut->ep);
 	if (of->experts == 0)
 		return of->ffn > 0
 			? 0
-			: refuse(refusal, -EINVAL, "a model without experts needs a feed-forward",
-				 0, 0, 0);
+			: refuse(refusal, -EINVAL, "a model without experts needs a feed-forward");
 	if (of->expert_ffn == 0 || of->experts_per_token == 0 ||
 	    of->experts_per_token > of->experts || of->experts % cut->ep != 0)
 		return refuse(refusal, -EINVAL,
@@ -125,11 +123,11 @@ static int check_experts(const struct plan *plan, struct refusal *refusal)
 			      of->experts, of->experts_per_token, cut->ep);
 	if (of->dense_layers > 0 && of->ffn == 0)
 		return refuse(refusal, -EINVAL, "% layers without experts need a feed-forward",
-			      of->dense_layers, 0, 0);
+			      of->dense_layers);
 	uint32_t each = plan_ranks(plan) / cut->pp;
 	if (each % cut->ep != 0)
 		return refuse(refusal, -EINVAL, "% ranks of a stage do not divide by % of experts",
-			      each, cut->ep, 0);
+			      each, cut->ep);
 	return 0;
 }
 
@@ -139,21 +137,21 @@ static int check_cells(const struct architecture *of, const struct parallel *cut
 	uint64_t cells = (uint64_t)cut->pp * cut->vpp, ends = 0, left = of->layers;
 	if (cut->vpp > 1 && cut->pp == 1)
 		return refuse(refusal, -EINVAL, "% chunks a stage need more than one stage",
-			      cut->vpp, 0, 0);
+			      cut->vpp);
 	if (cut->vpp > 1 && cut->micro_batches % cut->pp != 0)
 		return refuse(refusal, -EINVAL,
 			      "interleaved: % micro-batches must divide by % stages",
-			      cut->micro_batches, cut->pp, 0);
+			      cut->micro_batches, cut->pp);
 	if (cells == 1 && cut->layers_first + cut->layers_last > 0)
-		return refuse(refusal, -EINVAL, "one cell has all layers", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "one cell has all layers");
 	ends = (cut->layers_first > 0) + (cut->layers_last > 0);
 	if (cut->layers_first >= left || cut->layers_last >= left - cut->layers_first)
 		return refuse(refusal, -EINVAL, "the first and last cell have all % layers",
-			      of->layers, 0, 0);
+			      of->layers);
 	left -= cut->layers_first + cut->layers_last;
 	if (cells == ends || left % (cells - ends) != 0)
 		return refuse(refusal, -EINVAL, "% layers do not divide by % cells", (int64_t)left,
-			      (int64_t)(cells - ends), 0);
+			      (int64_t)(cells - ends));
 	return 0;
 }
 
@@ -178,7 +176,7 @@ int plan_resize(struct plan *ret, const struct plan *plan, uint32_t ranks, struc
 	uint32_t replica = cut->tp * cut->cp * cut->pp;
 	if (ranks == 0 || ranks % replica != 0)
 		return refuse(refusal, -EINVAL, "% GPUs are no whole number of replicas of %",
-			      ranks, replica, 0);
+			      ranks, replica);
 	*ret = *plan;
 	ret->parallel.dp = ranks / replica;
 	if (ret->parallel.dp != cut->dp) // published for another size

@@ -129,7 +129,7 @@ int plan_begin(struct plan_draft *ret, const char *name, struct refusal *refusal
 	const struct plan *from = plan_find(name);
 	bool is_custom = strcmp(name, "custom") == 0;
 	if (from == NULL && !is_custom)
-		return refuse(refusal, -ENOENT, "there is no plan of that name", 0, 0, 0);
+		return refuse(refusal, -ENOENT, "there is no plan of that name");
 	ret->plan = is_custom ? custom : *from;
 	ret->architecture = is_custom ? custom_model : *from->architecture;
 	ret->plan.architecture = &ret->architecture;
@@ -147,7 +147,7 @@ static void append(struct refusal *refusal, const char *text, size_t length)
 static int refuse_key(struct refusal *refusal, const char *why, int64_t first, int64_t second,
 		      const char *name, size_t length)
 {
-	refuse(refusal, -EINVAL, why, first, second, 0);
+	refuse(refusal, -EINVAL, why, first, second);
 	append(refusal, name, length < 40 ? length : 40);
 	return -EINVAL;
 }

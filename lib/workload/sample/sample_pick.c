@@ -60,7 +60,7 @@ static int choose(struct job *job, const struct sample *want, uint32_t *ret_of,
 			return refuse(refusal, -EINVAL,
 				      "no group of the job has a collective of % bytes of the kind "
 				      "that the schedule waits for",
-				      (int64_t)want->picks[i].bytes, 0, 0);
+				      (int64_t)want->picks[i].bytes);
 		job->groups[index].is_chosen = true;
 		for (uint32_t j = i; j < want->pick_count; j++)
 			if (ret_of[j] == UINT32_MAX &&

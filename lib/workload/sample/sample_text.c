@@ -21,7 +21,7 @@ static int wrong(const struct sample_text *text, const char *why, int64_t value)
 {
 	if (text->refusal != NULL)
 		text->refusal->column = (uint32_t)(text->at - text->start) + 1;
-	return refuse(text->refusal, -EINVAL, why, value, 0, 0);
+	return refuse(text->refusal, -EINVAL, why, value);
 }
 
 // K, M and G are thousands, millions and billions.

@@ -60,11 +60,9 @@ static int check_plan(const struct plan *plan, struct refusal *refusal)
 	    timing->other_ps > CELL_PS_MAX)
 		return refuse(refusal, -EINVAL,
 			      "this plan has no times of computation: none were published or "
-			      "fitted",
-			      0, 0, 0);
+			      "fitted");
 	if ((uint64_t)cut->pp * cut->vpp * cut->micro_batches > OPERATIONS_MAX)
-		return refuse(refusal, -EINVAL, "a step has at most % forwards", OPERATIONS_MAX, 0,
-			      0);
+		return refuse(refusal, -EINVAL, "a step has at most % forwards", OPERATIONS_MAX);
 	return 0;
 }
 
@@ -81,7 +79,7 @@ int step_create(struct step **ret, struct arena *arena, const struct plan *plan,
 	uint32_t buckets = step_bucket_count(plan);
 	struct step *step = arena_draw(arena, ARENA_WORKLOAD, 1, sizeof(*step));
 	if (step == NULL)
-		return refuse(refusal, -ENOMEM, "no memory for a schedule", 0, 0, 0);
+		return refuse(refusal, -ENOMEM, "no memory for a schedule");
 	*step = (struct step){.plan = plan};
 	step->stages = arena_draw(arena, ARENA_WORKLOAD, cut->pp, sizeof(*step->stages));
 	step->cells.cells = arena_draw(arena, ARENA_WORKLOAD, cells, sizeof(struct step_cell));
@@ -96,7 +94,7 @@ int step_create(struct step **ret, struct arena *arena, const struct plan *plan,
 	    step->forward_at == NULL || step->backward_at == NULL || step->fire_after == NULL ||
 	    step->is_reduced == NULL)
 		return refuse(refusal, -ENOMEM, "no memory for a schedule of % forwards",
-			      (int64_t)all, 0, 0);
+			      (int64_t)all);
 	step_cells_fill(&step->cells, plan);
 	*ret = step;
 	return 0;

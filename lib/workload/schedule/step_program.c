@@ -121,12 +121,10 @@ static int check_input(const struct step_program *of, struct refusal *refusal)
 	if (timing->forward_ps <= 0 || timing->backward_ps <= 0)
 		return refuse(refusal, -EINVAL,
 			      "this plan has no times of computation: none were published or "
-			      "fitted",
-			      0, 0, 0);
+			      "fitted");
 	if (of->job->ring.form != RING_PIPELINED)
 		return refuse(refusal, -EINVAL,
-			      "a step by packets has pipelined rings, not the barrier form", 0, 0,
-			      0);
+			      "a step by packets has pipelined rings, not the barrier form");
 	return 0;
 }
 
@@ -151,8 +149,8 @@ static int begin(struct builder *ret, struct arena *arena, const struct step_pro
 	if (rc == 0)
 		rc = draw_slices(ret, arena);
 	if (rc == -E2BIG)
-		return refuse(refusal, -EINVAL, "rings with more than % slices", OPS_MAX, 0, 0);
-	return rc < 0 ? refuse(refusal, rc, "no memory for a step as a program", 0, 0, 0) : 0;
+		return refuse(refusal, -EINVAL, "rings with more than % slices", OPS_MAX);
+	return rc < 0 ? refuse(refusal, rc, "no memory for a step as a program") : 0;
 }
 
 // Stops where nothing could hold it; the size is then what all ranks would come to, about.
@@ -191,8 +189,7 @@ int step_program_create(struct program **ret, struct arena *arena, const struct 
 	if (rc < 0)
 		return rc;
 	if (!count(&builder))
-		return refuse(refusal, -EINVAL, "this step is more than % operations", OPS_MAX, 0,
-			      0);
+		return refuse(refusal, -EINVAL, "this step is more than % operations", OPS_MAX);
 	const struct step_program_size size = builder.emit.size;
 	rc = program_create(&builder.emit.program, arena, plan_ranks(of->plan), (uint32_t)size.ops,
 			    (uint32_t)size.edges, refusal);

@@ -27,12 +27,12 @@ int ring_time_check(const struct ring_time *ring, struct refusal *refusal)
 	    ring->domain_Bps < 1000000 || ring->domain_Bps > RATE_MAX)
 		return refuse(refusal, -EINVAL,
 			      "a ring needs rates from 1 MB/s on: % B/s and % B/s are none",
-			      (int64_t)ring->network_Bps, (int64_t)ring->domain_Bps, 0);
+			      (int64_t)ring->network_Bps, (int64_t)ring->domain_Bps);
 	if (ring->network_ps < 0 || ring->network_ps > LATENCY_MAX || ring->domain_ps < 0 ||
 	    ring->domain_ps > LATENCY_MAX || ring->chunk_bytes < SLICES ||
 	    ring->chunk_bytes > (1u << 30) || ring->credit_ps < 0 || ring->credit_ps > LATENCY_MAX)
 		return refuse(refusal, -EINVAL,
-			      "a ring needs latencies below 1 s and chunks up to 1 GiB", 0, 0, 0);
+			      "a ring needs latencies below 1 s and chunks up to 1 GiB");
 	return 0;
 }
 

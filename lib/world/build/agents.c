@@ -25,7 +25,7 @@ int agents_check_nics(const struct world *world, struct refusal *refusal)
 		return refuse(refusal, -EINVAL,
 			      "the program is of % ranks, but fabric.nics is %: each rank needs a "
 			      "NIC",
-			      program->ranks, world->fabric.nics, 0);
+			      program->ranks, world->fabric.nics);
 	uint32_t *rank_of = arena_draw(world->arena, ARENA_WORLD, world->fabric.nics,
 				       sizeof(*rank_of));
 	if (rank_of == NULL)
@@ -50,7 +50,7 @@ static int check_rings(const struct world *world, struct refusal *refusal)
 			return refuse(refusal, -EINVAL,
 				      "NIC % and NIC % of one host talk, and nothing joins them: "
 				      "give scaleup.rate, or fabric.nics_per_host 1",
-				      job->groups[i].gpus[0], job->groups[i].gpus[1], 0);
+				      job->groups[i].gpus[0], job->groups[i].gpus[1]);
 	return 0;
 }
 
@@ -62,7 +62,7 @@ static int check_local(const struct world *world, const struct op *op, struct re
 	return refuse(refusal, -EINVAL,
 		      "NIC % and NIC % of one host talk, and nothing joins them: give "
 		      "scaleup.rate, or fabric.nics_per_host 1",
-		      nics[op->rank], nics[op->peer], 0);
+		      nics[op->rank], nics[op->peer]);
 }
 
 // ---------------------------------------------------------------- lines
@@ -192,8 +192,7 @@ int agents_build(struct world *world, struct refusal *refusal)
 	if (program == NULL && world->course == NULL && world->scenario->watch.has_operations)
 		return refuse(refusal, -EINVAL,
 			      "watch.operations: this traffic has no operations of ranks; goal, "
-			      "collective, jobs and traces of nodes have",
-			      0, 0, 0);
+			      "collective, jobs and traces of nodes have");
 	if (program == NULL)
 		return 0;
 	int rc = agents_check_nics(world, refusal);

@@ -62,8 +62,7 @@ static int build_beside(struct world *world, struct refusal *refusal)
 	if (world->job.group_count > 0 && scenario->sample.is_on)
 		return refuse(refusal, -EINVAL,
 			      "a sample leaves out what traffic.beside would meet: sample off goes "
-			      "with it",
-			      0, 0, 0);
+			      "with it");
 	struct flow *flows = arena_draw(world->arena, ARENA_WORKLOAD, (size_t)count + nics,
 					sizeof(*flows));
 	if (flows == NULL)
@@ -168,8 +167,7 @@ static int read_goal(struct world *world, const char *text, size_t bytes, ps_t u
 	if (has_nics && !does_something(program))
 		rc = refuse(
 			refusal, -EINVAL,
-			"the program sends nothing and computes no time: there is nothing to run",
-			0, 0, 0);
+			"the program sends nothing and computes no time: there is nothing to run");
 	if (rc == 0)
 		world->program = program;
 	return rc;
@@ -201,8 +199,7 @@ static int build_nodes(struct world *world, struct refusal *refusal)
 	if (!world->scenario->sample.is_on)
 		return take_program(world, refusal);
 	return refuse(refusal, -EINVAL,
-		      "a trace of nodes is run whole: a sample has no effect on it (--sample off)",
-		      0, 0, 0);
+		      "a trace of nodes is run whole: a sample has no effect on it (--sample off)");
 }
 
 static int build_trace_job(struct world *world, const char *text, size_t bytes,
@@ -219,7 +216,7 @@ static int build_trace_job(struct world *world, const char *text, size_t bytes,
 		return refuse(refusal, -EINVAL,
 			      "fabric.nics, %, does not divide by the trace's tensor parallel "
 			      "size, %",
-			      world->fabric.nics, world->trace.tp, 0);
+			      world->fabric.nics, world->trace.tp);
 	if (world->trace.gpus == 0)
 		world->trace.gpus = world->fabric.nics;
 	if (world->trace.gpus != world->fabric.nics)
@@ -333,8 +330,7 @@ static int build_sample(struct world *world, struct refusal *refusal)
 		return sample_apply(&world->job, &world->scenario->sample,
 				    world->transport.payload_bytes, &world->plan, refusal);
 	if (world->program != NULL && world->scenario->sample.is_on)
-		return refuse(refusal, -EINVAL, "a program runs whole: sample off goes with it", 0,
-			      0, 0);
+		return refuse(refusal, -EINVAL, "a program runs whole: sample off goes with it");
 	if (thin_before(&thin, world) < 0)
 		return build_no_memory(world, refusal);
 	int rc = sample_apply(&world->job, &world->scenario->sample, world->transport.payload_bytes,
@@ -388,7 +384,7 @@ static int build_machines(struct world *world, struct refusal *refusal)
 		if (world->machines[m].port_count > MACHINE_PORTS_MAX)
 			return refuse(refusal, -EINVAL,
 				      "a machine would have % ports; at most % are supported",
-				      world->machines[m].port_count, MACHINE_PORTS_MAX, 0);
+				      world->machines[m].port_count, MACHINE_PORTS_MAX);
 	return 0;
 }
 
@@ -397,7 +393,7 @@ static int build_machines(struct world *world, struct refusal *refusal)
 int build_no_memory(const struct world *world, struct refusal *refusal)
 {
 	return refuse(refusal, -ENOMEM, "the world does not fit into % MiB: raise limits.memory",
-		      (int64_t)(world->arena->size >> 20), 0, 0);
+		      (int64_t)(world->arena->size >> 20));
 }
 
 int world_build(struct world *ret, struct arena *arena, const struct scenario *scenario,
@@ -421,7 +417,7 @@ int world_build_shards(struct world *ret, struct arena *arena, const struct scen
 	uint32_t most = shards.are_hosts ? WORLD_RECORDS_MAX : WORLD_SHARDS_MAX;
 	if (shards.count == 0 || shards.count > most)
 		return refuse(refusal, -EINVAL, "% shards asked for; 1 to % are supported",
-			      shards.count, most, 0);
+			      shards.count, most);
 	check(!shards.are_processes || shards.index < shards.count);
 	int rc = build_job(ret, trace_text, trace_bytes, refusal);
 	if (rc == 0)
@@ -438,7 +434,7 @@ int world_build_shards(struct world *ret, struct arena *arena, const struct scen
 		return refuse(refusal, -EINVAL,
 			      "this sample keeps % of % trunks, and source routes name the others, "
 			      "too: fabric.forwarding ecmp goes with it",
-			      ret->fabric.thin_kept, ret->fabric.thin_of, 0);
+			      ret->fabric.thin_kept, ret->fabric.thin_of);
 	ret->machine_count = ret->topology.hosts + ret->topology.switch_count;
 	transport_build(ret);
 	check(!shards.are_hosts || (shards.are_processes && shards.count == ret->topology.hosts));

@@ -112,11 +112,11 @@ static int build_program(struct jobs_build *build, const struct scenario_job *jo
 		return rc;
 	*ret = job->program;
 	if (*ret == NULL)
-		return refuse(build->refusal, -EINVAL, "the job's file was not read", 0, 0, 0);
+		return refuse(build->refusal, -EINVAL, "the job's file was not read");
 	if ((*ret)->ranks != job->seats.ranks)
 		return refuse(build->refusal, -EINVAL,
 			      "its file is of % ranks, but jobs[].ranks is %", (*ret)->ranks,
-			      job->seats.ranks, 0);
+			      job->seats.ranks);
 	return 0;
 }
 

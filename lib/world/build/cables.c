@@ -40,8 +40,7 @@ static int check_straggler(const struct world *world, const struct fault *fault,
 		return 0;
 	return refuse(refusal, -EINVAL,
 		      "a straggler has no effect here: it is late with what starts after 0, and "
-		      "no flow of its NICs does",
-		      0, 0, 0);
+		      "no flow of its NICs does");
 }
 
 static int check_faults(struct world *world, struct refusal *refusal)
@@ -54,8 +53,7 @@ static int check_faults(struct world *world, struct refusal *refusal)
 			rc = refuse(
 				refusal, -EINVAL,
 				"a slow line and cut-through exclude each other: a switch would "
-				"have to send what has not come yet",
-				0, 0, 0);
+				"have to send what has not come yet");
 		if (rc == 0)
 			rc = check_straggler(world, &scenario->faults[i], refusal);
 		if (rc < 0) {
@@ -69,12 +67,11 @@ static int check_faults(struct world *world, struct refusal *refusal)
 static int check_tap(const struct world *world, const struct tap *tap, struct refusal *refusal)
 {
 	if (tap->direction > TAP_DOWN)
-		return refuse(refusal, -EINVAL, "unknown direction of a tap %", tap->direction, 0,
-			      0);
+		return refuse(refusal, -EINVAL, "unknown direction of a tap %", tap->direction);
 	if (tap->from_ps < 0 || tap->until_ps <= tap->from_ps)
 		return refuse(refusal, -EINVAL,
 			      "a tap must end after it begins: it is from % to % ps", tap->from_ps,
-			      tap->until_ps, 0);
+			      tap->until_ps);
 	return link_place_check(&tap->at, &world->topology, refusal);
 }
 
@@ -216,19 +213,19 @@ int cables_build(struct world *world, struct refusal *refusal)
 	if (world->lookahead_ps < PS_PER_NS)
 		return refuse(refusal, -EINVAL,
 			      "the shortest cable takes % ps; at least 1000 ps are needed",
-			      world->lookahead_ps, 0, 0);
+			      world->lookahead_ps);
 	// it would ring for every packet, and be due in the window in which it is set
 	if (world->transport.rto_ps <= world->lookahead_ps + PS_PER_NS)
 		return refuse(
 			refusal, -EINVAL,
 			"transport.rto is % ps, and no answer can be back by then: the shortest "
 			"cable alone takes % ps",
-			world->transport.rto_ps, world->lookahead_ps, 0);
+			world->transport.rto_ps, world->lookahead_ps);
 	if (world->scenario->window_ps > world->lookahead_ps)
 		return refuse(refusal, -EINVAL,
 			      "limits.window: a window of % ps is longer than the shortest delay, "
 			      "% ps; what is sent in it could arrive in it",
-			      world->scenario->window_ps, world->lookahead_ps, 0);
+			      world->scenario->window_ps, world->lookahead_ps);
 	world->window_ps = world->scenario->window_ps > 0 ? world->scenario->window_ps
 							  : world->lookahead_ps;
 	// a shorter window tells nothing else, and needs less room
@@ -241,7 +238,7 @@ int cables_build(struct world *world, struct refusal *refusal)
 			refusal, -EINVAL,
 			"a machine could send % packets in one window of % ps: set limits.window "
 			"to less",
-			(int64_t)departures, world->window_ps, 0);
+			(int64_t)departures, world->window_ps);
 	world->departures_max = (uint32_t)departures;
 	return 0;
 }

@@ -92,7 +92,7 @@ int connection_check(struct world *world, void *context, const struct connection
 	return refuse(builder->refusal, -EINVAL,
 		      "NIC % and NIC % talk, but are on two rails that nothing joins: give "
 		      "fabric.t1_count some spines",
-		      from, to, 0);
+		      from, to);
 }
 
 // ---------------------------------------------------------------- memory regions

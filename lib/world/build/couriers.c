@@ -28,23 +28,21 @@ static int check_berths(const struct world *world, struct refusal *refusal)
 		what = "transport.kind is rc" FIRST_USE;
 	else if (transport->shares_cc)
 		what = "cc.context is destination" FIRST_USE;
-	return what == NULL ? 0 : refuse(refusal, -EINVAL, what, 0, 0, 0);
+	return what == NULL ? 0 : refuse(refusal, -EINVAL, what);
 }
 
 static int check_course(const struct world *world, struct refusal *refusal)
 {
 	uint32_t ranks = course_config(world->course)->ranks;
 	if (world->scenario->sample.is_on)
-		return refuse(refusal, -EINVAL, "a course runs whole: sample off goes with it", 0,
-			      0, 0);
+		return refuse(refusal, -EINVAL, "a course runs whole: sample off goes with it");
 	if (world->scenario->watch.has_operations)
 		return refuse(refusal, -EINVAL,
 			      "watch.operations: messages that are made as it goes are in no list; "
-			      "traffic.messages stored goes with it",
-			      0, 0, 0);
+			      "traffic.messages stored goes with it");
 	if (ranks > world->fabric.nics)
 		return refuse(refusal, -EINVAL, "the course is of % ranks, but fabric.nics is %",
-			      ranks, world->fabric.nics, 0);
+			      ranks, world->fabric.nics);
 	return course_has_peers(world->course) ? 0 : check_berths(world, refusal);
 }
 

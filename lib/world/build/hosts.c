@@ -186,7 +186,7 @@ static int join_locals(struct world *world, const struct builder *builder, uint3
 				return refuse(builder->refusal, -EINVAL,
 					      "GPU % and GPU % of one host talk, and nothing joins "
 					      "them: give scaleup.rate, or fabric.nics_per_host 1",
-					      group->gpus[at], group->gpus[next], 0);
+					      group->gpus[at], group->gpus[next]);
 			if (!world_has(world, group->gpus[at] / per_host))
 				continue;
 			const uint32_t *rank_of = builder->rank_of +

@@ -30,7 +30,7 @@ static int check_flaps(const struct world *world, struct refusal *refusal)
 			refusal, -EINVAL,
 			"a port that flaps every % ps: its NIC can follow % ps and more, or "
 			"set transport.port_status to false",
-			fault->down_ps + fault->up_ps, FLAP_MIN_PS, 0);
+			fault->down_ps + fault->up_ps, FLAP_MIN_PS);
 		scenario_fault_place(scenario, i, refusal);
 		return rc;
 	}

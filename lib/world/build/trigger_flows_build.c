@@ -101,8 +101,7 @@ int trigger_flows_build(struct world *world, struct refusal *refusal)
 	if (delay_ps > 0 && starters->signals_total == 0)
 		return refuse(refusal, -EINVAL,
 			      "traffic.signal_delay has no effect here: no trigger of this matrix "
-			      "starts a connection at another host",
-			      0, 0, 0);
+			      "starts a connection at another host");
 	return 0;
 }
 

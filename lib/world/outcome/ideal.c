@@ -110,7 +110,7 @@ int ideal_create(struct ideal **ret, struct arena *arena, const struct scenario 
 		rc = ideal_find_cuts(ideal, arena);
 	}
 	if (rc < 0)
-		return refuse(refusal, rc, "no memory for the lines of % NICs", nics, 0, 0);
+		return refuse(refusal, rc, "no memory for the lines of % NICs", nics);
 	ideal_clear(ideal);
 	*ret = ideal;
 	return 0;

@@ -197,8 +197,7 @@ int ideal_scenario(struct ideal_time *ret, struct arena *arena, const struct sce
 	if (!is_ring && traffic->kind != TRAFFIC_COLLECTIVE)
 		return refuse(refusal, -EINVAL,
 			      "this traffic is no single collective: several rings (traffic.jobs, "
-			      "traffic.axes), or another traffic.kind",
-			      0, 0, 0);
+			      "traffic.axes), or another traffic.kind");
 	int rc = topology_build(&topology, arena, &scenario->fabric, scenario->seed, refusal);
 	if (rc < 0 || (rc = ideal_create(&ideal, arena, scenario, &topology, refusal)) < 0)
 		return rc;

@@ -13,13 +13,11 @@ static int check_rings(const struct world *world, struct refusal *refusal)
 	if (world->job.group_count == 0)
 		return refuse(refusal, -EINVAL,
 			      "watch.messages: this traffic has no rings; ring, model, trace and "
-			      "jobs of rings have. Programs are watched by watch.operations",
-			      0, 0, 0);
+			      "jobs of rings have. Programs are watched by watch.operations");
 	if (world->scenario->skip.is_on)
 		return refuse(refusal, -EINVAL,
 			      "watch.messages: messages of steps that are left out are never made; "
-			      "skip.steady false goes with it",
-			      0, 0, 0);
+			      "skip.steady false goes with it");
 	return 0;
 }
 

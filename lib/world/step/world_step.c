@@ -53,14 +53,13 @@ static int check_fault(const struct scenario *scenario, const struct fault *faul
 	if (!is_known || fault->from_ps > 0 || fault->until_ps != PS_NEVER)
 		return refuse(refusal, -EINVAL,
 			      "a schedule knows only faults that hold for the whole step: "
-			      "link_down and slow, of a nic, a plane or all",
-			      0, 0, 0);
+			      "link_down and slow, of a nic, a plane or all");
 	if (at->where != LINK_AT_ALL && at->where != LINK_AT_PLANE &&
 	    at->index >= scenario->fabric.nics)
-		return refuse(refusal, -EINVAL, "there is no NIC %", at->index, 0, 0);
+		return refuse(refusal, -EINVAL, "there is no NIC %", at->index);
 	if ((at->where == LINK_AT_NIC || at->where == LINK_AT_PLANE) &&
 	    at->plane >= scenario->fabric.planes)
-		return refuse(refusal, -EINVAL, "there is no plane %", at->plane, 0, 0);
+		return refuse(refusal, -EINVAL, "there is no plane %", at->plane);
 	return 0;
 }
 
@@ -89,8 +88,7 @@ static int find_left(struct world_step *step, const struct scenario *scenario,
 		least = left < least ? left : least;
 	}
 	if (least == 0)
-		return refuse(refusal, -EINVAL, "a NIC without any link: the step would not end", 0,
-			      0, 0);
+		return refuse(refusal, -EINVAL, "a NIC without any link: the step would not end");
 	step->even_ppb = least;
 	step->split_ppb = (uint32_t)(((uint64_t)whole * (members - 1) + least) / members);
 	return 0;
@@ -154,7 +152,7 @@ static int find_plan(struct world_step *step, const struct scenario *scenario,
 		: NULL;
 	if (plan == NULL)
 		return refuse(refusal, -EINVAL,
-			      "--depth has no effect here; it needs traffic.kind model", 0, 0, 0);
+			      "--depth has no effect here; it needs traffic.kind model");
 	int rc = plan_resize(&step->plan, plan, scenario->fabric.nics, refusal);
 	step->seats = (struct seats){scenario->fabric.nics_per_host, GPUS_PER_TRAY};
 	return rc;

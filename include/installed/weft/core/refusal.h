@@ -19,12 +19,26 @@ struct refusal {
 extern "C" {
 #endif
 
-// Sets the text of `refusal` to `text` with every '%' replaced by the next of up to three values in
-// decimal. Pure (no printf). Returns `code` (a negative errno), so that a caller can write `return
-// refuse(...)`.
-int refuse(struct refusal *refusal, int code, const char *text, int64_t first, int64_t second,
-	   int64_t third);
+// What `refuse` calls: `count` values at `values`.
+int refusal_fill(struct refusal *refusal, int code, const char *text, uint32_t count,
+		 const int64_t *values);
 
 #ifdef __cplusplus
 }
+
+template <typename... Value>
+int refuse(struct refusal *refusal, int code, const char *text, Value... value)
+{
+	const int64_t values[] = {0, (int64_t)value...};
+	return refusal_fill(refusal, code, text, sizeof...(value), values + 1);
+}
+#else
+
+// refuse(refusal, code, text, value...): sets the text of `refusal`, unless that is NULL, to `text`
+// with every '%' replaced by the next of the values in decimal; a '%' without a value stays. Pure
+// (no printf). Returns `code` (a negative errno), so that a caller can write `return refuse(...)`.
+#define refuse(refusal, code, text, ...) \
+	refusal_fill(refusal, code, text, \
+		     sizeof((int64_t[]){0, ##__VA_ARGS__}) / sizeof(int64_t) - 1, \
+		     (const int64_t[]){0, ##__VA_ARGS__} + 1)
 #endif
