@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random collectives of random fabrics, run whole and extrapolated by weft coll. A case follows from its seed."""
 import json
-import os
 import random
-import subprocess
 import tempfile
+
+import weft
 
 KINDS = {  # collective: algorithms that it has
     "all_reduce": "ring tree double_tree halving_doubling hierarchical credit_ring",
@@ -97,8 +97,7 @@ def run(words, size, packets, faults=""):
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as base:
         base.write(BASE + faults)
         base.flush()
-        done = subprocess.run([os.environ["WEFT"], "coll", *words, "--scenario", base.name, "-b", str(size), "--packets",
-                               str(packets), "--json"], capture_output=True, text=True, timeout=600)
+        done = weft.run("coll", *words, "--scenario", base.name, "-b", size, "--packets", packets, "--json")
     if done.returncode not in (0, 5) or not done.stdout:
         return None, done.stderr.strip()
     sizes = json.loads(done.stdout)["sizes"]

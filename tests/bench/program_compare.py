@@ -7,11 +7,11 @@ import json
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
+import weft
+
 CASE = "incast8-400g"
 failed = 0
 
@@ -23,7 +23,7 @@ def complain(text):
 
 
 def bench(*words, env=None):
-    return subprocess.run([WEFT, "bench", "sim", "--only", CASE, *words], capture_output=True, text=True, env=env, check=False)
+    return weft.run("bench", "sim", "--only", CASE, *words, env=env)
 
 
 def figures_of(folder, *words, **more):

@@ -13,8 +13,8 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "golden"))
 import program_tune  # noqa: E402
+from weft import WEFT
 
-WEFT = os.environ["WEFT"]
 WORDS = ["perm128-400g", "--knob", "cc.target_delay=0.1rtt..4rtt", "--knob", "cc.qa_gate=0..6", "--knob", "cc.gamma=0.3..1", "--budget", "600", "--json"]
 TICKS = os.sysconf("SC_CLK_TCK")
 

@@ -9,9 +9,10 @@ import sys
 import tempfile
 import unittest
 
-EMU = pathlib.Path(os.environ["WEFT"]).parent / "weft-emu"
+from weft import BAD_INPUT, DONE, ENVIRONMENT, SKIPPED, WEFT
+
+EMU = pathlib.Path(WEFT).parent / "weft-emu"
 WORDS = ["two-racks", "--set", "traffic.bytes=1MiB", "--dilation", "none", "--quiet"]
-DONE, BAD_INPUT, ENVIRONMENT = 0, 2, 3
 
 
 def emu(*words, **more):
@@ -59,5 +60,5 @@ class Start(unittest.TestCase):
 if __name__ == "__main__":
     if "built without DPDK" in emu("--ports", "ring").stderr:
         print("this build has no DPDK: skipped")
-        sys.exit(77)
+        sys.exit(SKIPPED)
     unittest.main()

@@ -8,16 +8,13 @@ import pathlib
 import pty
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
 
-sys.path.append(os.path.join(os.environ["WEFT_SOURCE"], "tests"))
-from under_way import wait_for_work
+import weft
+from weft import DONE, ENVIRONMENT, NOT_VALID, WEFT, wait_for_work
 
-WEFT = os.environ["WEFT"]
-DONE, ENVIRONMENT, NOT_VALID = 0, 3, 5
 LONG = ["link-down", "--set", "traffic.bytes=2GiB", "--set", "limits.time=1000s"]  # minutes, if nobody stops it
 SHORT_S = 1.0  # a run that is asked to stop ends within this time
 STALLING = """name: stalling
@@ -27,8 +24,8 @@ faults: [{kind: link_down, at: {nic: 3, plane: 0}, from: 1us}]
 """
 
 
-def weft(*words, **more):
-    return subprocess.run([WEFT, "sim", *map(str, words)], capture_output=True, text=True, timeout=600, check=False, **more)
+def ran(*words, **more):
+    return weft.run("sim", *words, **more)
 
 
 class Ends(unittest.TestCase):
@@ -67,25 +64,25 @@ class Ends(unittest.TestCase):
         self.assertFalse(self.out.exists())
 
     def test_a_pool_that_runs_dry_names_its_option(self):
-        run = weft("perm128-400g", "--set", "limits.packets=300", "--out", self.out)
+        run = ran("perm128-400g", "--set", "limits.packets=300", "--out", self.out)
         self.assertEqual((run.returncode, run.stderr), (NOT_VALID, "weft sim: a limit was hit: raise limits.packets\n"))
         self.assertIn("PARTIAL RESULT", run.stdout)
         self.assertIn("limits.packets", run.stdout)
         self.assert_partial("limit", "limits.packets")
 
     def test_the_limit_of_hops_names_itself(self):
-        run = weft("perm128-400g", "--set", "limits.hops=100000", "--out", self.out)
+        run = ran("perm128-400g", "--set", "limits.hops=100000", "--out", self.out)
         self.assertEqual((run.returncode, run.stderr), (NOT_VALID, "weft sim: a limit was hit: raise limits.hops\n"))
         self.assert_partial("limit", "limits.hops")
         self.assertTrue(100_000 <= self.result()["speed"]["hops"] < 150_000, self.result()["speed"]["hops"])  # a window more
-        run = weft("incast", "--set", "limits.hops=100000000", "--out", self.folder / "within")
+        run = ran("incast", "--set", "limits.hops=100000000", "--out", self.folder / "within")
         self.assertEqual(run.returncode, 0, run.stderr)
         hops = json.loads((self.folder / "within" / "result.json").read_text(encoding="utf-8"))["speed"]["hops"]
-        run = weft("incast", "--set", f"limits.hops={hops - 1}", "--out", self.folder / "last")  # behind the last completion
+        run = ran("incast", "--set", f"limits.hops={hops - 1}", "--out", self.folder / "last")  # behind the last completion
         self.assertEqual((run.returncode, run.stderr), (0, ""))
 
     def test_the_time_limit_names_itself(self):
-        run = weft("perm128-400g", "--set", "limits.time=30us", "--out", self.out)
+        run = ran("perm128-400g", "--set", "limits.time=30us", "--out", self.out)
         self.assertEqual((run.returncode, run.stderr), (NOT_VALID, "weft sim: a limit was hit: raise limits.time\n"))
         self.assertIn("PARTIAL RESULT", run.stdout)
         self.assert_partial("time", "limits.time")
@@ -102,7 +99,7 @@ class Ends(unittest.TestCase):
                         f"traffic: {{kind: flows, flows: [{flows}]}}\nlimits: {{time: 5ms}}\n", encoding="utf-8")
         seen = set()
         for seed in range(1, 41):  # two of sixteen ways around stand still
-            run = weft(path, "--set", f"seed={seed}", "--json")
+            run = ran(path, "--set", f"seed={seed}", "--json")
             result = json.loads(run.stdout)
             if run.returncode == 0:
                 continue
@@ -113,14 +110,14 @@ class Ends(unittest.TestCase):
         self.assertTrue(seen)
 
     def test_a_time_limit_within_a_window_ends_the_run(self):
-        run = weft("perm128-400g", "--set", "limits.time=30.3us", "--out", self.out)
+        run = ran("perm128-400g", "--set", "limits.time=30.3us", "--out", self.out)
         self.assertEqual(run.returncode, NOT_VALID)
         self.assertEqual(self.result()["run"]["virtual_time_ps"], 30_300_000)
 
     def test_a_workload_that_cannot_complete_is_stalled(self):
         path = self.folder / "stalling.yaml"
         path.write_text(STALLING, encoding="utf-8")
-        run = weft(path, "--out", self.out)
+        run = ran(path, "--out", self.out)
         self.assertEqual(run.returncode, NOT_VALID)
         self.assertIn("stalled", run.stdout)
         self.assertIn("stalled", run.stderr)
@@ -131,8 +128,7 @@ class Ends(unittest.TestCase):
 
     def stop(self, what):
         """Stops a long run in its midst; returns the seconds it took to end."""
-        with subprocess.Popen([WEFT, "sim", *LONG, "--force", "--out", self.out], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True) as run:
+        with weft.start("sim", *LONG, "--force", "--out", self.out) as run:
             deadline = time.monotonic() + 60
             while not (self.folder / ".out.weft-part").exists() and time.monotonic() < deadline:  # made when the run is about to begin
                 time.sleep(0.01)
@@ -191,7 +187,7 @@ class Ends(unittest.TestCase):
         self.assertEqual(self.on_terminal(["link-down", "--quiet"]), (DONE, ""))
 
     def test_a_pipe_gets_no_progress(self):
-        run = weft("link-down")
+        run = ran("link-down")
         self.assertEqual((run.returncode, run.stderr), (DONE, ""))
         self.assertNotIn("\r", run.stdout)
         self.assertNotIn("\033", run.stdout)
@@ -221,7 +217,7 @@ class Ends(unittest.TestCase):
     def test_a_run_is_the_same_each_time(self):
         words = ["perm128-400g", "--set", "traffic.bytes=300kB"]
         for folder in ("a", "b"):
-            self.assertEqual(weft(*words, "--out", self.folder / folder).returncode, DONE)
+            self.assertEqual(ran(*words, "--out", self.folder / folder).returncode, DONE)
         first, second = self.result(self.folder / "a"), self.result(self.folder / "b")
         self.assertEqual(self.lasting(first), self.lasting(second))
         names = sorted(path.name for path in (self.folder / "a").iterdir())
@@ -230,14 +226,14 @@ class Ends(unittest.TestCase):
         for name in names:
             if name.endswith(".hdr"):
                 self.assertEqual((self.folder / "a" / name).read_bytes(), (self.folder / "b" / name).read_bytes(), name)
-        printed = json.loads(weft(*words, "--json").stdout)
+        printed = json.loads(ran(*words, "--json").stdout)
         self.assertEqual(self.lasting(printed), self.lasting(first))
 
     def test_the_text_is_the_same_but_for_times_and_command(self):
         keys = "speed", "command", "weft"
         texts = []
         for folder in ("a", "b"):
-            weft("two-planes", "--out", self.folder / folder)
+            ran("two-planes", "--out", self.folder / folder)
             lines, part = [], ""
             for line in (self.folder / folder / "result.json").read_text(encoding="utf-8").splitlines():
                 if line.startswith('  "'):
@@ -249,13 +245,13 @@ class Ends(unittest.TestCase):
         self.assertGreater(texts[0].count("\n"), 150)
 
     def test_another_seed_is_another_run(self):
-        digests = [json.loads(weft("perm128-400g", "--set", "traffic.bytes=50kB", "--json", "--seed", seed).stdout)["run"]["digest"]
+        digests = [json.loads(ran("perm128-400g", "--set", "traffic.bytes=50kB", "--json", "--seed", seed).stdout)["run"]["digest"]
                    for seed in (1, 2, 3)]
         self.assertEqual(len(set(digests)), 3)
 
     def test_a_second_result_replaces_the_first(self):
         for seed in (1, 2):
-            self.assertEqual(weft("perm128-400g", "--set", "traffic.bytes=50kB", "--seed", seed, "--out", self.out, "--force").returncode, DONE)
+            self.assertEqual(ran("perm128-400g", "--set", "traffic.bytes=50kB", "--seed", seed, "--out", self.out, "--force").returncode, DONE)
         self.assertEqual(self.result()["scenario"]["seed"], "2")
 
 

@@ -14,8 +14,9 @@ import tempfile
 import time
 import unittest
 
-WEFT = os.environ["WEFT"]
-BAD_INPUT, ENVIRONMENT, PEER_LOST, NOT_VALID = 2, 3, 4, 5
+import weft
+from weft import BAD_INPUT, ENVIRONMENT, NOT_VALID, PEER_LOST, SOURCE
+
 SECOND_S = 1.0
 SMALL = ["gradients", "--ports", "memory", "--set", "traffic.buckets=2", "--set", "traffic.bytes=32KiB"]
 # a step is (20 + 40) us * 2 + 20 us without communication
@@ -35,7 +36,7 @@ class Generators(unittest.TestCase):
         self.room.cleanup()
 
     def start(self, *words):
-        process = subprocess.Popen([WEFT, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = weft.start(*words)
         self.started.append(process)
         return process
 
@@ -322,7 +323,7 @@ class Generators(unittest.TestCase):
         job = ["sim", "azure-gb200-llama405b", "--depth", "model", "--json", "--force", "--out", out, "--record-rank"]
         step_ns = json.loads(self.end(self.start(*job, 0))[0])["cases"][0]["step_ps"] // 1000
         lines = (out / "rank-0.record").read_text(encoding="utf-8").split("\n")[2:-1]
-        kept = pathlib.Path(os.environ["WEFT_SOURCE"], "tests/gpu/azure-rank-0.txt")
+        kept = pathlib.Path(SOURCE, "tests/gpu/azure-rank-0.txt")
         self.assertEqual((out / "rank-0.record").read_bytes(), kept.read_bytes(), "tests/gpu/run plays another step than weft sim records")
         parts = [line.split() for line in lines]
         row = [part for part in parts if part[0] != "reduce"]
@@ -376,7 +377,7 @@ class Generators(unittest.TestCase):
 
     def test_without_a_device_its_checks_leave_nothing(self):
         """A driver that is not there, as seen from the program that tests/gpu/run builds; nvcc need not be here for that."""
-        if subprocess.run([WEFT, "gpu", "--probe"], capture_output=True, text=True, check=True).stdout.count("\n  --device "):
+        if weft.run("gpu", "--probe", check=True).stdout.count("\n  --device "):
             self.skipTest("there is a device")
         out, err = self.end(self.start("gpu", "--link", self.link, "--device", "0"), ENVIRONMENT)
         self.assertEqual(out, "")

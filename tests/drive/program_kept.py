@@ -17,8 +17,9 @@ import tempfile
 import time
 import unittest
 
-WEFT = os.environ["WEFT"]
-DONE, BAD_INPUT, ENVIRONMENT, NOT_VALID = 0, 2, 3, 5
+import weft
+from weft import BAD_INPUT, DONE, ENVIRONMENT, NOT_VALID, WEFT
+
 KILLS = 50
 SMALL = """name: small
 fabric: {nics: 8, planes: 2, nics_per_t0: 4, t1_count: 2}
@@ -48,10 +49,10 @@ class Kept(unittest.TestCase):
         self.room.cleanup()
 
     def weft(self, program, *words, **more):
-        return subprocess.run([WEFT, program, *map(str, words)], capture_output=True, text=True, timeout=600, check=False, **more)
+        return weft.run(program, *words, **more)
 
     def start(self, *words, **more):
-        run = subprocess.Popen([WEFT, "sim", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+        run = weft.start("sim", *words, **more)
         deadline = time.monotonic() + 30
         while not self.has_part(run) and run.poll() is None and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -302,7 +303,7 @@ class Kept(unittest.TestCase):
                     os.write(fill, b"x" * 65536)
             except BlockingIOError:
                 pass
-            run = subprocess.Popen([WEFT, "report", self.out, "--quiet"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            run = weft.start("report", self.out, "--quiet")
             deadline = time.monotonic() + 30
             while not any(name.startswith(".report.html.") for name in files_of(self.out)) and run.poll() is None and time.monotonic() < deadline:
                 time.sleep(0.01)

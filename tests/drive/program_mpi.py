@@ -14,7 +14,9 @@ import tempfile
 import time
 import unittest
 
-WEFT = os.environ["WEFT"]
+import weft
+from weft import SKIPPED, WEFT
+
 MPI = pathlib.Path(WEFT).parent / "weft-sim-mpi"
 DONE, BAD_INPUT, LOST, NOT_VALID = 0, 2, 4, 5
 RIGHTS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}  # a container is root
@@ -106,8 +108,7 @@ class Ranks(unittest.TestCase):
 
     def hold(self, *words, counts=(1, 2, 3, 4)):
         """The same files from one process without mpirun and from so many with it."""
-        alone = subprocess.run([WEFT, "sim", *map(str, words), "--out", self.folder / "alone"], capture_output=True, text=True,
-                               timeout=600, check=False)
+        alone = weft.run("sim", *words, "--out", self.folder / "alone")
         self.assertIn(alone.returncode, (DONE, NOT_VALID), alone.stderr)
         should = self.result("alone")
         for count in counts:
@@ -351,5 +352,5 @@ class Ranks(unittest.TestCase):
 if __name__ == "__main__":
     if not MPI.exists() or shutil.which("mpirun") is None:
         print("skipped: this build has no MPI, or there is no mpirun (openmpi-bin)")
-        sys.exit(77)
+        sys.exit(SKIPPED)
     unittest.main()

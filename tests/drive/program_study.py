@@ -4,20 +4,15 @@
 nothing is called flat; what is wrong is refused with nothing written; what is interrupted leaves what there is."""
 import csv
 import json
-import os
 import pathlib
 import signal
 import statistics
-import subprocess
-import sys
 import tempfile
 import unittest
 
-sys.path.append(os.path.join(os.environ["WEFT_SOURCE"], "tests"))
-from under_way import wait_for_work
+import weft
+from weft import BAD_INPUT, DONE, MISSED, NOT_VALID, wait_for_work
 
-WEFT = os.environ["WEFT"]
-DONE, MISSED, BAD_INPUT, NOT_VALID = 0, 1, 2, 5
 SMALL = """name: small
 fabric: {nics: 8, planes: 2, nics_per_t0: 4, t1_count: 2}
 traffic: {kind: permutation, bytes: 100kB}
@@ -46,8 +41,7 @@ class Study(unittest.TestCase):
         return path
 
     def weft(self, text, *words, status=DONE):
-        run = subprocess.run([WEFT, "sim", self.file(text), *map(str, words)], capture_output=True, text=True, timeout=600,
-                             check=False)
+        run = weft.run("sim", self.file(text), *words)
         self.assertEqual(run.returncode, status, run.stderr)
         return run
 
@@ -217,8 +211,7 @@ class Study(unittest.TestCase):
 
     def stop(self, jobs):
         words = ["--set", "traffic.bytes=2MB", "--seeds", "5000", "--jobs", str(jobs), "--out", self.out, "--force"]
-        with subprocess.Popen([WEFT, "sim", self.file(SMALL), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True) as run:
+        with weft.start("sim", self.file(SMALL), *words) as run:
             wait_for_work(run, 1)
             run.send_signal(signal.SIGINT)
             printed, said = run.communicate(timeout=600)

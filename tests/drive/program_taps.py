@@ -3,15 +3,14 @@
 """Captures and results of the real program in one folder: beside each other they are both whole, and a capture that a file of
 the result would replace is refused before anything is written."""
 import json
-import os
 import pathlib
 import struct
-import subprocess
 import tempfile
 import unittest
 
-WEFT = os.environ["WEFT"]
-DONE, BAD_INPUT = 0, 2
+import weft
+from weft import BAD_INPUT, DONE
+
 FRAME, STATISTICS = 6, 5  # types of blocks
 
 
@@ -24,8 +23,7 @@ class Beside(unittest.TestCase):
         self.room.cleanup()
 
     def run_weft(self, *words):
-        return subprocess.run([WEFT, "sim", "two-racks", "--set", "traffic.bytes=1MiB", *words], capture_output=True, text=True,
-                              timeout=600, check=False, cwd=self.folder)
+        return weft.run("sim", "two-racks", "--set", "traffic.bytes=1MiB", *words, cwd=self.folder)
 
     def test_a_capture_may_lie_beside_a_result(self):
         run = self.run_weft("--out", "out", "--pcap", "out/hdr.pcapng", "--log", "result.json")
@@ -67,7 +65,7 @@ class Beside(unittest.TestCase):
             self.assertEqual(rows, lines[:len(rows)])
             self.assertEqual(self.count(cut, STATISTICS), self.count(blocks, STATISTICS))
             self.assertEqual((self.lost(cut), self.left_out(cut)), (0, told["pcap_left_out"]))
-            said = subprocess.run([WEFT, "pcap", "analyze", "cut.pcapng"], cwd=self.folder, capture_output=True, text=True, check=True).stdout
+            said = weft.run("pcap", "analyze", "cut.pcapng", cwd=self.folder, check=True).stdout
             self.assertIn(f"{told['pcap_left_out']:,} frames passed the capture point and are not in the file, by its own count: it was full\n", said)
             self.assertNotIn("the capture dropped", said)
             self.assertIn(f"weft sim: cut.pcapng: full: {told['pcap_left_out']} packets are left out; --pcap-max SIZE allows more\n", run.stderr)

@@ -5,11 +5,11 @@ combinations that hide what they seem to show, in whatever way they are run."""
 import json
 import os
 import re
-import subprocess
 import tempfile
 import unittest
 
-WEFT = os.environ["WEFT"]
+import weft
+
 PROGRAMS = "sim emu coll goodput gpu compare mllog plan report scaling topology trace validate validate-fabric verdict bench".split()
 MANY = {"--set", "--fault", "--tap", "--sweep", "--play", "--require", "--rate"}  # each adds to those before
 VALUES = ("1", "2", "auto", "1M", "int8", "sum", "ring", "goal", "chakra", "simai", "1%", "90s", "steady", "llama-3", "nvrx-in-job", "100MB")
@@ -18,7 +18,7 @@ FABRIC = ("name: small\nfabric: {nics: 8, nics_per_t0: 4, t1_count: 2, planes: 2
 
 
 def call(*words):
-    return subprocess.run([WEFT, *words], capture_output=True, text=True, timeout=120)
+    return weft.run(*words)
 
 
 def options(program):

@@ -11,10 +11,9 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.append(os.path.join(os.environ["WEFT_SOURCE"], "tests"))
 import shipped
+from weft import DONE, MISSED, NOT_VALID, SKIPPED, SOURCE, WEFT
 
-SOURCE = pathlib.Path(os.environ["WEFT_SOURCE"])
 PCAPS = SOURCE / "pcaps"
 CLOS = "fabric: {topology: clos, nics: 8, nics_per_t0: 4, t1_count: 4, planes: 2}\ntraffic: {kind: permutation, bytes: 100kB}\n"
 VALUES = ", ".join(f"{{ev: {number << 27 | 5}}}" for number in range(16))
@@ -28,13 +27,12 @@ EVS = {  # choices of entropy values that RC has no use for, or one of its own
     "usid": "fabric: {topology: clos, nics: 8, nics_per_t0: 4, t1_count: 4, planes: 2, forwarding: usid}\n"
             "traffic: {kind: permutation, bytes: 100kB}\n",
 }
-DONE, MISSED, NOT_VALID = 0, 1, 5
 PATIENCE_S = 600
 
 
 def run(name, kind):
     """Exit status and result."""
-    command = [os.environ["WEFT"], "sim", name, *shipped.WORDS.get(name, []), "--set", f"transport.kind={kind}", "--json"]
+    command = [WEFT, "sim", name, *shipped.WORDS.get(name, []), "--set", f"transport.kind={kind}", "--json"]
     if kind == "rc":
         command += ["--set", "cc.algorithm=fixed"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
@@ -99,5 +97,5 @@ def both_ways(folder):
 if __name__ == "__main__":
     if os.environ.get("WEFT_SANITIZE") and not os.environ.get("WEFT_WHOLE"):
         print("whole scenarios take minutes under sanitizers: `tests/run sanitize` runs them")
-        sys.exit(77)
+        sys.exit(SKIPPED)
     main()

@@ -9,21 +9,17 @@ import subprocess
 import sys
 import tempfile
 
-CASES = pathlib.Path(os.environ.get("WEFT_SHARED") or pathlib.Path(os.environ["WEFT_SOURCE"]).parent / "shared") / "data" / "cases"
+import weft
+from weft import SKIPPED, SOURCE, WEFT, check
+
+CASES = pathlib.Path(os.environ.get("WEFT_SHARED") or SOURCE.parent / "shared") / "data" / "cases"
 MRC, RC4 = 162, 82  # bytes on the line beside the payload
 SHARE = 0.993  # of what arithmetic gives: the first round trip and the idle probes are in it
 SEEDS = 8  # of dead trunks
-failed = 0
-
-
-def check(holds, said):
-    global failed
-    failed += not holds
-    print("ok:" if holds else "not ok:", said)
 
 
 def result(name, *words):
-    command = [os.environ["WEFT"], "sim", str(CASES / name), "--json", *words]
+    command = [WEFT, "sim", str(CASES / name), "--json", *words]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     if done.returncode != 0:
         raise SystemExit(f"not ok: {' '.join(command)}: exit {done.returncode}: {done.stderr[:300]}")
@@ -108,7 +104,7 @@ def starts():
             ends[unit] = got["run"]["last_completion_ps"]
             taken = {row["key"]: row["value"] for row in got["taken"]}
             check(taken.get("traffic.start_unit") == {"1ps": "1ps", "1us": "1000000ps"}[unit], f"JSON says the unit of starts: {unit}")
-        said = subprocess.run([os.environ["WEFT"], "sim", str(path), "--set", "traffic.start_unit=1us"], capture_output=True, text=True, check=True)
+        said = weft.run("sim", path, "--set", "traffic.start_unit=1us", check=True)
     check(ends["1us"] - ends["1ps"] == 100_000_000 - 100, f"a start of 100 us is {(ends['1us'] - ends['1ps']) / 1e6:.1f} us later than one of 100 ps")
     check("starts of the matrix: in units of 1.000 us" in said.stdout, "the unit of starts is said")
 
@@ -128,7 +124,7 @@ def imports():
     """Topologies of other tools as scenarios, which run; a lone flow fills its line."""
     lone = ["--set", "traffic.kind=incast", "--set", "traffic.senders=1", "--set", "traffic.bytes=20MB"]
     for name, size in (("ns3_star.txt", (21, 1)), ("clab.yaml", (2, 3))):
-        made = subprocess.run([os.environ["WEFT"], "topology", "--import", str(CASES / name)], capture_output=True, text=True, check=True).stdout
+        made = weft.run("topology", "--import", CASES / name, check=True).stdout
         check((f"nics: {size[0]}\n" in made, made.count("- {name: ")) == (True, size[1]), f"{name}: {size[0]} NICs, {size[1]} switches")
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
             file.write(made)
@@ -150,7 +146,7 @@ def mixed_nics():
 
 if not CASES.is_dir():
     print(f"{CASES} is not here: skipped")
-    sys.exit(77)
+    sys.exit(SKIPPED)
 links()
 roce()
 marks()
@@ -161,4 +157,4 @@ starts()
 polarised()
 imports()
 mixed_nics()
-sys.exit(failed > 0)
+sys.exit(check.failed > 0)

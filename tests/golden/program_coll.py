@@ -3,13 +3,13 @@
 """weft coll: columns and their arithmetic, every collective with every algorithm that it has and checked data, sizes that
 are extrapolated against sizes that are run, and options that are refused."""
 import json
-import os
 import signal
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
+import weft
+from weft import check
+
 KINDS = {  # collective: algorithms that it has
     "all_reduce": "ring tree double_tree halving_doubling hierarchical",
     "reduce_scatter": "ring halving_doubling direct hierarchical",
@@ -66,18 +66,11 @@ REFUSED = [  # words, what must be said
     (["all_reduce", "--algorithm", "credit_ring", "--set", "traffic.jobs=2", "--ranks", "16"], "traffic.jobs is set twice"),
     (["all_reduce", "--no-such"], "unknown option"),
 ]
-failed = 0
 
 
 def coll(*words, timeout=600):
-    done = subprocess.run([WEFT, "coll", *words], capture_output=True, text=True, timeout=timeout)
+    done = weft.run("coll", *words, timeout=timeout)
     return done.returncode, done.stdout, done.stderr
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
 
 
 def rows(text):
@@ -215,7 +208,7 @@ def check_faults():
                 else:
                     check(status == 5 and row["time_us"] is None and left_out in row["why_not"], f"{fault}, {algorithm}: {row['time_us']} {row['why_not']}")
             words = ["sim", base.name, "--set", "traffic.chunk=16KiB", "--json"]
-            done = subprocess.run([WEFT, *words, "--sample", "steps=20,fill=4"], capture_output=True, text=True)
+            done = weft.run(*words, "--sample", "steps=20,fill=4")
             one, messages = json.loads(done.stdout)["collectives"][0], json.loads(done.stdout)["messages"]
             if holds:
                 check(done.returncode == 0 and one["time_ps"] > 0, f"{fault}, a sample: {done.stderr}")
@@ -223,7 +216,7 @@ def check_faults():
                 check(done.returncode == 5 and one["time_ps"] is None and "begins or ends" in one["time_ps_reason"] and
                       f"a fault ({fault.split(',')[0]}) begins or ends while" in done.stderr and
                       all(each["p50_ns"] is None for each in messages), f"{fault}, a sample: {one['time_ps']} {done.stderr}")
-            done = subprocess.run([WEFT, *words], capture_output=True, text=True) if "flap" in fault else None
+            done = weft.run(*words) if "flap" in fault else None
             check(done is None or done.returncode == 0 and json.loads(done.stdout)["collectives"][0]["time_ps"] > 0, f"{fault}, whole")
 
 
@@ -239,8 +232,7 @@ def check_ends():
     check(status == 5 and json.loads(out)["sizes"] == [] and json.loads(out)["busbw_mean_GBps"] is None and
           err == "weft coll: 1048576 bytes: the run ended as time limit; raise limits.time\n", f"  where it is the first: {status} {err}")
     check(json.loads(coll("all_reduce", "-b", "1M", "--json")[1])["end"] == "done", "  which else is done")
-    run = subprocess.Popen([WEFT, "coll", "all_reduce", "-b", "1M", "-e", "1G", "-f", "1024", "-n", "100"], stdout=subprocess.PIPE,
-                           stderr=subprocess.PIPE, text=True)
+    run = weft.start("coll", "all_reduce", "-b", "1M", "-e", "1G", "-f", "1024", "-n", "100")
     first = [run.stdout.readline() for _ in range(7)]  # up to the first row
     run.send_signal(signal.SIGINT)
     out, err = run.communicate(timeout=600)
@@ -256,5 +248,5 @@ check_data()
 check_extrapolation()
 check_no_time()
 check_faults()
-print(f"{failed} failed")
-sys.exit(1 if failed else 0)
+print(f"{check.failed} failed")
+sys.exit(1 if check.failed else 0)

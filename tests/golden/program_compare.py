@@ -3,40 +3,28 @@
 """weft compare on what weft wrote: equal runs are equal, a swept key that matters differs beyond noise with the same seeds
 and with others, one that does not matter never does; exit statuses; what cannot be compared is refused."""
 import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
-failed = 0
+import weft
+from weft import check
+
 SMALL = """name: small
 fabric: {nics: 16, planes: 2, link_rate: 100Gb/s, nics_per_t0: 8, t1_count: 4}
 traffic: {kind: permutation, bytes: 512KiB}
 """
 
 
-def weft(*words):
-    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=600)
-    return done.returncode, done.stdout, done.stderr
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
-
-
 def run(folder, name, *words):
     (folder / "small.yaml").write_text(SMALL)
-    status, _, errors = weft("sim", folder / "small.yaml", "--out", folder / name, *words)
+    status, _, errors = weft.outcome("sim", folder / "small.yaml", "--out", folder / name, *words)
     check(status in (0, 5), f"{name} ran: {errors.strip()}")
     return folder / name
 
 
 def rows(a, b, *words):
-    status, text, _ = weft("compare", a, b, "--json", *words)
+    status, text, _ = weft.outcome("compare", a, b, "--json", *words)
     got = json.loads(text)
     return status, got, {row["name"]: row for row in got["rows"]}
 
@@ -70,14 +58,14 @@ def check_runs(folder):
           "a lossy run has other fields")
     check(not any(name.startswith(("speed", "command", "weft")) for name in table), "nothing of the machine")
     check(rows(one, partial)[0] == 5, "a partial run: status 5")
-    text = weft("compare", one, lossy)[1]
+    text = weft.outcome("compare", one, lossy)[1]
     check("says nothing of noise" in text and "congestion.retransmitted " in text, "the table says so")
-    check("transport.qps_failed " not in text and "transport.qps_failed " in weft("compare", one, lossy, "--all")[1],
+    check("transport.qps_failed " not in text and "transport.qps_failed " in weft.outcome("compare", one, lossy, "--all")[1],
           "--all shows equal fields, too")
 
 
 def refused(what, words, says):
-    got, out, errors = weft("compare", *words)
+    got, out, errors = weft.outcome("compare", *words)
     check(got == 2 and out == "" and errors.count("\n") == 1 and errors.startswith("weft compare: ") and says in errors,
           f"{what}: {errors.strip()}")
 
@@ -101,7 +89,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         for part in (check_studies, check_runs, check_refusals):
             part(pathlib.Path(name))
-    sys.exit(1 if failed else 0)
+    sys.exit(1 if check.failed else 0)
 
 
 if __name__ == "__main__":

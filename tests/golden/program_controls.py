@@ -4,13 +4,13 @@
 for. The rules themselves, with their sources, are held by tests/unit/cc_*.c, transport_balance.c, transport_reps.c,
 transport_path.c and fabric_spray.c. What is asked here leaves wide margins."""
 import json
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
+from weft import WEFT, check
+
 FABRIC = "fabric: {topology: leaf-spine, nics: 32, nics_per_t0: 8, t1_count: 8, link_rate: 100Gb/s}\n"
 SENDERS, BYTES = 8, 4000000
 INCAST = ("name: controls\n" + FABRIC + "queue: {ecn_last_hop: true}\n"
@@ -21,14 +21,6 @@ PATHS = ("name: controls\n" + FABRIC + "queue: {ecn_last_hop: true}\ntransport: 
 SLOW = PATHS + "faults: [{kind: slow, at: {t0: 0, up: 1, plane: 0}, rate: 25%}]\n"
 DEAD = PATHS + "faults: [{kind: link_down, at: {t0: 0, up: 1, plane: 0}, from: 30us}]\n"
 BLIND, LEARNING = ("rotate", "random"), ("mrc", "bitmap", "mixed")
-failed = 0
-
-
-def check(what, holds):
-    global failed
-    if not holds:
-        failed += 1
-        print(f"not ok: {what}")
 
 
 def run(folder, text, *sets):
@@ -52,17 +44,17 @@ def controls(folder):
     by = {name: run(folder, INCAST, f"cc.algorithm={name}") for name in ("fixed", *moving)}
     marked = {name: of["congestion"]["marked_share"] for name, of in by.items()}
     for name in moving:
-        check(f"{name} sends less again than a fixed window", again(by[name]) * 20 < again(by["fixed"]))
-        check(f"{name} keeps the receiver's line busy", BOUND_US < end_us(by[name]) < 1.06 * BOUND_US)
-    check("a fixed window does not", end_us(by["fixed"]) > 1.15 * BOUND_US)
-    check("a third off per mark leaves fewer marks than a quarter", marked["dctcp"] < 0.9 * marked["mprdma"])
-    check("NSCC aims at a delay, where nearly all is marked", marked["nscc"] > 1.5 * marked["mprdma"])
+        check(again(by[name]) * 20 < again(by["fixed"]), f"{name} sends less again than a fixed window")
+        check(BOUND_US < end_us(by[name]) < 1.06 * BOUND_US, f"{name} keeps the receiver's line busy")
+    check(end_us(by["fixed"]) > 1.15 * BOUND_US, "a fixed window does not")
+    check(marked["dctcp"] < 0.9 * marked["mprdma"], "a third off per mark leaves fewer marks than a quarter")
+    check(marked["nscc"] > 1.5 * marked["mprdma"], "NSCC aims at a delay, where nearly all is marked")
     for name in ("rccc", "nscc_rccc"):
-        check(f"{name} gives each the same", by[name]["flows"]["max_ns"] < 1.03 * by[name]["flows"]["min_ns"])
+        check(by[name]["flows"]["max_ns"] < 1.03 * by[name]["flows"]["min_ns"], f"{name} gives each the same")
     unmarked = INCAST.replace("ecn_last_hop: true", "ecn: false")
     deaf, delay = (run(folder, unmarked, f"cc.algorithm={name}") for name in ("mprdma", "swift"))
-    check("without marks those that know only these send much again", again(deaf) > 2.5 * again(by["mprdma"]))
-    check("Swift, which knows delays, does not", again(delay) < 2 * again(by["swift"]))
+    check(again(deaf) > 2.5 * again(by["mprdma"]), "without marks those that know only these send much again")
+    check(again(delay) < 2 * again(by["swift"]), "Swift, which knows delays, does not")
     return len(by)
 
 
@@ -71,16 +63,15 @@ def paths(folder):
     whole, slow, dead = ({name: run(folder, text, f"transport.path={name}") for name in names}
                          for text in (PATHS, SLOW, DEAD))
     for name in (*BLIND, *LEARNING, "reps", "reps_legacy"):
-        check(f"{name} ends long before one path per flow", 2 * end_us(whole[name]) < end_us(whole["single"]))
-    check("flowlets end between the two",
-          end_us(whole["rotate"]) < end_us(whole["flowlet"]) < end_us(whole["single"]))
+        check(2 * end_us(whole[name]) < end_us(whole["single"]), f"{name} ends long before one path per flow")
+    check(end_us(whole["rotate"]) < end_us(whole["flowlet"]) < end_us(whole["single"]), "flowlets end between the two")
     for name in LEARNING:
         for other in BLIND:
-            check(f"{name} leaves a slow link, {other} does not", 1.5 * end_us(slow[name]) < end_us(slow[other]))
-            check(f"{name} leaves a dead one, {other} does not", 5 * end_us(dead[name]) < end_us(dead[other]))
-    check("REPS takes slow paths less often than a list without end", 2 * again(slow["reps"]) < again(slow["reps_legacy"]))
-    check("REPS, which freezes, outlives a dead link", 2 * end_us(dead["reps"]) < end_us(dead["reps_legacy"]))
-    check("one path per flow does not end over a dead link", dead["single"] is None)
+            check(1.5 * end_us(slow[name]) < end_us(slow[other]), f"{name} leaves a slow link, {other} does not")
+            check(5 * end_us(dead[name]) < end_us(dead[other]), f"{name} leaves a dead one, {other} does not")
+    check(2 * again(slow["reps"]) < again(slow["reps_legacy"]), "REPS takes slow paths less often than a list without end")
+    check(2 * end_us(dead["reps"]) < end_us(dead["reps_legacy"]), "REPS, which freezes, outlives a dead link")
+    check(dead["single"] is None, "one path per flow does not end over a dead link")
     return len(names)
 
 
@@ -89,13 +80,13 @@ def switches(folder):
     whole, slow = ({name: run(folder, text, "transport.path=single", f"fabric.spray={name}") for name in names}
                    for text in (PATHS, SLOW))
     for name in ("round_robin", "adaptive"):
-        check(f"switches with {name} spread one path per flow", 3 * end_us(whole[name]) < end_us(whole["hash"]))
-    check("by queue less goes to a slow link than in turn", 1.5 * again(slow["adaptive"]) < again(slow["round_robin"]))
-    check("flowlets of switches move flows off it", 3 * end_us(slow["flowlet"]) < end_us(slow["hash"]))
+        check(3 * end_us(whole[name]) < end_us(whole["hash"]), f"switches with {name} spread one path per flow")
+    check(1.5 * again(slow["adaptive"]) < again(slow["round_robin"]), "by queue less goes to a slow link than in turn")
+    check(3 * end_us(slow["flowlet"]) < end_us(slow["hash"]), "flowlets of switches move flows off it")
     return len(names)
 
 
 with tempfile.TemporaryDirectory() as folder:
     counts = [part(folder) for part in (controls, paths, switches)]
-print(f"{counts[0]} congestion controls, {counts[1]} ways to choose paths, {counts[2]} of switches: {failed} wrong")
-sys.exit(failed > 0)
+print(f"{counts[0]} congestion controls, {counts[1]} ways to choose paths, {counts[2]} of switches: {check.failed} wrong")
+sys.exit(check.failed > 0)

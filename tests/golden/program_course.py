@@ -5,13 +5,12 @@ digest, counters, latencies and all other figures but those of memory and speed.
 their QPs, and the run stays the same as long as nothing comes again; with losses it ends, and every byte is placed. What
 cannot be made is refused."""
 import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
+import weft
+
 SCENARIO = """name: course
 fabric:
   topology: leaf-spine
@@ -74,7 +73,7 @@ def complain(text):
 
 def sim(path, sets):
     words = [word for one in sets for word in ("--set", one)]
-    return subprocess.run([WEFT, "sim", path, "--json", *words], capture_output=True, text=True, timeout=600)
+    return weft.run("sim", path, "--json", *words)
 
 
 def differences(one, other, path=""):

@@ -3,19 +3,16 @@
 """What a culprit explains of the slowest: of faults at known places the named one has far more of the worst steps than of all, and of a
 ring the figures are those that the time line of the same run gives."""
 import json
-import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 from collections import defaultdict
 
-sys.path.append(os.path.join(os.environ["WEFT_SOURCE"], "tests"))
 from goal_rounds import rounds
+import weft
+from weft import check
 
-WEFT = os.environ["WEFT"]
-FAILED = []
 NICS = 16
 RING = """name: ring
 fabric: {nics: 16, nics_per_t0: 4, t1_count: 4, planes: 2}
@@ -52,15 +49,8 @@ watch: {links: true, delays: true}
 """
 
 
-def check(is_right, text):
-    if not is_right:
-        print(f"not ok: {text}")
-        FAILED.append(text)
-
-
 def run(folder, name, *words):
-    done = subprocess.run([WEFT, "sim", folder / f"{name}.yaml", "--out", folder / "out", "--force", *words], capture_output=True, text=True,
-                          timeout=600, check=False)
+    done = weft.run("sim", folder / f"{name}.yaml", "--out", folder / "out", "--force", *words)
     check(done.returncode == 0, f"{name} {words}: {done.stderr}")
     return json.loads((folder / "out" / "result.json").read_text(encoding="utf-8"))["culprits"], done.stdout
 
@@ -187,4 +177,4 @@ with tempfile.TemporaryDirectory() as room:
     the_dark_port_is_named_and_not_its_peer(place)
     hosts_have_the_worst_steps(place)
     unavailable_with_the_reason(place)
-sys.exit(1 if FAILED else 0)
+sys.exit(1 if check.failed else 0)

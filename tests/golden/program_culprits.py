@@ -11,10 +11,10 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.append(os.path.join(os.environ["WEFT_SOURCE"], "tests"))
 from goal_rounds import rounds
+import weft
+from weft import WEFT
 
-WEFT = os.environ["WEFT"]
 SEEDS = int(os.environ.get("WEFT_CULPRIT_SEEDS", "2"))
 NICS, T0S, T1S, PLANES = 32, 4, 8, 2
 WORLD = f"""name: culprits
@@ -117,7 +117,7 @@ def unjudged(path):
     """Where queues are short that is not known, and said; nobody is named."""
     fault = "{kind: ecn, at: {t1: 1, plane: 0}, low: 1GB, high: 1GB}"
     found = result(path, 1, "--fault", fault)
-    text = subprocess.run([WEFT, "sim", path, "--fault", fault], capture_output=True, text=True, timeout=600, check=False).stdout
+    text = weft.run("sim", path, "--fault", fault).stdout
     light = result(path, 1, "--set", "queue.ecn_low=90KiB", "--set", "queue.ecn_high=100KiB")
     return (found["list"] == [] and 0 < found["switches_judged"] < found["switches"]
             and f"{found['switches'] - found['switches_judged']} of {found['switches']} switches cannot be judged by their marks at this load" in text
@@ -152,11 +152,11 @@ def controls(path):
     """Another place than the fault's is not taken for it, and the terminal says what result.json does."""
     fault = "{kind: loss, at: {nic: 3, plane: 1}, probability: 5%}"
     found = culprits(path, 1, "--fault", fault)
-    text = subprocess.run([WEFT, "sim", path, "--fault", fault], capture_output=True, text=True, timeout=600, check=False).stdout
-    calm = subprocess.run([WEFT, "sim", path], capture_output=True, text=True, timeout=600, check=False).stdout
-    off = subprocess.run([WEFT, "sim", path, "--set", "watch.links=false", "--json"], capture_output=True, text=True, timeout=600, check=False)
+    text = weft.run("sim", path, "--fault", fault).stdout
+    calm = weft.run("sim", path).stdout
+    off = weft.run("sim", path, "--set", "watch.links=false", "--json")
     unwatched = json.loads(off.stdout)
-    watched = json.loads(subprocess.run([WEFT, "sim", path, "--json"], capture_output=True, text=True, timeout=600, check=False).stdout)
+    watched = json.loads(weft.run("sim", path, "--json").stdout)
     return (not is_first(found, "link", "nic 3 plane 0 -") and not is_first(found, "nic", "nic 3")
             and f"look at: {found[0]['name']} (lossy)" in text and found[0]["evidence"] in text
             and "nobody stands out among" in calm and "look at" not in calm

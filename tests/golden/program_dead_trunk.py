@@ -6,13 +6,14 @@ and a hole's age, after which a tail is asked for. And one trunk of four of a si
 each flow finds out for itself. Its losses are of paths, so the window stays open: the slowest flow takes a few timers more than the
 rate that is left asks for, not one for each EV."""
 import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-WEFT, SEEDS, LATER_US = os.environ["WEFT"], (1, 2, 3, 4), 50
+import weft
+from weft import check
+
+SEEDS, LATER_US = (1, 2, 3, 4), 50
 SCENARIO = ("name: dead-trunk\nfabric: {nics: 32, planes: 8, link_rate: 100Gb/s, nics_per_t0: 16, t1_count: 4, bundle: 4}\n"
             "traffic: {kind: tornado, bytes: 18MB}\n")
 ONE_PLANE = ("name: one-plane\nfabric: {nics: 16, planes: 1, nics_per_t0: 4, t1_count: 4, link_rate: 100Gb/s}\n"
@@ -20,17 +21,10 @@ ONE_PLANE = ("name: one-plane\nfabric: {nics: 16, planes: 1, nics_per_t0: 4, t1_
              "faults: [{kind: link_down, at: {t0: 0, up: 0, plane: 0}, from: 100us}]\n")
 SLOWEST_US = 1500  # 450 at the rate that is left, and four timers of 262
 DEAD = ["--fault", "{kind: link_down, at: {t0: 0, up: 0, plane: 0}}"]
-failed = 0
-
-
-def check(what, holds):
-    global failed
-    failed += not holds
-    print(f"{'ok' if holds else 'not ok'}: {what}")
 
 
 def run(path, seed, *words):
-    done = subprocess.run([WEFT, "sim", path, "--seed", str(seed), "--json", *words], capture_output=True, text=True, timeout=300, check=True)
+    done = weft.run("sim", path, "--seed", seed, "--json", *words, check=True)
     return json.loads(done.stdout)
 
 
@@ -45,13 +39,13 @@ with tempfile.TemporaryDirectory() as folder:
     for seed in SEEDS:
         healthy, dead = p95_us(run(file, seed)), run(file, seed, *DEAD)
         timeouts = dead["congestion"]["retransmitted_by"]["timeout"]
-        check(f"seed {seed}: p95 {healthy:.1f} us, with a dead trunk {p95_us(dead):.1f} us, {timeouts} timers",
-              p95_us(dead) <= healthy + LATER_US and timeouts == 0)
+        check(p95_us(dead) <= healthy + LATER_US and timeouts == 0,
+              f"seed {seed}: p95 {healthy:.1f} us, with a dead trunk {p95_us(dead):.1f} us, {timeouts} timers")
         waited += run(file, seed, *DEAD, "--set", "transport.hole_age=off")["flows"]["p95_ns"] / 1000 > healthy + 200
-    check(f"with timers alone {waited} of {len(SEEDS)} wait for one", waited == len(SEEDS))
+    check(waited == len(SEEDS), f"with timers alone {waited} of {len(SEEDS)} wait for one")
     file = pathlib.Path(folder, "one-plane.yaml")
     file.write_text(ONE_PLANE, encoding="utf-8")
     for seed in SEEDS:
         slowest = run(file, seed)["flows"]["max_ns"] / 1000
-        check(f"seed {seed}: one trunk of four of a plane with 256 EVs dies: the slowest flow takes {slowest:.0f} us", slowest < SLOWEST_US)
-sys.exit(failed > 0)
+        check(slowest < SLOWEST_US, f"seed {seed}: one trunk of four of a plane with 256 EVs dies: the slowest flow takes {slowest:.0f} us")
+sys.exit(check.failed > 0)

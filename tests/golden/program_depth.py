@@ -3,14 +3,14 @@
 """weft sim --depth model: the Azure step, case by case, against an independent model of it; the bands that it must lie
 in; what two logs say of it. Without the logs their part is left out and said so."""
 import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
-LOGS = pathlib.Path(os.environ["WEFT_SHARED"], "data", "traces", "given", "mlperf")
+import weft
+from weft import SHARED, check
+
+LOGS = pathlib.Path(SHARED, "data", "traces", "given", "mlperf")
 AZURE = "azure-gb200-llama405b"
 HOOK = ["--set", "traffic.model=llama-3.1-405b-azure-hook"]
 # Of the independent model (a Python script of its own: pipeline, collectives): case, head, tail, exposed in ms.
@@ -41,17 +41,10 @@ GOLDEN = [
     ("NICs of half the rate", 1300161, 55882, 29053, 26828),
     ("gradients of 4 bytes", 1284284, 40005, 13177, 26828),
 ]
-failed = 0
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
 
 
 def sim(*words):
-    done = subprocess.run([WEFT, "sim", *map(str, words)], capture_output=True, text=True, timeout=600)
+    done = weft.run("sim", *words)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -209,14 +202,13 @@ def check_logs(folder):
         if log.exists():
             path = folder / "step.json"
             path.write_text(json.dumps(result))
-            done = subprocess.run([WEFT, "mllog", str(log), "--result", str(path), "--within", "0.02"], capture_output=True,
-                                  text=True, timeout=600)
+            done = weft.run("mllog", log, "--result", path, "--within", "0.02")
             check(done.returncode == 0, f"which is the log's median: {done.stderr.strip() or done.stdout.splitlines()[-1]}")
     predicted = model()["prediction"]
     slots = {"2560": 24 * 8 + 7, "5120": 16 * 8 + 7}
     logs = [LOGS / f"nvidia_gb200_{gpus}gpu_llama31_405b_result_0.txt" for gpus in slots]
     if all(log.exists() for log in logs):
-        done = subprocess.run([WEFT, "mllog", "--json", *map(str, logs)], capture_output=True, text=True, timeout=600)
+        done = weft.run("mllog", "--json", *logs)
         large, small = (log["validation_median_s"] for log in json.loads(done.stdout)["logs"])
         slope = (large - small) / (slots["2560"] - slots["5120"])
         check(abs(predicted["forward_ps"] / 1e12 - slope) < 1e-8, f"a forward is their slope of validation, {slope * 1e3:.5f} ms")
@@ -232,7 +224,7 @@ def main():
         check_logs(pathlib.Path(name))
     if not LOGS.is_dir():
         print(f"the given logs are not here ({LOGS}): their part is left out")
-    sys.exit(1 if failed else 0)
+    sys.exit(1 if check.failed else 0)
 
 
 if __name__ == "__main__":

@@ -3,24 +3,18 @@
 """weft sim --depth full and --depth all: a step small enough for every packet, at three depths that must agree."""
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
+import weft
+from weft import check
+
 SMALL = "llama-small-3-depths"
 EXPERTS = "moe-small-3-depths"
-failed = 0
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
 
 
 def sim(*words):
-    done = subprocess.run([WEFT, "sim", *map(str, words)], capture_output=True, text=True, timeout=600)
+    done = weft.run("sim", *words)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -165,7 +159,7 @@ def check_refusals():
 def main():
     for part in (check_depths, check_books, check_experts, check_all_reduces, check_orders, check_delays, check_folder, check_refusals):
         part()
-    sys.exit(1 if failed else 0)
+    sys.exit(1 if check.failed else 0)
 
 
 if __name__ == "__main__":

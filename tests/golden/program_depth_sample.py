@@ -3,24 +3,17 @@
 """weft sim --depth sample: a step whose collectives run packet by packet where it waits for them. Here on 16 racks; the
 whole job is in tests/soak."""
 import json
-import os
-import subprocess
 import sys
 
-WEFT = os.environ["WEFT"]
+import weft
+from weft import check
+
 AZURE = "azure-gb200-llama405b"
 SMALL = [AZURE, "--depth", "sample", "--set", "fabric.nics=1024", "--sample", "steps=6,fill=4"]
-failed = 0
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
 
 
 def sim(*words):
-    done = subprocess.run([WEFT, "sim", *map(str, words)], capture_output=True, text=True, timeout=600)
+    done = weft.run("sim", *words)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -120,7 +113,7 @@ def main():
     check_order()
     check_steps()
     check_refusals()
-    sys.exit(1 if failed else 0)
+    sys.exit(1 if check.failed else 0)
 
 
 if __name__ == "__main__":

@@ -5,11 +5,13 @@ import concurrent.futures
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-SHIPPED = pathlib.Path(os.environ["WEFT_SOURCE"]) / "apps" / "scenarios"
+import weft
+from weft import SKIPPED, SOURCE
+
+SHIPPED = SOURCE / "apps" / "scenarios"
 # What is changed in a drill so that it must miss: assignments, or texts of the file and what they become.
 MORE = {
     "drill-nic-links-1": ("plane: 0}}\n", "plane: 0}}\n  - {kind: link_down, at: {nic: 0, plane: 7}}\n"),
@@ -49,7 +51,7 @@ FOLLOWS = {"drill-header-efficiency": [PLAIN, "transport.header=166B"],
 
 
 def run(what, arguments):
-    done = subprocess.run([os.environ["WEFT"], "sim", what, *arguments], capture_output=True, text=True, timeout=600, check=False)
+    done = weft.run("sim", what, *arguments)
     if done.returncode not in (0, 1):
         sys.exit(f"not ok: {what} {arguments}: exit {done.returncode}: {done.stderr}")
     return done
@@ -115,5 +117,5 @@ def main():
 if __name__ == "__main__":
     if os.environ.get("WEFT_SANITIZE") and not os.environ.get("WEFT_WHOLE"):
         print("whole scenarios take minutes under sanitizers: `tests/run sanitize` runs them")
-        sys.exit(77)
+        sys.exit(SKIPPED)
     main()

@@ -11,16 +11,13 @@ import os
 import pathlib
 import re
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 
-sys.path.append(os.path.join(os.environ["WEFT_SOURCE"], "tests"))
-from under_way import wait_for_work
+import weft
+from weft import BAD_INPUT, DONE, ENVIRONMENT, NOT_VALID, wait_for_work
 
-WEFT = os.environ["WEFT"]
-DONE, BAD_INPUT, ENVIRONMENT, NOT_VALID = 0, 2, 3, 5
 NOWAIT = ["--dilation", "none"]
 SMALL = ["two-racks", "--set", "traffic.bytes=1MiB"]
 CPUS = len(os.sched_getaffinity(0))
@@ -32,16 +29,12 @@ traffic: {kind: flows, flows: [{from: 0, to: 1, bytes: 1kB}]}
 """
 
 
-def weft(*words):
-    return subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=600, check=False)
-
-
 class Emu:
     def __init__(self, folder):
         self.folder = folder
         self.out = folder / "out"
         self.done = self.failed = 0
-        run = weft("emu", *SMALL, *NOWAIT, "--ports", "ring")
+        run = weft.run("emu", *SMALL, *NOWAIT, "--ports", "ring")
         self.has_dpdk = "built without DPDK" not in run.stderr
         print("with DPDK" if self.has_dpdk else "without DPDK")
 
@@ -61,7 +54,7 @@ class Emu:
 
     def refused(self, what, words, says, status=BAD_INPUT, program="emu", out=True):
         """`weft emu WORDS` ends with `status` and one line that has all of `says`."""
-        run = weft(program, *words, *(["--out", self.out] if out else []))
+        run = weft.run(program, *words, *(["--out", self.out] if out else []))
         says = [says] if isinstance(says, str) else says
         is_told = run.stderr.count("\n") == 1 and run.stderr.startswith(f"weft {program}: ")
         is_told = is_told and all(text in run.stderr for text in says)
@@ -92,13 +85,13 @@ def lossless(emu):
     emu.refused("PFC with frames", [*pfc, *NOWAIT, "--ports", "memory"], ["queue.pfc", "--ports none"])
     for program, more in (("sim", []), ("emu", [*NOWAIT, "--ports", "none"])):
         emu.refused(f"PFC with {program} --log", [*pfc, *more, "--log", emu.folder / "x"], ["queue.pfc", "--log"], program=program)
-    digests = [digest_of(weft("sim", *pfc)), digest_of(weft("emu", *pfc, *NOWAIT, "--ports", "none"))]
+    digests = [digest_of(weft.run("sim", *pfc)), digest_of(weft.run("emu", *pfc, *NOWAIT, "--ports", "none"))]
     emu.hold(f"PFC without frames is what it is in virtual time: {digests}", digests[0] is not None and digests[0] == digests[1])
 
 
 def switching(emu):
     cut = [*SMALL, "--set", "fabric.switching=cut_through"]
-    digests = [digest_of(weft("sim", *cut)), digest_of(weft("emu", *cut, *NOWAIT, "--ports", "memory"))]
+    digests = [digest_of(weft.run("sim", *cut)), digest_of(weft.run("emu", *cut, *NOWAIT, "--ports", "memory"))]
     emu.hold(f"cut-through with frames is what it is without: {digests}", digests[0] is not None and digests[0] == digests[1])
 
 
@@ -112,7 +105,7 @@ def files(emu):
                         program=program)
         emu.refused(f"{program} with one file for both", [*SMALL, *more, "--pcap", emu.folder / "x", "--log", emu.folder / "x"],
                     "is written already by this call", program=program)
-        run = weft(program, *SMALL, *more, "--pcap", "/dev/full", "--log", "/dev/full", "--out", emu.out)
+        run = weft.run(program, *SMALL, *more, "--pcap", "/dev/full", "--log", "/dev/full", "--out", emu.out)
         emu.hold(f"{program}: a full disk is told", run.returncode == ENVIRONMENT and "/dev/full: " in run.stderr, run)
         emu.hold(f"{program}: and costs no result", digest_of(run) is not None and (emu.out / "result.json").exists(), run)
         emu.clear()
@@ -121,7 +114,7 @@ def files(emu):
 def without_dpdk(emu):
     for words in (["--ports", "ring"], ["--ports", "4"], ["--ports", "ring", "--eal", "-v"], ["--ports", "ring", "--lanes", "2"]):
         emu.refused(" ".join(words), [*SMALL, *words], "built without DPDK; --ports memory", ENVIRONMENT)
-    run = weft("emu", *SMALL, *NOWAIT)
+    run = weft.run("emu", *SMALL, *NOWAIT)
     emu.hold("without words there are ports in memory", run.returncode == DONE, run)
 
 
@@ -152,7 +145,7 @@ def with_dpdk(emu):
     if CPUS < 16:
         emu.refused("more lanes than CPUs", [*ring, "--lanes", "16"], ["16 lanes", f"there are {CPUS}"], ENVIRONMENT)
     for words in ("--log-level=info", "-v", "--no-huge -m 256", "--file-prefix=mine"):
-        run = weft("emu", *ring, "--quiet", "--eal", words)
+        run = weft.run("emu", *ring, "--quiet", "--eal", words)
         emu.hold(f"--eal '{words}' is taken", run.returncode == DONE and not run.stderr, run)
 
 
@@ -172,10 +165,10 @@ def is_paced_as_told(result, ports, dilation):
 
 
 def runs(emu, ports):
-    sim = digest_of(weft("sim", "two-racks", "--quiet"))
-    run = weft("emu", "two-racks", "--quiet", "--ports", ports)
+    sim = digest_of(weft.run("sim", "two-racks", "--quiet"))
+    run = weft.run("emu", "two-racks", "--quiet", "--ports", ports)
     emu.hold(f"{ports}: with a dilation found by a trial, the digest of sim", sim is not None and digest_of(run) == sim, run)
-    run = weft("emu", "two-racks", "--ports", ports, "--dilation", "1", "--json", "--out", emu.out)
+    run = weft.run("emu", "two-racks", "--ports", ports, "--dilation", "1", "--json", "--out", emu.out)
     emu.hold(f"{ports}: a run that is late is done", run.returncode == DONE, run)
     if run.returncode != DONE:
         return
@@ -183,7 +176,7 @@ def runs(emu, ports):
     emu.hold(f"{ports}: a run that is late has the digest of sim", result["run"]["digest"] == sim)
     emu.hold(f"{ports}: and says how late", result["pace"]["lateness"]["p99_ns"] > 0)
     emu.hold(f"{ports}: and what went through the ports", is_paced_as_told(result, ports, 1.0))
-    run = weft("emu", "two-racks", "--quiet", "--ports", ports, "--seed", "2", *NOWAIT)
+    run = weft.run("emu", "two-racks", "--quiet", "--ports", ports, "--seed", "2", *NOWAIT)
     emu.hold(f"{ports}: another seed is another run", digest_of(run) not in (None, sim), run)
 
 
@@ -191,9 +184,9 @@ def watched(emu, ports):
     """What is watched does not depend on the driver, nor on the lanes; it adds up to the totals."""
     words = ["link-down", "--set", "traffic.bytes=12MiB", "--set", "watch.bin=10us", "--set", "watch.nics=true"]
     words += ["--set", "watch.bypasses=10000", "--json"]
-    sim = json.loads(weft("sim", *words).stdout)
+    sim = json.loads(weft.run("sim", *words).stdout)
     for lanes in ((), ("--lanes", "2"))[:2 if ports == "ring" and CPUS > 1 else 1]:
-        run = weft("emu", *words, *NOWAIT, "--ports", ports, *lanes)
+        run = weft.run("emu", *words, *NOWAIT, "--ports", ports, *lanes)
         result = json.loads(run.stdout)
         emu.hold(f"{ports} {lanes}: counts over time are those of sim", result["series"] == sim["series"], run)
         emu.hold(f"{ports} {lanes}: dead paths are those of sim", result["bypass"] == sim["bypass"], run)
@@ -208,7 +201,7 @@ def watched(emu, ports):
 
 def paced(emu, ports):
     """Virtual time times the dilation is wall time, as near as a machine that others use can be."""
-    run = weft("emu", *SMALL, "--ports", ports, "--dilation", str(PACED), "--json")
+    run = weft.run("emu", *SMALL, "--ports", ports, "--dilation", str(PACED), "--json")
     result = json.loads(run.stdout)
     wanted = result["run"]["last_completion_ps"] / 1e12 * PACED
     emu.hold(f"{ports}: a run takes {wanted:.2f} s or more: {result['speed']['wall_s']:.2f}", result["speed"]["wall_s"] >= wanted * 0.9)
@@ -217,7 +210,7 @@ def paced(emu, ports):
 def stopped(emu, ports, what):
     out = emu.folder / f"stopped-{ports}-{what.name}"
     words = ["two-racks", "--ports", ports, "--dilation", "200000", "--out", out, "--pcap", emu.folder / "stopped.pcapng", "--force"]
-    with subprocess.Popen([WEFT, "emu", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+    with weft.start("emu", *words) as run:
         deadline = time.monotonic() + 30
         while not out.with_name(f".{out.name}.weft-part").exists() and time.monotonic() < deadline:  # made when the run is about to begin
             time.sleep(0.01)
@@ -240,7 +233,7 @@ def stopped_in_trial(emu, ports):
     """A trial of several seconds is stopped within its first one."""
     out = emu.folder / f"trial-{ports}"
     words = ["link-down", "--set", "traffic.bytes=512MiB", "--ports", ports, "--out", out]
-    with subprocess.Popen([WEFT, "emu", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+    with weft.start("emu", *words) as run:
         wait_for_work(run, 0.7)
         run.send_signal(signal.SIGINT)
         printed, said = run.communicate(timeout=600)
@@ -258,7 +251,7 @@ def is_paced_as_stopped(result):
 def seen(emu, ports):
     """What hosts saw of each other adds up to what the cables of NICs took and brought, with losses on the way."""
     losses = ["--fault", "{kind: loss, at: all, probability: 1%}"]
-    run = weft("emu", *SMALL, *NOWAIT, "--ports", ports, *losses, "--json")
+    run = weft.run("emu", *SMALL, *NOWAIT, "--ports", ports, *losses, "--json")
     emu.hold(f"{ports}: a run with losses", run.returncode == DONE, run)
     result = json.loads(run.stdout)
     ways, sums = result["fidelity"]["ways"], result["conservation"]
@@ -268,7 +261,7 @@ def seen(emu, ports):
     emu.hold(f"{ports}: over T0, T1 and T0 from rack to rack: {hops}", hops == {3})
     emu.hold(f"{ports}: by paths: {ways}", all(0 < way["paths_came"] <= way["paths_left"] <= 4 * 256 and not way["more_paths"] for way in ways))
     emu.hold(f"{ports}: a sentence", "as in weft sim" in result["fidelity"]["conclude"])
-    run = weft("sim", *SMALL, *losses, "--json")
+    run = weft.run("sim", *SMALL, *losses, "--json")
     emu.hold("without a clock nothing of it is there", "fidelity" not in json.loads(run.stdout), run)
 
 

@@ -11,7 +11,9 @@ import subprocess
 import tempfile
 import unittest
 
-WEFT = os.environ["WEFT"]
+import weft
+from weft import WEFT
+
 SMALL = """name: small
 fabric: {nics: 8, nics_per_t0: 4, t1_count: 2}
 traffic: {kind: permutation, bytes: 100kB}
@@ -26,7 +28,7 @@ ELSEWHERE = {("sim", 4), ("emu", 4), ("gpu", 4), ("gpu", 5), ("bench", 5), ("sca
 
 def statuses(program):
     """Those that the help names."""
-    text = subprocess.run([WEFT, "help", program], capture_output=True, text=True, timeout=600, check=True).stdout
+    text = weft.run("help", program, check=True).stdout
     section = re.search(r"^EXIT STATUS\n(.*?)(?=^[A-Z]|\Z)", text, re.S | re.M)[1]
     return {int(number) for number in re.findall(r"^ {4}(\d) ", section, re.M)}
 
@@ -40,7 +42,7 @@ class Exits(unittest.TestCase):
             (cls.folder / f"{name}.yaml").write_text(text, encoding="utf-8")
         (cls.folder / "log.txt").write_text(LOG, encoding="utf-8")
         for name, words in (("out", []), ("other", ["--set", "traffic.bytes=200kB"]), ("cut", ["--set", "limits.time=5us"])):
-            subprocess.run([WEFT, "sim", cls.at("small.yaml"), "--quiet", *words, "--out", cls.at(name)], capture_output=True, timeout=600, check=False)
+            weft.run("sim", cls.at("small.yaml"), "--quiet", *words, "--out", cls.at(name), text=False)
 
     @classmethod
     def tearDownClass(cls):
@@ -91,7 +93,7 @@ class Exits(unittest.TestCase):
                 if words is None:
                     continue
                 with self.subTest(program=program, status=status):
-                    run = subprocess.run([WEFT, program, *words], capture_output=True, text=True, timeout=600, check=False)
+                    run = weft.run(program, *words)
                     self.assertEqual(run.returncode, status, f"{words}: {run.stdout[-300:]} {run.stderr}")
 
     @unittest.skipIf(os.environ.get("WEFT_SANITIZE"), "a sanitizer wants more addresses than the limit leaves")
@@ -99,11 +101,10 @@ class Exits(unittest.TestCase):
         """What the scenario's own limit is too little for is wrong input."""
         small = self.at("small.yaml")
         for words in (["sim", small], ["coll", "all_reduce", "-b", "64K"], ["sim", small, "--seeds", "2"], ["topology", small]):
-            run = subprocess.run([WEFT, *words], capture_output=True, text=True, timeout=600, check=False,
-                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)))
+            run = weft.run(*words, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)))
             self.assertEqual(run.returncode, 3, f"{words}: {run.stderr}")
             self.assertIn("the system", run.stderr)
-        run = subprocess.run([WEFT, "sim", small, "--set", "limits.memory=1MiB"], capture_output=True, text=True, timeout=600, check=False)
+        run = weft.run("sim", small, "--set", "limits.memory=1MiB")
         self.assertEqual(run.returncode, 2, run.stderr)
 
     def test_a_bad_variant_is_told_before_the_first_one_runs(self):
@@ -112,18 +113,18 @@ class Exits(unittest.TestCase):
                             ("  - name: b\n    set: 'traffic.bites=1kB'\n", "7:11")):
             path = self.folder / "variants.yaml"
             path.write_text(variants + more, encoding="utf-8")
-            run = subprocess.run([WEFT, "sim", path], capture_output=True, text=True, timeout=600, check=False)
+            run = weft.run("sim", path)
             self.assertEqual((run.returncode, run.stdout), (2, ""), run)
             self.assertRegex(run.stderr, f"^weft sim: {re.escape(str(path))}:{place}: variants\\[\\].set: ")
 
     def test_variants_that_ran_are_shown_where_a_later_one_is_refused(self):
         path = self.folder / "variants.yaml"
         path.write_text(SMALL + "variants:\n  - {name: a, set: traffic.bytes=30kB}\n  - {name: b, set: limits.memory=1MiB}\n", encoding="utf-8")
-        run = subprocess.run([WEFT, "sim", path], capture_output=True, text=True, timeout=600, check=False)
+        run = weft.run("sim", path)
         self.assertEqual(run.returncode, 2, run)
         self.assertIn("limits.memory", run.stderr)
         self.assertRegex(run.stdout, r"variants side by side[^$]*\n  a  ")
-        told = subprocess.run([WEFT, "sim", path, "--json"], capture_output=True, text=True, timeout=600, check=False).stdout
+        told = weft.run("sim", path, "--json").stdout
         self.assertEqual([one["name"] for one in json.loads(told)["variants"]], ["a"])
 
     def test_output_that_takes_nothing_is_an_error_of_the_environment(self):

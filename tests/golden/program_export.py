@@ -4,13 +4,13 @@
 same rings, so digests are the same. GOAL has messages alone: the slices of a ring and the credits that let them go. The last
 credits of a ring, which nobody waits for, are not among them, so what they take of the lines is missing: less than 0.02 %."""
 import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
+import weft
+from weft import check
+
 # one switch that never marks, trims or drops, and a window that is never full: nothing but lines and delays
 IDEAL = ("fabric: {topology: leaf-spine, nics: 8, nics_per_t0: 8, t1_count: 1, link_rate: 400Gb/s, nic_delay: 1us,"
          " trunk_delay: 1us, switch_delay: 0ns}\n"
@@ -19,17 +19,10 @@ HOSTS = ("fabric: {topology: clos, nics: 16, nics_per_host: 2, planes: 2, nics_p
          "scaleup: {rate: 450GB/s, delay: 900ns}\n")
 LAST_CREDITS = 2e-4
 SHARED = 0.05  # of GOAL, where two channels between the same two NICs share a connection
-failed = 0
 
 
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
-
-
-def weft(*words):
-    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=600)
+def ran(*words):
+    done = weft.run(*words)
     check(done.returncode == 0, " ".join(map(str, words[:2])) + " " + done.stderr.strip())
     return done.stdout
 
@@ -37,7 +30,7 @@ def weft(*words):
 def run(folder, name, fabric, traffic):
     path = folder / f"{name}.yaml"
     path.write_text(f"name: {name}\n{fabric}traffic: {{{traffic}}}\n")
-    told = json.loads(weft("sim", path, "--json"))
+    told = json.loads(ran("sim", path, "--json"))
     return told["run"]["last_completion_ps"], told["run"]["digest"]
 
 
@@ -47,7 +40,7 @@ def check_job(folder, fabric, traffic, keys="", tolerance=0.0):
     keys = keys and f", {keys}"
     took, digest = run(folder, name, fabric, traffic + keys)
     for form in ("chakra", "goal"):
-        weft("sim", folder / f"{name}.yaml", "--export", form, "--out", folder / f"{name}.{form}")
+        ran("sim", folder / f"{name}.yaml", "--export", form, "--out", folder / f"{name}.{form}")
     again = run(folder, f"chakra-{name}", fabric, f"kind: trace, trace: {folder}/{name}.chakra{keys}")
     check(again == (took, digest), f"  Chakra of {traffic}{keys}: {again[0] / 1e6:.3f} us of {took / 1e6:.3f}, the same digest")
     goal, _ = run(folder, f"goal-{name}", fabric, f"kind: goal, file: {folder}/{name}.goal/program.goal")
@@ -66,7 +59,7 @@ def main():
         for kind, algorithm in (("all_reduce", "tree"), ("all_reduce", "double_tree"), ("all_to_all", "direct"),
                                 ("all_reduce", "halving_doubling"), ("all_gather", "pat"), ("broadcast", "ring")):
             check_job(folder, IDEAL, f"kind: collective, collective: {kind}, algorithm: {algorithm}, ranks: 8, bytes: 1MB, channels: 2")
-    sys.exit(1 if failed else 0)
+    sys.exit(1 if check.failed else 0)
 
 
 if __name__ == "__main__":

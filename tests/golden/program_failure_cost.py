@@ -10,25 +10,18 @@ import concurrent.futures
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-WEFT, SCENARIOS = os.environ["WEFT"], pathlib.Path(os.environ["WEFT_SOURCE"], "apps", "scenarios")
+import weft
+from weft import SCENARIOS, SKIPPED, check
+
 TAKEN = {"trunk": 1 / 128, "t1": 1 / 32, "t0": 1 / 8, "plane": 1 / 8, "nic-port": 1 / 128} # of all flows
 WORST = {**TAKEN, "nic-port": 1 / 8}
 BYTES, BIN_US, DOWN_AT_US, SETTLED_US = "200MB", 10, 200, 150 # a failure at DOWN_AT_US, and MRC may take so long to settle
 STEADY_MAX, WHOLE_MAX = 1.3, 2.5
 STEP_BINS = 5
 NICS = 32
-failed = 0
-
-
-def check(what, holds):
-    global failed
-    if not holds:
-        failed += 1
-        print(f"not ok: {what}")
 
 
 def run(folder, what, variant, seed, is_healthy):
@@ -41,8 +34,7 @@ def run(folder, what, variant, seed, is_healthy):
     fault = "" if is_healthy else "faults:\n" + rest.split("expect:")[0]
     path = pathlib.Path(folder, f"{what}-{variant}-{seed}-{is_healthy}.yaml")
     path.write_text(lead + fault, encoding="utf-8")
-    done = subprocess.run([WEFT, "sim", path, "--variant", variant, "--seed", str(seed), "--json"], capture_output=True, text=True,
-                          timeout=600, check=False)
+    done = weft.run("sim", path, "--variant", variant, "--seed", seed, "--json")
     if done.returncode != 0:
         sys.exit(f"not ok: {what} {variant}: exit {done.returncode}: {done.stderr}")
     return json.loads(done.stdout)
@@ -94,14 +86,14 @@ def main(seeds):
                 mean[path] = [sum(column) / len(rows) for column in list(zip(*rows))[:2]] + [max(row[2] for row in rows)]
             mrc, rotate = mean["mrc"], mean["rotate"]
             print(f"| {what} | {load} % | {TAKEN[what] * 100:.1f} % | {mrc[2]} us | {mrc[0]:.2f} | {mrc[1]:.2f} | {rotate[0]:.2f} | {rotate[1]:.2f} |")
-            check(f"{what} at {load} %: steady {mrc[0]:.2f}", mrc[0] <= STEADY_MAX)
-            check(f"{what} at {load} %: whole {mrc[1]:.2f}", mrc[1] <= WHOLE_MAX)
+            check(mrc[0] <= STEADY_MAX, f"{what} at {load} %: steady {mrc[0]:.2f}")
+            check(mrc[1] <= WHOLE_MAX, f"{what} at {load} %: whole {mrc[1]:.2f}")
             kept = [kept_bps(runs, what, f"{path}-{load}", seeds) / 1e9 for path in ("mrc", "rotate")]
-            check(f"{what} at {load} %: MRC keeps {kept[0]:.1f} Gb/s a NIC, rotation {kept[1]:.1f}", kept[0] > kept[1])
+            check(kept[0] > kept[1], f"{what} at {load} %: MRC keeps {kept[0]:.1f} Gb/s a NIC, rotation {kept[1]:.1f}")
             last = [max(runs[what, f"{path}-{load}", seed, False]["flows"]["max_ns"] for seed in seeds) for path in ("mrc", "rotate")]
-            check(f"{what} at {load} %: MRC is done after {last[0]} ns, rotation after {last[1]}", last[0] < last[1])
-    check("a T0 at 80 % of the load costs rotation more than a steady part may", mean_cost(runs, seeds) > STEADY_MAX)
-    print(f"{len(asked)} runs, {failed} wrong")
+            check(last[0] < last[1], f"{what} at {load} %: MRC is done after {last[0]} ns, rotation after {last[1]}")
+    check(mean_cost(runs, seeds) > STEADY_MAX, "a T0 at 80 % of the load costs rotation more than a steady part may")
+    print(f"{len(asked)} runs, {check.failed} wrong")
 
 
 def kept_bps(runs, what, variant, seeds):
@@ -121,6 +113,6 @@ def mean_cost(runs, seeds):
 if __name__ == "__main__":
     if os.environ.get("WEFT_SANITIZE") and not os.environ.get("WEFT_WHOLE"):
         print("whole scenarios take minutes under sanitizers: `tests/run sanitize` runs them")
-        sys.exit(77)
+        sys.exit(SKIPPED)
     main([int(word) for word in sys.argv[1:]] or [1])
-    sys.exit(failed > 0)
+    sys.exit(check.failed > 0)

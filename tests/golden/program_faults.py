@@ -3,14 +3,15 @@
 """Every kind of fault, from the command line and from the file: the same run, in virtual time and with frames, and one that
 differs from the run without it."""
 import json
-import os
 import pathlib
 import shlex
 import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
+import weft
+from weft import WEFT, check
+
 WORLD = """name: faults
 fabric: {nics: 8, planes: 2, nics_per_t0: 4, t1_count: 2}
 transport: {evs: 32, rto: 80us}
@@ -56,7 +57,6 @@ faults:
   - {kind: corrupt, from: 24us, at: {plane: 0}, probability: 0.028, until: 126us}
   - {kind: corrupt, from: 10us, at: {nic: 3, plane: 0}, probability: 0.037, until: 111us}
 """
-failed = 0
 
 
 def digest(command, scenario, *words):
@@ -68,13 +68,6 @@ def digest(command, scenario, *words):
     return json.loads(run.stdout)["run"]["digest"]
 
 
-def check(what, holds):
-    global failed
-    if not holds:
-        failed += 1
-        print(f"not ok: {what}")
-
-
 with tempfile.TemporaryDirectory() as folder:
     plain = pathlib.Path(folder, "plain.yaml")
     plain.write_text(WORLD, encoding="utf-8")
@@ -83,36 +76,36 @@ with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder, "fault.yaml")
         file.write_text(WORLD + f"faults: [{fault}]\n", encoding="utf-8")
         of_file = digest("sim", file)
-        check(f"{name}: changes the run", of_file != calm)
-        check(f"{name}: the same from the command line", digest("sim", plain, "--fault", fault) == of_file)
+        check(of_file != calm, f"{name}: changes the run")
+        check(digest("sim", plain, "--fault", fault) == of_file, f"{name}: the same from the command line")
         frames = digest("emu", plain, "--fault", fault, "--ports", "memory", "--dilation", "none")
-        check(f"{name}: the same with frames", frames == of_file)
-    told = subprocess.run([WEFT, "sim", "--help"], capture_output=True, text=True, timeout=60, check=True).stdout
+        check(frames == of_file, f"{name}: the same with frames")
+    told = weft.run("sim", "--help", timeout=60, check=True).stdout
     examples = [shlex.split(line) for line in told.splitlines() if line.startswith("    weft sim ") and "--fault '" in line]
-    check("the help has an example of a fault", examples)
+    check(examples, "the help has an example of a fault")
     for example in examples:
         scenario, *words = example[2:]
-        check(f"{' '.join(example)}: changes the run", digest("sim", scenario, *words) != digest("sim", scenario))
+        check(digest("sim", scenario, *words) != digest("sim", scenario), f"{' '.join(example)}: changes the run")
     at_once = pathlib.Path(folder, "at_once.yaml")
     at_once.write_text(WORLD.replace(", start: 2us", ""), encoding="utf-8")
     words = [WEFT, "sim", at_once, "--fault", FAULTS["a straggler"]]
     refused = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
-    check("a straggler with nothing to be late with is refused",
-          refused.returncode == 2 and "--fault:1: a straggler has no effect here" in refused.stderr)
+    check(refused.returncode == 2 and "--fault:1: a straggler has no effect here" in refused.stderr,
+          "a straggler with nothing to be late with is refused")
     first, second = FAULTS["random loss"], FAULTS["a plane"]
     file.write_text(WORLD + f"faults: [{first}, {second}]\n", encoding="utf-8")
-    check("two faults, in their order", digest("sim", plain, "--fault", first, "--fault", second) == digest("sim", file))
+    check(digest("sim", plain, "--fault", first, "--fault", second) == digest("sim", file), "two faults, in their order")
     file.write_text(WORLD + f"faults: [{first}]\n", encoding="utf-8")
     both = digest("sim", plain, "--fault", first, "--fault", second)
-    check("a fault behind that of the file", digest("sim", file, "--fault", second) == both)
+    check(digest("sim", file, "--fault", second) == both, "a fault behind that of the file")
     file.write_text(LAST_CREDITS, encoding="utf-8")
     words = [WEFT, "sim", file, "--json"]
     done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
-    check(f"a collective whose last credits fail is done: {done.stderr}", done.returncode == 0)
+    check(done.returncode == 0, f"a collective whose last credits fail is done: {done.stderr}")
     if done.returncode == 0:
         counted = json.loads(done.stdout)["transport"]
-        check("  and the credits are flushed", counted["messages_flushed"] > 0 and
-              0 < counted["payload_bytes_new"] - counted["payload_bytes_placed"] <= counted["payload_bytes_flushed"])
+        check(counted["messages_flushed"] > 0 and
+              0 < counted["payload_bytes_new"] - counted["payload_bytes_placed"] <= counted["payload_bytes_flushed"], "  and the credits are flushed")
 
-print(f"{len(FAULTS)} faults, {failed} wrong")
-sys.exit(failed > 0)
+print(f"{len(FAULTS)} faults, {check.failed} wrong")
+sys.exit(check.failed > 0)

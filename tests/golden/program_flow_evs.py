@@ -6,25 +6,17 @@ losses, with RoCE, with several QPs, and where nothing was asked for nothing cha
 import collections
 import csv
 import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
+import weft
+from weft import check
+
 HEAD = "fabric: {nics: 16, planes: 2, nics_per_t0: 8, t1_count: 4, bundle: 2}\ntransport: {evs: 32}\n"
 LOSS = ["--fault", "{kind: loss, at: all, probability: 0.5%}"]
 NOT_COUNTED = {f"{name}{end}": value for name in ("used", "data_packets", "data_bytes")
                for end, value in (("", None), ("_reason", "not counted: watch.evs is false"))}
-failed = 0
-
-
-def check(what, holds):
-    global failed
-    if not holds:
-        failed += 1
-        print(f"not ok: {what}")
 
 
 def flows(*rows):
@@ -34,7 +26,7 @@ def flows(*rows):
 def sim(folder, text, *words):
     file = pathlib.Path(folder, "flows.yaml")
     file.write_text(text, encoding="utf-8")
-    return subprocess.run([WEFT, "sim", file, *words], capture_output=True, text=True, timeout=600, check=False)
+    return weft.run("sim", file, *words)
 
 
 def result(folder, text, *words):
@@ -45,7 +37,7 @@ def told(folder, text, *words):
     """result.json, and the rows of flow_evs.csv and cables.csv."""
     out = pathlib.Path(folder, "out")
     run = sim(folder, text, "--set", "watch.links=true", "--set", "watch.evs=true", "--out", out, "--force", *words)
-    check(f"it runs: {run.stderr}", run.returncode == 0)
+    check(run.returncode == 0, f"it runs: {run.stderr}")
     rows = []
     for name in ("flow_evs.csv", "cables.csv"):
         with open(out / name, encoding="utf-8") as file:
@@ -65,20 +57,20 @@ def books(what, one, evs, cables):
     """The three books of what left: by flows' entropy values, by NICs' cables, by endpoints."""
     by_evs = added(evs, lambda row: (row["from"], row["plane"]), "bytes")
     by_cables = added(cables, lambda row: (row["cable"].split()[1], row["plane"]), "data_bytes", lambda row: row["group"] == "nic_up")
-    check(f"{what}: bytes of values are those of cables, port by port: {by_evs - by_cables} {by_cables - by_evs}", by_evs == by_cables)
+    check(by_evs == by_cables, f"{what}: bytes of values are those of cables, port by port: {by_evs - by_cables} {by_cables - by_evs}")
     for field, mine in (("data_bytes", "bytes"), ("data_packets", "packets")):
         whole = sum(int(row[mine]) for row in evs)
-        check(f"{what}: {field} {whole}", whole == one["transport"][field] == one["flow_evs"][field])
-    check(f"{what}: values used", one["flow_evs"]["used"] == len(evs))
-    check(f"{what}: planes", all(int(row["ev"]) % one["network"]["planes"] == int(row["plane"]) for row in evs))
+        check(whole == one["transport"][field] == one["flow_evs"][field], f"{what}: {field} {whole}")
+    check(one["flow_evs"]["used"] == len(evs), f"{what}: values used")
+    check(all(int(row["ev"]) % one["network"]["planes"] == int(row["plane"]) for row in evs), f"{what}: planes")
     for row in one["flow_evs"]["sets"]:
         mine = [other for other in evs if int(other["flow"]) == row["flow"]]
         named = set(range(row["count"])) if "-" in row["evs"] else set(map(int, row["evs"].split()))
-        check(f"{what}: flow {row['flow']} keeps to its set", {int(other["ev"]) for other in mine} <= named)
-        check(f"{what}: flow {row['flow']} as told", row["data_bytes"] == sum(int(other["bytes"]) for other in mine))
+        check({int(other["ev"]) for other in mine} <= named, f"{what}: flow {row['flow']} keeps to its set")
+        check(row["data_bytes"] == sum(int(other["bytes"]) for other in mine), f"{what}: flow {row['flow']} as told")
     links = {row["group"]: row["data_bytes"] for row in one["links"]["groups"]}
     for group, carried in links.items():
-        check(f"{what}: all cables of {group}", sum(int(row["data_bytes"]) for row in cables if row["group"] == group) == carried)
+        check(sum(int(row["data_bytes"]) for row in cables if row["group"] == group) == carried, f"{what}: all cables of {group}")
     return sum(by_evs.values())
 
 
@@ -97,38 +89,40 @@ with tempfile.TemporaryDirectory() as folder:
         one = result(folder, flows("from: 0, to: 9, bytes: 2MB, evs: [3]"), *words)
         for group in ("nic_up", "trunk_up", "trunk_down", "nic_down"):
             cables, most = busy(one, group)
-            check(f"one value is one path: {group} {words}: {most} of {cables}", abs(most - cables) < 1e-9)
-        check("number 3 is on plane 1", plane_bytes(one, 0) == 0 < plane_bytes(one, 1))
-        check("it ends", one["flows"]["count"] == 1)
-        check("the set is told", one["flow_evs"]["sets"] == [{"flow": 0, "from": 0, "to": 9, "count": 1, "evs": "3", **NOT_COUNTED}])
+            check(abs(most - cables) < 1e-9, f"one value is one path: {group} {words}: {most} of {cables}")
+        check(plane_bytes(one, 0) == 0 < plane_bytes(one, 1), "number 3 is on plane 1")
+        check(one["flows"]["count"] == 1, "it ends")
+        check(one["flow_evs"]["sets"] == [{"flow": 0, "from": 0, "to": 9, "count": 1, "evs": "3", **NOT_COUNTED}], "the set is told")
     wide = result(folder, flows("from: 0, to: 9, bytes: 2MB, evs: 16"))
-    check("16 values are several paths", busy(wide, "trunk_up")[1] < 8 and plane_bytes(wide, 0) > 0 and plane_bytes(wide, 1) > 0)
-    check("a count is told as a range", wide["flow_evs"]["sets"][0]["evs"] == "0-15")
+    check(busy(wide, "trunk_up")[1] < 8 and plane_bytes(wide, 0) > 0 and plane_bytes(wide, 1) > 0, "16 values are several paths")
+    check(wide["flow_evs"]["sets"][0]["evs"] == "0-15", "a count is told as a range")
     plain = result(folder, flows("from: 0, to: 9, bytes: 2MB", "from: 1, to: 10, bytes: 2MB"))
-    check("without sets there are none", plain["flow_evs"] is None and plain["flow_evs_reason"] == "all flows use all entropy values")
+    check(plain["flow_evs"] is None and plain["flow_evs_reason"] == "all flows use all entropy values", "without sets there are none")
     every = result(folder, flows("from: 0, to: 9, bytes: 2MB, evs: 32", "from: 1, to: 10, bytes: 2MB, evs: all"))
-    check("a set of all values changes nothing", every["run"]["digest"] == plain["run"]["digest"])
+    check(every["run"]["digest"] == plain["run"]["digest"], "a set of all values changes nothing")
     mixed = flows("from: 0, to: 9, bytes: 2MB, evs: [0, 2, 4]", "from: 1, to: 10, bytes: 2MB, evs: [1, 3, 5]", "from: 2, to: 11, bytes: 2MB",
                   "from: 10, to: 3, bytes: 2MB, evs: 4")
     digests = {result(folder, mixed, *LOSS, "--set", f"limits.window={window}")["run"]["digest"] for window in ("500ns", "142ns")}
-    check(f"the same in windows of any length: {digests}", len(digests) == 1)
+    check(len(digests) == 1, f"the same in windows of any length: {digests}")
     clean, lossy = (told(folder, mixed, *words) for words in ([], LOSS))
     sent, again = books("clean", *clean), books("lossy", *lossy)
-    check(f"what goes again counts again: {again} after {sent}", again > sent and lossy[0]["congestion"]["retransmitted_share"] > 0)
+    check(again > sent and lossy[0]["congestion"]["retransmitted_share"] > 0, f"what goes again counts again: {again} after {sent}")
     paths = [{row["cable"] for row in told(folder, mixed, "--set", f"seed={seed}")[2]} for seed in (1, 2)]
-    check("each cable has its line", paths[0] == paths[1] and len(paths[0]) == 2 * 2 * (16 + 2 * 4 * 2))
-    check("counting changes nothing", clean[0]["run"]["digest"] == result(folder, mixed)["run"]["digest"])
+    check(paths[0] == paths[1] and len(paths[0]) == 2 * 2 * (16 + 2 * 4 * 2), "each cable has its line")
+    check(clean[0]["run"]["digest"] == result(folder, mixed)["run"]["digest"], "counting changes nothing")
     for words in (["transport.qps_per_connection=3"], ["transport.path=single"], ["transport.path=reps"], ["transport.universe=64"],
                   ["transport.kind=rc", "cc.algorithm=dcqcn"]):
         books(" ".join(words), *told(folder, flows("from: 0, to: 9, bytes: 2MB", "from: 1, to: 9, bytes: 1MB"), *LOSS,
                                      *(part for word in words for part in ("--set", word))))
     books("permutation", *told(folder, HEAD + "traffic: {kind: permutation, bytes: 1MB}\n", *LOSS))
     ring = sim(folder, HEAD + "traffic: {kind: ring, bytes: 1MB}\nwatch: {evs: true}\n")
-    check(f"no flows, no counts: {ring.stderr}", ring.returncode == 2 and "watch.evs has no effect here; it needs a traffic.kind of flows" in ring.stderr)
+    check(ring.returncode == 2 and "watch.evs has no effect here; it needs a traffic.kind of flows" in ring.stderr,
+          f"no flows, no counts: {ring.stderr}")
     many = sim(folder, HEAD.replace("nics: 16", "nics: 512").replace("evs: 32", "evs: 32768") + "traffic: {kind: permutation, bytes: 1kB}\nwatch: {evs: true}\n")
-    check(f"too many counts: {many.stderr}", many.returncode == 2 and "512 flows of 32768 entropy values each are more than 4194304 counts" in many.stderr)
+    check(many.returncode == 2 and "512 flows of 32768 entropy values each are more than 4194304 counts" in many.stderr,
+          f"too many counts: {many.stderr}")
     table = sim(folder, mixed).stdout
-    check("the table tells them", "3 of 4 have sets of their own\n  flow 0, nic 0 to nic 9: 0 2 4\n" in table)
+    check("3 of 4 have sets of their own\n  flow 0, nic 0 to nic 9: 0 2 4\n" in table, "the table tells them")
 
-print("FAIL" if failed else "all that is claimed of flows' entropy values holds")
-sys.exit(failed != 0)
+print("FAIL" if check.failed else "all that is claimed of flows' entropy values holds")
+sys.exit(check.failed != 0)

@@ -6,35 +6,24 @@ import json
 import math
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree
 
-WEFT = os.environ["WEFT"]
+import weft
+from weft import SOURCE, check
+
 AZURE = "azure-gb200-llama405b"
 LLAMA = {"gpu": 148, "hbm": 72, "software": 54, "network": 35, "maintenance": 32, "sram": 19, "gsp": 17, "nic": 7, "watchdog": 7,
          "sdc": 6, "thermal": 6, "ssd": 3, "power": 3, "chassis": 2, "io-board": 2, "dependency": 2, "cpu": 2, "memory": 2}
-failed = 0
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
-
-
-def weft(*words):
-    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=600)
-    return done.returncode, done.stdout, done.stderr
 
 
 def raw(*words):
-    return json.loads(weft("goodput", AZURE, *words, "--json")[1])
+    return json.loads(weft.outcome("goodput", AZURE, *words, "--json")[1])
 
 
 def goodput(*words):
-    status, out, errors = weft("goodput", AZURE, *words, "--json")
+    status, out, errors = weft.outcome("goodput", AZURE, *words, "--json")
     if status != 0:
         check(False, f"{words}: {errors}")
         sys.exit(1)
@@ -63,7 +52,7 @@ def fields_of(value, path=""):
 
 
 def documented(title):
-    text = pathlib.Path(os.environ["WEFT_SOURCE"], "docs", "result.md").read_text(encoding="utf-8")
+    text = pathlib.Path(SOURCE, "docs", "result.md").read_text(encoding="utf-8")
     rows = [line for line in text.split(f"## {title}\n")[1].split("\n## ")[0].splitlines() if line.startswith("| ")]
     return {name.strip() for row in rows[1:] for name in row.split("|")[1].split(",")}
 
@@ -104,15 +93,15 @@ def check_causes():
         check((reactions["network"], reactions["flap"], reactions["nic"]) == wanted, f"what failures do: {wanted}")
         others = {reactions[name] for name in LLAMA if name != "network"}
         check(others == {"restart"}, "all others end the job")
-    cases = json.loads(weft("sim", AZURE, "--depth", "model", "--json")[1])["cases"]
+    cases = json.loads(weft.outcome("sim", AZURE, "--depth", "model", "--json")[1])["cases"]
     steps = {case["name"]: case["step_ps"] / 1e12 for case in cases}
     job = result["job"]
     check(near(job["step_s"], steps["as it is"], 1e-9) and
           near(job["step_with_a_port_down_s"], steps["one port of a NIC down, split evenly"], 1e-9), "steps are the schedule's")
-    table = weft("goodput", AZURE, "--runs", "2")[1]
+    table = weft.outcome("goodput", AZURE, "--runs", "2")[1]
     check("ms (calibrated), with" in table and f"    calibrated times of the step: {job['times_from']}\n" in table and
           "1.2712 s comes out" in job["times_from"] and job["times_assumed"] is False, "the step is said to be fitted")
-    assumed = weft("goodput", "nvidia-h100-8192-quantum2", "--runs", "2")[1]
+    assumed = weft.outcome("goodput", "nvidia-h100-8192-quantum2", "--runs", "2")[1]
     check("ms (assumed)" in assumed and "    assumed    times of the step: " in assumed, "or to be assumed")
     slow = result["mrc"]["of"]["network"]
     load = slow["rate_per_day"] / 24 * 4
@@ -220,7 +209,7 @@ def check_options():
     other = few_runs(*one_plane, "--slow", "1")
     check(other["mrc"]["of"]["network"]["reaction"] == "slow" and near(other["job"]["slow"], 1 - 1 / 1.01, 1e-9),
           "unless somebody says at what speed")
-    status, out, errors = weft("goodput", "meta-24k-roce", "--slow", "1", "--runs", "20", "--json")
+    status, out, errors = weft.outcome("goodput", "meta-24k-roce", "--slow", "1", "--runs", "20", "--json")
     check(status == 0 and json.loads(out)["job"]["step_s"] is None, f"with --slow no step is worked out {errors}")
     short_run = goodput("--days", "1", "--runs", "20")
     check(short_run["days"] == 1 and short_run["runs"] == 20 and short_run["mrc"]["goodput"]["sd"] > base["mrc"]["goodput"]["sd"],
@@ -230,7 +219,7 @@ def check_options():
 def check_faults():
     """A drawn timeline is one that a scenario takes, and has the events of the first run."""
     words = ["--days", "20", "--set", "fabric.nics=2048", "--rate", "flap=50", "--seed", "3"]
-    status, text, errors = weft("goodput", AZURE, *words, "--faults", "5ms")
+    status, text, errors = weft.outcome("goodput", AZURE, *words, "--faults", "5ms")
     lines = [line for line in text.splitlines() if line.startswith("  - {kind: link_down, at: {nic: ")]
     kinds = [line.split(": ")[-1].split(",")[0] for line in lines]
     starts = [int(line.split("from: ")[1].split("ns")[0]) for line in lines]
@@ -244,28 +233,28 @@ def check_faults():
     check(all(abs(kinds.count(kind) - rate) < 5 * math.sqrt(rate) for kind, rate in zip(("network", "flap"), rates)), f"{rates}")
     with tempfile.TemporaryDirectory() as name:
         path = pathlib.Path(name, "azure.yaml")
-        shipped = pathlib.Path(os.environ["WEFT_SOURCE"], "apps", "scenarios", AZURE + ".yaml")
+        shipped = pathlib.Path(SOURCE, "apps", "scenarios", AZURE + ".yaml")
         path.write_text(shipped.read_text(encoding="utf-8") + text, encoding="utf-8")
-        status, _, errors = weft("topology", path, "--set", "fabric.nics=2048")
+        status, _, errors = weft.outcome("topology", path, "--set", "fabric.nics=2048")
         check(status == 0, f"a scenario takes them {errors}")
-    status, text, _ = weft("goodput", AZURE, "--days", "0.001", "--faults", "5ms")
+    status, text, _ = weft.outcome("goodput", AZURE, "--days", "0.001", "--faults", "5ms")
     check(status == 0 and text.endswith("faults: []\n"), "and none of a run without any")
 
 
 def check_text():
-    status, text, _ = weft("goodput", AZURE)
+    status, text, _ = weft.outcome("goodput", AZURE)
     listed = fields_of(raw("--runs", "2")) ^ documented("Goodput")
     check(not listed, f"docs/result.md lists every field: {sorted(listed)}")
     check(status == 0 and "goodput                                95.6" in text and "It rests on" in text and
           "worth 0.16" in text, "the table")
-    status, text, _ = weft("goodput", AZURE, "--runs", "2", "--restart", "1min")
+    status, text, _ = weft.outcome("goodput", AZURE, "--runs", "2", "--restart", "1min")
     check("nvrx-in-job, times as given: " in text and "restart in 60.0 s" in text, "a recovery of one's own is told")
-    status, text, _ = weft("goodput", "--list")
+    status, text, _ = weft.outcome("goodput", "--list")
     check(status == 0 and all(f"  {name} " in text for name in [*LLAMA, "flap", "llama-3", "rsc-1", "nvrx-in-process"]), "the lists")
 
 
 def refused(what, words, says):
-    status, out, errors = weft("goodput", *words)
+    status, out, errors = weft.outcome("goodput", *words)
     check(status == 2 and out == "" and errors.count("\n") == 1 and errors.startswith("weft goodput: ") and says in errors,
           f"{what}: {errors.strip()}")
 
@@ -310,7 +299,7 @@ def check_refusals():
 def main():
     for part in (check_golden, check_causes, check_closed, check_plot, check_llama, check_options, check_faults, check_text, check_refusals):
         part()
-    sys.exit(1 if failed else 0)
+    sys.exit(1 if check.failed else 0)
 
 
 if __name__ == "__main__":

@@ -17,8 +17,9 @@ import threading
 import time
 import unittest
 
-WEFT = os.environ["WEFT"]
-BAD_INPUT, ENVIRONMENT, PEER_LOST = 2, 3, 4
+import weft
+from weft import BAD_INPUT, ENVIRONMENT, PEER_LOST
+
 HANGS_S = 300
 MAGIC, DRAFT, VERSION = 0x316B6E696C757067, 0x306B6E696C757067, 3
 GATE, FILL, REDUCE, UPDATE, COMPUTE = range(5)
@@ -331,7 +332,7 @@ class Hostile(unittest.TestCase):
             return str(pathlib.Path(self.room.name, f"link-{self.count}"))
 
     def start(self, *words):
-        return subprocess.Popen([WEFT, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        return weft.start(*words)
 
     def gpu(self, path, *words):
         return self.start("gpu", "--link", path, "--patience", "20", *words)

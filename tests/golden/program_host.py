@@ -18,17 +18,12 @@ import tempfile
 import time
 import unittest
 
-WEFT = os.environ["WEFT"]
+import weft
+from weft import BAD_INPUT, DONE, ENVIRONMENT, NOT_VALID, PEER_LOST, WEFT, has_dpdk, has_namespaces
+
 GRANT_BYTES = 64  # of a ring's credit, which nobody waits for at the end
-DONE, BAD_INPUT, ENVIRONMENT, PEER_LOST, NOT_VALID = 0, 2, 3, 4, 5
 LONG = ["-b", "64K", "-e", "4M", "-n", "100000"]
 PLANES = 2
-
-
-def has_dpdk():
-    run = subprocess.run([WEFT, "emu", "two-racks", "--set", "traffic.bytes=1MiB", "--dilation", "none", "--ports", "ring"],
-                         capture_output=True, text=True, timeout=600, check=False)
-    return "built without DPDK" not in run.stderr
 
 
 HAS_DPDK = has_dpdk()
@@ -45,8 +40,7 @@ class Pair:
         self.ends = {}
         words = {"listener": ["--listen", self.name, *listener], "caller": ["--to", self.name, *caller]}
         for end in sorted(words, key=lambda end: end != first):
-            self.ends[end] = subprocess.Popen([WEFT, "host", *map(str, words[end])], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                              text=True)
+            self.ends[end] = weft.start("host", *words[end])
             if len(self.ends) == 1 and first == "caller":
                 time.sleep(0.5)
 
@@ -212,7 +206,7 @@ class Pairs(unittest.TestCase):
 
     def test_nobody_comes(self):
         for words in (["--listen", f"alone-{os.getpid()}"], ["--to", f"alone-{os.getpid()}"]):
-            run = subprocess.run([WEFT, "host", *words, "--patience", "1"], capture_output=True, text=True, timeout=300, check=False)
+            run = weft.run("host", *words, "--patience", "1")
             self.assertEqual((run.returncode, run.stdout), (ENVIRONMENT, ""), run.stderr)
 
     def test_both_ends_run_the_same_scenario(self):
@@ -301,7 +295,7 @@ class Pairs(unittest.TestCase):
     def test_a_capture_that_is_there_stays(self):
         capture = self.folder / "mine"
         capture.write_text("mine", encoding="utf-8")
-        run = subprocess.run([WEFT, "host", "--to", "nobody", "--pcap", capture], capture_output=True, text=True, timeout=300, check=False)
+        run = weft.run("host", "--to", "nobody", "--pcap", capture)
         self.assertEqual(run.returncode, BAD_INPUT, run.stderr)
         self.assertEqual(capture.read_text(encoding="utf-8"), "mine")
 
@@ -335,8 +329,7 @@ class Ranks(unittest.TestCase):
 
     def start(self, count, scenario, *words):
         name = f"ranks-{os.getpid()}-{Ranks.count}"
-        return [subprocess.Popen([WEFT, "host", scenario, "--rank", str(rank), "--ranks", str(count), "--meet", name, *words],
-                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in reversed(range(count))][::-1]
+        return [weft.start("host", scenario, "--rank", rank, "--ranks", count, "--meet", name, *words) for rank in reversed(range(count))][::-1]
 
     def ends(self, processes):
         try:
@@ -351,7 +344,7 @@ class Ranks(unittest.TestCase):
         self.assertEqual([status for _, _, status in ended], [DONE] * 4, ended)
         self.assertEqual([out for out, _, _ in ended[1:]], [""] * 3)
         document = json.loads(ended[0][0])
-        run = subprocess.run([WEFT, "sim", path, "--json"], capture_output=True, text=True, timeout=300, check=True)
+        run = weft.run("sim", path, "--json", check=True)
         virtual = json.loads(run.stdout)["transport"]
         total = document["all"]
         # a host ends when all have what they wait for: the last acknowledgements may be on their way
@@ -383,7 +376,7 @@ class Ranks(unittest.TestCase):
         self.assertEqual(total["work_done"], total["work_total"])
         self.assertGreater(total["frames_faulted"], 0)
         self.assertGreater(total["resent"], 0)
-        run = subprocess.run([WEFT, "sim", path, "--json"], capture_output=True, text=True, timeout=300, check=True)
+        run = weft.run("sim", path, "--json", check=True)
         virtual = json.loads(run.stdout)["transport"]
         self.assertEqual(total["messages_received"], virtual["messages_received"])
         missing = virtual["payload_bytes_placed"] - total["payload_bytes_good"]
@@ -431,7 +424,7 @@ class Ranks(unittest.TestCase):
     def test_addresses_that_are_none(self):
         for address, reason in (("127.0.0.1:99999", "a port is a number from 1 to 65535: '127.0.0.1:99999'"),
                                 ("127.0.0.1:0", "a port is a number from 1 to 65535"), ("127.0.0.1:rdma", "a port is a number from 1 to 65535")):
-            run = subprocess.run([WEFT, "host", "--to", address], capture_output=True, text=True, timeout=60, check=False)
+            run = weft.run("host", "--to", address, timeout=60)
             self.assertEqual((run.returncode, run.stdout), (BAD_INPUT, ""), run.stderr)
             self.assertIn(reason, run.stderr)
 
@@ -440,18 +433,6 @@ class Ranks(unittest.TestCase):
         for out, err, status in ended:
             self.assertEqual((status, out), (BAD_INPUT, ""))
             self.assertIn("2 ranks were started: one is one host", err)
-
-
-def has_namespaces():
-    """Root, and a kernel with veth."""
-    name = f"weft-try-{os.getpid()}"
-    made = shutil.which("ip") and subprocess.run(["ip", "netns", "add", name], capture_output=True, check=False).returncode == 0
-    if not made:
-        return False
-    words = ["ip", "-n", name, "link", "add", "va0", "type", "veth", "peer", "name", "vb0"]
-    linked = subprocess.run(words, capture_output=True, check=False)
-    subprocess.run(["ip", "netns", "del", name], check=False)
-    return linked.returncode == 0
 
 
 # Counts frames of ours that come in by an interface, with the time of the last one.
@@ -628,7 +609,7 @@ class Interfaces(unittest.TestCase):
             self.assertTrue(line, processes[1])
         time.sleep(0.3)
         self.ip("-n", self.names[1], "link", "set", "vb1", "down")
-        top = subprocess.run([WEFT, "top", str(processes[1].pid), "--once", "--interval", "0.1"], capture_output=True, text=True, timeout=60, check=False)
+        top = weft.run("top", processes[1].pid, "--once", "--interval", "0.1", timeout=60)
         ended = self.ends(*processes)
         self.assertEqual([status for _, _, status in ended], [DONE, DONE], ended)
         self.assertEqual(re.findall(r"^ +([01]) +[\d.]+ +\d+  (\w+)$", top.stdout, re.M), [("0", "up"), ("1", "down")], top)
@@ -668,7 +649,7 @@ class Words(unittest.TestCase):
     """What is refused before anything is opened, also without DPDK."""
 
     def assert_refused(self, words, reason):
-        run = subprocess.run([WEFT, "host", *words], capture_output=True, text=True, timeout=300, check=False)
+        run = weft.run("host", *words)
         self.assertEqual((run.returncode, run.stdout), (BAD_INPUT, ""), run.stderr)
         self.assertIn(reason, run.stderr)
         self.assertEqual(run.stderr.count("\n"), 1)
@@ -676,7 +657,7 @@ class Words(unittest.TestCase):
     @unittest.skipIf(HAS_DPDK, "built with DPDK")
     def test_nobody_is_waited_for_without_dpdk(self):
         for words in (["host", "--listen", f"nobody-{os.getpid()}"], ["pcap", "capture", "memif:nobody", "-o", "/dev/null", "--force"]):
-            run = subprocess.run([WEFT, *words], capture_output=True, text=True, timeout=300, check=False)
+            run = weft.run(*words)
             self.assertEqual((run.returncode, run.stdout), (ENVIRONMENT, ""), run.stderr)
             self.assertIn("built without DPDK, which this port needs", run.stderr)
 
@@ -684,7 +665,7 @@ class Words(unittest.TestCase):
         for words, says in ((["--max-rate", "x"], "weft host: --max-rate is a rate"), (["--max-rate", "400Gb/s"], "has no effect"), (["--max-lateness", "50"], "as in 50us"),
                             (["--ramp", "1s"], "needs --max-rate: '--ramp'"), (["--ramp", "1", "--max-rate", "1Gb/s"], "as in 50us"),
                             (["--max-lateness", "-1us"], "as in 50us"), (["--max-lateness", "0.1ns"], "from 1ns")):
-            run = subprocess.run([WEFT, "host", "--to", "nobody", "--patience", "1", *words], capture_output=True, text=True, timeout=60, check=False)
+            run = weft.run("host", "--to", "nobody", "--patience", "1", *words, timeout=60)
             self.assertEqual((run.returncode, run.stdout), (BAD_INPUT, ""), words)
             self.assertIn(says, run.stderr)
 

@@ -5,16 +5,15 @@ import json
 import os
 import pathlib
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 import unittest
 
-WEFT = os.environ["WEFT"]
-DONE, BAD_INPUT, PEER_LOST = 0, 2, 4
+import weft
+from weft import BAD_INPUT, DONE, PEER_LOST, SKIPPED
+
 RANKS = 4
-SKIPPED = 77
 # A sum of this result, and the same of what host 0 prints.
 SUMS = {
     "transport.messages_sent": "messages_sent",
@@ -56,8 +55,7 @@ class Folder(unittest.TestCase):
             process.communicate()
 
     def start(self, *words):
-        process = subprocess.Popen([WEFT, "host", *map(str, words), "--patience", "250"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   text=True)
+        process = weft.start("host", *words, "--patience", "250")
         self.processes.append(process)
         return process
 
@@ -70,12 +68,12 @@ class Folder(unittest.TestCase):
 
     def result(self):
         """The folder's result, which readers take."""
-        subprocess.run([WEFT, "report", self.out], capture_output=True, text=True, timeout=120, check=True)
+        weft.run("report", self.out, check=True)
         self.assertIn("conclude", json.loads((self.out / "result.json").read_text())["fidelity"])
         return json.loads((self.out / "result.json").read_text())
 
     def judged(self, status):
-        done = subprocess.run([WEFT, "verdict", self.out, "--profile", "hosts"], capture_output=True, text=True, timeout=60, check=False)
+        done = weft.run("verdict", self.out, "--profile", "hosts", timeout=60)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done.stdout
 
@@ -113,7 +111,7 @@ class Folder(unittest.TestCase):
 
     def test_the_result_of_all(self):
         result, told = self.run_whole(who=range(RANKS))  # as mpirun gives it to all
-        run = subprocess.run([WEFT, "sim", self.place / "ring.yaml", "--json"], capture_output=True, text=True, timeout=300, check=True)
+        run = weft.run("sim", self.place / "ring.yaml", "--json", check=True)
         virtual = json.loads(run.stdout)
         for path in ("transport.messages_received", "transport.payload_bytes_placed", "goodput.payload_bytes",
                      "plan.packets_run"):
@@ -158,7 +156,7 @@ class Folder(unittest.TestCase):
         self.judged(5)
 
     def refused(self, text, *words):
-        done = subprocess.run([WEFT, "host", *map(str, words)], capture_output=True, text=True, timeout=60, check=False)
+        done = weft.run("host", *words, timeout=60)
         self.assertEqual((done.returncode, done.stdout), (BAD_INPUT, ""), done.stderr)
         self.assertIn(text, done.stderr)
         self.assertFalse(self.out.exists())
@@ -173,7 +171,7 @@ class Folder(unittest.TestCase):
         other = self.place / "other"
         other.mkdir()
         (other / "letter.txt").write_text("mine")
-        done = subprocess.run([WEFT, "host", *map(str, words), "--out", other], capture_output=True, text=True, timeout=60, check=False)
+        done = weft.run("host", *words, "--out", other, timeout=60)
         self.assertEqual(done.returncode, BAD_INPUT, done.stderr)
         self.assertEqual((other / "letter.txt").read_text(), "mine")
 
@@ -187,7 +185,7 @@ class Folder(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    probed = subprocess.run([WEFT, "host", "--probe", "memif:try"], capture_output=True, text=True, timeout=60, check=False)
+    probed = weft.run("host", "--probe", "memif:try", timeout=60)
     if "without DPDK" in probed.stderr:
         print("built without DPDK: skipped")
         sys.exit(SKIPPED)

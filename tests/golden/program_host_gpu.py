@@ -4,21 +4,16 @@
 import json
 import os
 import pathlib
-import subprocess
 import tempfile
 import time
 import unittest
 
-WEFT = os.environ["WEFT"]
-DONE, BAD_INPUT, PEER_LOST = 0, 2, 4
+import weft
+from weft import BAD_INPUT, DONE, PEER_LOST, SOURCE, has_dpdk
+
 BUCKET, BUCKETS, SLICES, STEPS, ELEMENT, RANKS = 32768, 2, 2, 3, 2, 4
 SETS = [word for key, value in (("traffic.buckets", BUCKETS), ("traffic.bytes", f"{BUCKET}B"), ("transport.rto", "300ms"), ("transport.hole_age", "30ms"))
         for word in ("--set", f"{key}={value}")]
-
-
-def has_dpdk():
-    run = subprocess.run([WEFT, "host", "--probe", "memif:try"], capture_output=True, text=True, timeout=60, check=False)
-    return "without DPDK" not in run.stderr
 
 
 @unittest.skipUnless(has_dpdk(), "built without DPDK")
@@ -38,7 +33,7 @@ class Generators(unittest.TestCase):
         self.room.cleanup()
 
     def start(self, *words):
-        process = subprocess.Popen([WEFT, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = weft.start(*words)
         self.started.append(process)
         return process
 
@@ -85,7 +80,7 @@ class Generators(unittest.TestCase):
 
     def test_losses_are_sent_again_from_the_link(self):
         path = pathlib.Path(self.room.name, "lossy.yaml")
-        path.write_text((pathlib.Path(os.environ["WEFT_SOURCE"]) / "apps/scenarios/gradients.yaml").read_text(encoding="utf-8")
+        path.write_text((SOURCE / "apps/scenarios/gradients.yaml").read_text(encoding="utf-8")
                         + "faults: [{kind: loss, at: all, probability: 2%}]\n", encoding="utf-8")
         sets = [*SETS, "--set", f"traffic.steps={STEPS}"]
         generators = [self.gpu(rank) for rank in range(RANKS)]

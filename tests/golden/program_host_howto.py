@@ -10,8 +10,10 @@ import subprocess
 import tempfile
 import unittest
 
-from program_host import HAS_DPDK, has_namespaces
+from program_host import HAS_DPDK
 from program_howto import blocks
+import weft
+from weft import has_namespaces
 
 WEFT, SOURCE = pathlib.Path(os.environ["WEFT"]), pathlib.Path(os.environ["WEFT_SOURCE"])
 PAGES = ["host-on-a-laptop", "host-on-connectx", "host-on-bluefield", "host-under-slurm"]
@@ -25,7 +27,7 @@ def page(name):
 @unittest.skipUnless(HAS_DPDK, "built without DPDK")
 class Pages(unittest.TestCase):
     def test_options_are_those_of_the_program(self):
-        known = subprocess.run([WEFT, "host", "--help"], capture_output=True, text=True, check=True).stdout
+        known = weft.run("host", "--help", check=True).stdout
         for name in PAGES:
             calls = re.findall(r"weft host ([^\n`]*)", page(name))
             self.assertGreater(len(calls), 1, name)
@@ -57,8 +59,8 @@ class Pages(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             for name, content in blocks(text):
                 pathlib.Path(folder, name).write_text(content, encoding="utf-8")
-            ranks = [subprocess.Popen([WEFT, "host", "ring.yaml", "--patience", "60"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                      env={**ENVIRONMENT, "SLURM_PROCID": str(rank), "SLURM_NTASKS": "4", "SLURM_JOB_ID": str(os.getpid())})
+            ranks = [weft.start("host", "ring.yaml", "--patience", "60", cwd=folder, env={**ENVIRONMENT, "SLURM_PROCID": str(rank),
+                                                                                          "SLURM_NTASKS": "4", "SLURM_JOB_ID": str(os.getpid())})
                      for rank in range(4)]
             try:
                 ended = [(*rank.communicate(timeout=200), rank.returncode) for rank in ranks]

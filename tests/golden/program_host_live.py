@@ -6,16 +6,15 @@ import os
 import pathlib
 import re
 import socket
-import subprocess
 import sys
 import time
 import unittest
 
-WEFT = os.environ["WEFT"]
+import weft
+from weft import BAD_INPUT, DONE, ENVIRONMENT, SKIPPED
+
 ANSWER_MAX = 16384  # bytes, of DPDK
 EVS, QPS_EACH = 512, 32
-DONE, BAD_INPUT, ENVIRONMENT = 0, 2, 3
-SKIPPED = 77
 HOME = pathlib.Path("/run" if os.getuid() == 0 else os.environ.get("XDG_RUNTIME_DIR", "/tmp")) / "dpdk"
 
 
@@ -37,7 +36,7 @@ class Live(unittest.TestCase):
         Live.count += 1
         name = f"live-{os.getpid()}-{Live.count}"
         for words in (["--to", name, "-b", "2M", "-e", "2M", "-n", "100000", *caller], ["--listen", name, *listener]):
-            self.processes.append(subprocess.Popen([WEFT, "host", *words, *both], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+            self.processes.append(weft.start("host", *words, *both))
         caller, listener = self.processes[-2:]
         while "so: cc.base_rtt" not in (line := caller.stdout.readline()):
             self.assertTrue(line, caller.args)
@@ -60,7 +59,7 @@ class Live(unittest.TestCase):
         return answer
 
     def top(self, *words):
-        return subprocess.run([WEFT, "top", *map(str, words)], capture_output=True, text=True, timeout=60, check=False)
+        return weft.run("top", *words, timeout=60)
 
     def test_a_run_and_its_planes(self):
         caller, _ = self.pair(["--telemetry"])
@@ -127,7 +126,7 @@ class Live(unittest.TestCase):
 
     def test_top_ends_with_the_run(self):
         caller, _ = self.pair(["--telemetry"])
-        with subprocess.Popen([WEFT, "top", "--interval", "0.2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        with weft.start("top", "--interval", "0.2") as process:
             self.assertIn("pair, host 1 of 2", process.stdout.readline())
             caller.terminate()
             _, err = process.communicate(timeout=60)
@@ -143,7 +142,7 @@ class Live(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    probed = subprocess.run([WEFT, "host", "--probe", "memif:try"], capture_output=True, text=True, timeout=60, check=False)
+    probed = weft.run("host", "--probe", "memif:try", timeout=60)
     if "without DPDK" in probed.stderr:
         print("built without DPDK: skipped")
         sys.exit(SKIPPED)

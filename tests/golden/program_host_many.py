@@ -10,12 +10,12 @@ import sys
 import tempfile
 import unittest
 
-WEFT = os.environ["WEFT"]
+import weft
+from weft import BAD_INPUT, DONE, SKIPPED, WEFT
+
 RANKS = int(os.environ.get("WEFT_HOST_RANKS", "16"))
 VHOST_RANKS = int(os.environ.get("WEFT_HOST_VHOST", "3"))
-DONE, BAD_INPUT = 0, 2
 SIZE, MESSAGES = 65536, 50
-SKIPPED = 77
 
 LOSS = "faults: [{kind: loss, at: all, probability: 1%}]\n"
 TWO_PLANES = """name: ring
@@ -111,7 +111,7 @@ class Many(unittest.TestCase):
             path.write_text(RING % (RANKS, RANKS), encoding="utf-8")
             processes = [self.start(path, "--rank", rank, "--ranks", RANKS, "--meet", f"many-{os.getpid()}", "--json") for rank in range(RANKS)]
             total = self.documents(processes)[0]["all"]
-            run = subprocess.run([WEFT, "sim", path, "--json"], capture_output=True, text=True, timeout=300, check=True)
+            run = weft.run("sim", path, "--json", check=True)
         virtual = json.loads(run.stdout)["transport"]
         self.assertEqual(total["payload_bytes_wrong"], 0)
         self.assertEqual((total["work_done"], total["work_total"]), (RANKS, RANKS))
@@ -137,7 +137,7 @@ class Many(unittest.TestCase):
             words = [path, "--ranks", VHOST_RANKS, "--meet", f"vhost-{os.getpid()}-{len(more)}", "--json"]
             processes = [self.start(*words, "--rank", rank, *self.vhost_ports(folder, rank, VHOST_RANKS)) for rank in range(VHOST_RANKS)]
             total = self.documents(processes)[0]["all"]
-            run = subprocess.run([WEFT, "sim", path, "--json"], capture_output=True, text=True, timeout=300, check=True)
+            run = weft.run("sim", path, "--json", check=True)
         virtual = json.loads(run.stdout)["transport"]
         self.assertEqual((total["payload_bytes_good"], total["payload_bytes_wrong"]), (virtual["payload_bytes_placed"], 0))
         self.assertEqual((total["work_done"], total["work_total"]), (VHOST_RANKS, VHOST_RANKS))
@@ -174,13 +174,13 @@ class Many(unittest.TestCase):
                 self.assertIn(why, err)
         for words, why in ((["--listen", "x", "--port", "0/1=memif:a", "--port", "memif:b"], "PLANE/PEER= for all ports or for none"),
                            (["--probe", "0/1=memif:a"], "wherever it leads")):
-            done = subprocess.run([WEFT, "host", *words], capture_output=True, text=True, timeout=60, check=False)
+            done = weft.run("host", *words, timeout=60)
             self.assertEqual(done.returncode, BAD_INPUT, done.stderr)
             self.assertIn(why, done.stderr)
 
 
 if __name__ == "__main__":
-    probed = subprocess.run([WEFT, "host", "--probe", "memif:try"], capture_output=True, text=True, timeout=60, check=False)
+    probed = weft.run("host", "--probe", "memif:try", timeout=60)
     if "without DPDK" in probed.stderr:
         print("built without DPDK: skipped")
         sys.exit(SKIPPED)

@@ -14,12 +14,12 @@ import subprocess
 import sys
 import unittest
 
-WEFT = os.environ["WEFT"]
+from weft import SKIPPED, WEFT
+
 PLANES = 2
 COPIES = 40  # of each frame
 FUZZED = 4000
 MORE = 5000  # packets of the pair: several windows
-SKIPPED = 77
 
 # What is sent, by the name under which it is counted. The kernels say ARP, ND, ICMP and TCP of their own.
 KINDS = {

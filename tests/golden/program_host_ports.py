@@ -4,16 +4,16 @@
 import glob
 import json
 import os
-import subprocess
 import unittest
 
-WEFT = os.environ["WEFT"]
-DONE, BAD_INPUT, ENVIRONMENT = 0, 2, 3
+import weft
+from weft import BAD_INPUT, DONE, ENVIRONMENT
+
 SOCKET = f"weft-ports-{os.getpid()}"
 
 
 def probe(port, *words):
-    return subprocess.run([WEFT, "host", "--probe", port, *words], capture_output=True, text=True, timeout=120, check=False)
+    return weft.run("host", "--probe", port, *words)
 
 
 def memif(role, mac):
@@ -37,7 +37,7 @@ class Ports(unittest.TestCase):
     def pair(self, listener, caller):
         """Both ends, each with its words; what they say."""
         words = [[*words, "--json"] for words in (["--listen", SOCKET, *listener], ["--to", SOCKET, "-b", "4K", "-e", "4K", "-n", "200", *caller])]
-        ends = [subprocess.Popen([WEFT, "host", *end], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for end in words]
+        ends = [weft.start("host", *end) for end in words]
         try:
             return [(*end.communicate(timeout=200), end.returncode) for end in ends]
         finally:
@@ -73,7 +73,7 @@ class Ports(unittest.TestCase):
                 if "-l" in words and len(os.sched_getaffinity(0)) < 2:
                     continue
                 self.refused(probe(port, "--eal", words), says, status)
-        run = subprocess.run([WEFT, "host", "--listen", "x", "--telemetry", "--eal", "--no-telemetry"], capture_output=True, text=True, timeout=60, check=False)
+        run = weft.run("host", "--listen", "x", "--telemetry", "--eal", "--no-telemetry", timeout=60)
         self.refused(run, "--eal says '--no-telemetry'")
 
     def test_words_that_dpdk_takes(self):
@@ -83,9 +83,9 @@ class Ports(unittest.TestCase):
 
     def test_zero_copy_of_memif_wants_its_memory_in_one_file(self):
         words, one_file = ["net_memif0,role=server,zero-copy=yes"], ["--eal", "--single-file-segments"]
-        run = subprocess.run([WEFT, "host", "--probe", *words], capture_output=True, text=True, timeout=60, check=False)
+        run = weft.run("host", "--probe", *words, timeout=60)
         self.refused(run, 'zero-copy, which memif has only with its memory in one file: --eal "--single-file-segments"')
-        run = subprocess.run([WEFT, "host", "--probe", *words, *one_file], capture_output=True, text=True, timeout=60, check=False)
+        run = weft.run("host", "--probe", *words, *one_file, timeout=60)
         self.assertEqual(run.returncode, 0, run.stderr)
 
     def test_a_mac_of_nobody(self):

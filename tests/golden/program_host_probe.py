@@ -12,8 +12,7 @@ import subprocess
 import sys
 import unittest
 
-WEFT = os.environ["WEFT"]
-DONE, BAD_INPUT, PEER_LOST = 0, 2, 4
+from weft import BAD_INPUT, DONE, PEER_LOST, WEFT
 
 
 def probe(*words, inside=()):

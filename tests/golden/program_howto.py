@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How-to pages that show what is printed: files that a page gives are written, its commands are run in their order, and each
 line that stands below a command is in what that command prints, in the order of the page."""
-import os
 import pathlib
 import re
 import shlex
@@ -10,8 +9,9 @@ import subprocess
 import tempfile
 import unittest
 
+from weft import SOURCE, WEFT
+
 PAGES = ["find-the-bad-link"]
-SOURCE = pathlib.Path(os.environ["WEFT_SOURCE"])
 
 
 def blocks(text):
@@ -46,7 +46,7 @@ class Howto(unittest.TestCase):
                     self.check(page, command, lines, folder)
 
     def check(self, page, command, lines, folder):
-        words = [os.environ["WEFT"], *shlex.split(command)[1:]]
+        words = [WEFT, *shlex.split(command)[1:]]
         run = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=600, check=False)
         self.assertEqual(run.returncode, 0, (page, command, run.stderr))
         printed, at = " ".join(run.stdout.split()), 0

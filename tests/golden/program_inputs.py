@@ -10,8 +10,9 @@ import subprocess
 import tempfile
 import unittest
 
-WEFT = os.environ["WEFT"]
-BAD_INPUT = 2
+import weft
+from weft import BAD_INPUT
+
 AT_ONCE_S = 60  # what waits, waits for ever
 TREE = """Nodes 4
 Tiers 2
@@ -38,8 +39,8 @@ checks:
 """
 
 
-def weft(*words):
-    return subprocess.run([WEFT, *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True, timeout=AT_ONCE_S, check=False)
+def ran(*words):
+    return weft.run(*words, text=False, stdin=subprocess.DEVNULL, timeout=AT_ONCE_S)
 
 
 def naming(traffic, fabric=FABRIC):
@@ -59,7 +60,7 @@ class Inputs(unittest.TestCase):
         small = cls.written("small.yaml", SCENARIO)
         for words in (("sim", small, "--out", cls.result), ("sim", "gradients", "--record-rank", "1", "--out", cls.record),
                       ("sim", "gradients", "--record-rank", "0", "--out", cls.folder / "other")):
-            run = weft(*words)
+            run = ran(*words)
             assert run.returncode == 0, run.stderr
         cls.good = cls.table(small)
         cls.places = (cls.at, cls.folder / "input.yaml", cls.folder / "data" / "summary.csv")
@@ -127,7 +128,7 @@ class Inputs(unittest.TestCase):
             make(place)
 
     def refused(self, words, *says):
-        run = weft(*words)
+        run = ran(*words)
         text = run.stderr.decode()
         self.assertEqual((run.returncode, run.stdout), (BAD_INPUT, b""), text)
         self.assertEqual(text.count("\n"), 1, text)
@@ -141,10 +142,10 @@ class Inputs(unittest.TestCase):
                 continue
             with self.subTest(what=what):
                 self.put(lambda place, text=text: place.write_text(text, encoding="utf-8"))
-                plain = weft(*words)
+                plain = ran(*words)
                 self.assertEqual((plain.returncode, plain.stderr), (0, b""), plain.stderr)
                 self.put(lambda place, text=text: place.write_text(text, encoding="utf-8-sig"))
-                marked = weft(*words)
+                marked = ran(*words)
                 self.assertEqual((marked.returncode, marked.stderr), (0, b""), marked.stderr)
                 
                 if what != "a record":  # that shows times of this machine

@@ -3,14 +3,13 @@
 """Several jobs on one fabric: what each takes with the others and alone, against what can be worked out by hand, and what is
 refused."""
 import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
-FAILED = []
+import weft
+from weft import SOURCE, check
+
 HEAD = """fabric: {nics: 24, nics_per_t0: 4, t1_count: 4, planes: 1, link_rate: 100Gb/s}
 limits: {time: 1s}
 """
@@ -21,13 +20,7 @@ jobs:
   - {name: right, kind: ring, collective: all_gather, bytes: 16MB, ranks: 4, placement: list, nics: 6-7 8-9}
   - {name: apart, kind: ring, collective: all_gather, bytes: 16MB, ranks: 4, placement: list, nics: 16-17 20-21}
 """
-LATER = (pathlib.Path(os.environ["WEFT_SOURCE"]) / "apps/scenarios/jobs-two-rings.yaml").read_text(encoding="utf-8")
-
-
-def check(is_right, text):
-    if not is_right:
-        print(f"not ok: {text}")
-        FAILED.append(text)
+LATER = (SOURCE / "apps/scenarios/jobs-two-rings.yaml").read_text(encoding="utf-8")
 
 
 def near(found, expected, share, text):
@@ -35,7 +28,7 @@ def near(found, expected, share, text):
 
 
 def sim(*words, program="sim"):
-    done = subprocess.run([WEFT, program, *words, "--json"], capture_output=True, text=True, timeout=600, check=False)
+    done = weft.run(program, *words, "--json")
     if done.returncode != 0:
         check(False, f"{' '.join(words)}: exit {done.returncode}: {done.stderr.strip()}")
         return None
@@ -154,16 +147,15 @@ REFUSED = [
 
 def refusals(folder):
     path = folder / "refused.yaml"
-    (folder / "exchange.goal").write_text((pathlib.Path(os.environ["WEFT_SOURCE"]) / "apps/scenarios/exchange.goal").read_text(encoding="utf-8"),
+    (folder / "exchange.goal").write_text((SOURCE / "apps/scenarios/exchange.goal").read_text(encoding="utf-8"),
                                           encoding="utf-8")
     for text, says in REFUSED:
         path.write_text(HEAD.splitlines()[0] + "\n" + text, encoding="utf-8")
-        done = subprocess.run([WEFT, "sim", path], capture_output=True, text=True, timeout=600, check=False)
+        done = weft.run("sim", path)
         check(done.returncode == 2 and done.stdout == "" and says in done.stderr, f"{text}: {done.returncode}: {done.stderr.strip()}")
     for words, says in ((["--sample", "steps=2"], "--sample has no effect here"), (["--depth", "model"], "it needs traffic.kind model"),
                         (["--set", "traffic.ranks=4"], "traffic.ranks has no effect here")):
-        done = subprocess.run([WEFT, "sim", "jobs-two-rings", "--variant", "across", *words], capture_output=True, text=True, timeout=600,
-                              check=False)
+        done = weft.run("sim", "jobs-two-rings", "--variant", "across", *words)
         check(done.returncode == 2 and done.stdout == "" and says in done.stderr, f"{words}: {done.stderr.strip()}")
 
 
@@ -177,8 +169,8 @@ def main():
     alone()
     mixed()
     models()
-    print(f"jobs side by side: {len(FAILED)} complaints")
-    sys.exit(1 if FAILED else 0)
+    print(f"jobs side by side: {len(check.failed)} complaints")
+    sys.exit(1 if check.failed else 0)
 
 
 main()

@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where an input of lines is wrong, the refusal names the line: in each kind of file, also below blank lines and comments, with
 CR LF at the ends of lines, behind a byte order mark, and in a last line that does not end."""
-import os
 import pathlib
 import re
 import subprocess
 import tempfile
 import unittest
 
-WEFT = os.environ["WEFT"]
-BAD_INPUT = 2
+import weft
+from weft import BAD_INPUT
+
 FABRIC = "fabric: {nics: 4, planes: 1, nics_per_t0: 2, t1_count: 2, link_rate: 100Gb/s}\n"
 SCENARIO = """name: small
 fabric:
@@ -153,7 +153,7 @@ class Lines(unittest.TestCase):
 
     @classmethod
     def weft(cls, *words):
-        return subprocess.run([WEFT, *words], cwd=cls.folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=600, check=False)
+        return weft.run(*words, text=False, cwd=cls.folder, stdin=subprocess.DEVNULL)
 
     def told(self, words, text, is_left_out=False):
         """The line that a refusal of this text names, or a warning, and the words."""

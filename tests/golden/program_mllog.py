@@ -3,17 +3,16 @@
 """weft mllog: the medians of the four logs that were given, worked out once more here in another way; every cut of a
 log; options and results that are none. Without the logs their part is left out and said so."""
 import json
-import os
 import pathlib
 import statistics
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
-GIVEN = pathlib.Path(os.environ["WEFT_SHARED"], "data", "traces", "given", "mlperf")
-SMALL = pathlib.Path(os.environ["WEFT_SOURCE"], "tests", "fuzz", "mllog.txt")
-SKIPPED = 77
+import weft
+from weft import SHARED, SKIPPED, SOURCE, check
+
+GIVEN = pathlib.Path(SHARED, "data", "traces", "given", "mlperf")
+SMALL = pathlib.Path(SOURCE, "tests", "fuzz", "mllog.txt")
 # file: (median of all records, records, of them means, steps left out as slow, first after an evaluation)
 LOGS = {
     "nvidia_gb200_2560gpu_llama31_405b_result_0.txt": (3.1955, 343, 3, 37, 2),
@@ -21,18 +20,11 @@ LOGS = {
     "nvidia_theia_512gpu_llama31_405b_result_0.txt": (13.140, 292, 4, 0, 3),
     "nebius_h200_64n_llama31_405b_result_1.txt": (50.0153, 246, 6, 9, 4),
 }
-failed = 0
 
 
 def mllog(*words):
-    done = subprocess.run([WEFT, "mllog", *map(str, words)], capture_output=True, text=True, timeout=600)
+    done = weft.run("mllog", *words)
     return done.returncode, done.stdout, done.stderr
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
 
 
 def steps_of(path):
@@ -87,7 +79,7 @@ def check_cuts(folder):
 
 def check_cases():
     """One NaN, one cut line: the rest is read, and the line is named."""
-    cases = pathlib.Path(os.environ["WEFT_SHARED"], "data", "cases", "mllog")
+    cases = pathlib.Path(SHARED, "data", "cases", "mllog")
     whole = json.loads(mllog(cases / "plain.txt", "--json")[1])["logs"][0] if cases.is_dir() else None
     for name, line in (("nan.txt", 8), ("truncated.txt", 6)) if whole else ():
         status, out, errors = mllog(cases / name, "--json")
@@ -134,9 +126,9 @@ def main():
     check_cases()
     if not GIVEN.is_dir():
         print(f"the given logs are not here ({GIVEN}): their part is left out")
-        sys.exit(1 if failed else SKIPPED)
+        sys.exit(1 if check.failed else SKIPPED)
     check_given()
-    sys.exit(1 if failed else 0)
+    sys.exit(1 if check.failed else 0)
 
 
 if __name__ == "__main__":

@@ -3,37 +3,25 @@
 """Hosts of several NICs: collectives leave by all of them, so that each counts; the least time is that of the hardware; `auto` takes
 the faster algorithm; everyone with everyone of 256 GPUs fits."""
 import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
+import weft
+from weft import check
+
 HOSTS = "name: hosts\nfabric: {topology: rail, nics: %d, nics_per_host: %d, planes: 1, link_rate: %s, t1_count: 8}\n" \
         "scaleup: {rate: %s}\ntraffic: {kind: ring, collective: all_reduce, bytes: %s}\n"
-failed = 0
-
-
-def weft(*words):
-    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=900)
-    return done.returncode, done.stdout, done.stderr
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
 
 
 def result(*words):
-    status, text, errors = weft("sim", *words, "--json")
+    status, text, errors = weft.outcome("sim", *words, "--json")
     check(status == 0, f"runs: {' '.join(map(str, words))} {errors.strip()}")
     return json.loads(text)
 
 
 def coll(scenario, *words):
-    status, text, errors = weft("coll", *words, "--scenario", scenario, "--json")
+    status, text, errors = weft.outcome("coll", *words, "--scenario", scenario, "--json")
     check(status == 0, f"runs: {' '.join(words)} {errors.strip()}")
     return json.loads(text)["sizes"]
 
@@ -96,10 +84,10 @@ def check_book(folder):
     path = write(folder, "book", 32, 8)
     for nic in (1, 6):
         out = folder / f"book{nic}"
-        status, text, errors = weft("validate-fabric", path, "--out", out, "--quick", "--only", "all-reduce", "--fault",
+        status, text, errors = weft.outcome("validate-fabric", path, "--out", out, "--quick", "--only", "all-reduce", "--fault",
                                     f"{{kind: slow, at: {{nic: {nic}}}, rate: 50%}}")
         check(status == 1 and "FAIL" in text, f"  NIC {nic}: exit {status} {errors.strip()} {text[-200:]}")
-    status, text, _ = weft("validate-fabric", path, "--out", folder / "whole", "--quick", "--only", "all-reduce")
+    status, text, _ = weft.outcome("validate-fabric", path, "--out", folder / "whole", "--quick", "--only", "all-reduce")
     check(status == 0, f"  and without: exit {status} {text[-200:]}")
 
 
@@ -113,7 +101,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         for part in (check_all_carry, check_ideal, check_auto, check_slow, check_book, check_many):
             part(pathlib.Path(name))
-    sys.exit(1 if failed else 0)
+    sys.exit(1 if check.failed else 0)
 
 
 if __name__ == "__main__":

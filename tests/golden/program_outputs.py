@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """No output option of any program destroys a file: not one that the call reads, under whatever name, with --force or without;
 and what is there already only with --force. What is refused leaves everything as it was."""
-import json
 import os
 import pathlib
 import re
@@ -13,8 +12,9 @@ import tempfile
 import threading
 import unittest
 
-WEFT = os.environ["WEFT"]
-DONE, MISSED, BAD_INPUT = 0, 1, 2
+import weft
+from weft import BAD_INPUT, DONE, MISSED, SOURCE, WEFT
+
 SCENARIO = """name: small
 fabric: {nics: 8, planes: 2, nics_per_t0: 4, t1_count: 2}
 traffic: {kind: permutation, bytes: 20kB}
@@ -61,10 +61,10 @@ class Outputs(unittest.TestCase):
         (cls.made / "traced.yaml").write_text(re.sub("traffic.*", "traffic: {kind: trace}", SCENARIO), encoding="utf-8")
         (cls.made / "profile.yaml").write_text(PROFILE, encoding="utf-8")
         (cls.made / "job.goal").write_text(GOAL, encoding="utf-8")
-        source = pathlib.Path(os.environ["WEFT_SOURCE"])
+        source = SOURCE
         shutil.copy(source / "pcaps" / "clean-write.pcapng", cls.made / "capture.pcapng")
         shutil.copy(source / "apps" / "profiles" / "capture.yaml", cls.made / "captures.yaml")
-        models = pathlib.Path(os.environ["WEFT_SOURCE"]) / "apps" / "scenarios" / "azure-gb200-llama405b.yaml"
+        models = SOURCE / "apps" / "scenarios" / "azure-gb200-llama405b.yaml"
         shutil.copy(models, cls.made / "model.yaml")
         subprocess.run([WEFT, "sim", cls.made / "scenario.yaml", "--out", cls.made / "run"], stdout=subprocess.DEVNULL, timeout=600,
                        check=True)
@@ -88,7 +88,7 @@ class Outputs(unittest.TestCase):
 
     def weft(self, program, words, option, path, *more):
         words = [word.format(**self.names) for word in words]
-        return subprocess.run([WEFT, program, *words, option, path, *more], capture_output=True, text=True, timeout=600, check=False)
+        return weft.run(program, *words, option, path, *more)
 
     def state(self):
         """Every file with its content."""
@@ -189,7 +189,7 @@ class Outputs(unittest.TestCase):
             pipe = self.folder / "pipe"
             os.mkfifo(pipe)
             words = [word.format(**self.names) for word in words]
-            run = subprocess.run([WEFT, program, *words, option, pipe], capture_output=True, text=True, timeout=120, check=False)
+            run = weft.run(program, *words, option, pipe)
             self.assertEqual(run.returncode, BAD_INPUT, run)
             self.assertIn(f"{pipe}: is a pipe that nobody reads: start its reader first", run.stderr)
             pipe.unlink()
@@ -208,7 +208,7 @@ class Outputs(unittest.TestCase):
             if program == "validate-fabric":  # its --out is one
                 return
             words = [word.format(**self.names) for word in words if "other.pcapng" not in word and word != "--pcap"]
-            run = subprocess.run([WEFT, program, *words, "--force"], capture_output=True, text=True, timeout=600, check=False)
+            run = weft.run(program, *words, "--force")
             self.assertEqual((run.returncode, run.stdout), (BAD_INPUT, ""), run)
             self.assertIn("'--force'", run.stderr)
             self.assertIn(option, run.stderr)
@@ -240,7 +240,7 @@ class Outputs(unittest.TestCase):
         page = self.folder / "run" / "report.html"
         os.link(self.names["result"], page)
         before = self.state()
-        run = subprocess.run([WEFT, "report", self.folder / "run"], capture_output=True, text=True, timeout=600, check=False)
+        run = weft.run("report", self.folder / "run")
         self.assertEqual(run.returncode, BAD_INPUT)
         self.assertIn(f"{page}: was read: the file that is read is not written", run.stderr)
         self.assertEqual(self.state(), before)
@@ -252,7 +252,7 @@ class Outputs(unittest.TestCase):
             page = self.folder / "run" / "report.html"
             page.symlink_to(target)
             before = self.state()
-            run = subprocess.run([WEFT, "report", self.folder / "run", "--quiet"], capture_output=True, text=True, timeout=600, check=False)
+            run = weft.run("report", self.folder / "run", "--quiet")
             self.assertEqual(run.returncode, BAD_INPUT)
             self.assertIn(f"{page}: is a link", run.stderr)
             self.assertEqual(self.state(), before)
@@ -274,12 +274,12 @@ class Outputs(unittest.TestCase):
 
     def test_every_option_that_names_a_file_is_in_the_table(self):
         known = {(program, option) for program, _, option, _ in WRITERS}
-        listed = subprocess.run([WEFT, "--help"], capture_output=True, text=True, timeout=600, check=True).stdout
+        listed = weft.run("--help", check=True).stdout
         programs = [program for program in re.findall(r"^    ([a-z-]+) ", listed, re.MULTILINE)
                     if (pathlib.Path(WEFT).parent / f"weft-{program}").exists()]
         self.assertGreater(len(programs), 15)
         for program in programs:
-            text = subprocess.run([WEFT, program, "--help"], capture_output=True, text=True, timeout=600, check=True).stdout
+            text = weft.run(program, "--help", check=True).stdout
             for option in re.findall(r"^    (--[a-z-]+) (?:FILE|DIR|FOLDER|PROFILE|OUT)\b", text, re.MULTILINE):
                 self.assertTrue(option in OTHERS or (program, option) in ELSEWHERE or (program, option) in known, f"{program} {option}")
 

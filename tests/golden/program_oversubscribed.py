@@ -4,14 +4,14 @@
 (cc.oversubscribed_control) few packets are sent again, and goodput stays near what trunks carry; NSCC beside it. On htsim's fat tree of four to one
 its own figures are held, where its matrices are at hand."""
 import json
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
-MATRICES = pathlib.Path(os.environ["WEFT_SHARED"], "data/htsim/matrices")
+from weft import SHARED, WEFT, check
+
+MATRICES = pathlib.Path(SHARED, "data/htsim/matrices")
 NICS, LINE, BYTES, PAYLOAD, WIRE = 32, 100e9, 8_000_000, 4096, 4258
 SPINE = ("name: over\nfabric: {{topology: leaf-spine, nics: 32, nics_per_t0: 8, t1_count: {spines}, link_rate: 100Gb/s}}\n"
          "cc: {{algorithm: rccc}}\ntransport: {{path: mixed}}\ntraffic: {{kind: {kind}, bytes: 8MB}}\n")
@@ -24,14 +24,6 @@ TREE = ("name: tree\nfabric: {topology: fat-tree, nics: 128, tor_nics: 4, pod_to
 # and on fat_tree_128_1os
 ENOUGH = {1: (188.8, 196.7, 5, 22317), 2: (189.4, 197.7, 14, 22691), 3: (189.3, 196.6, 21, 23107)}
 HTSIM = {1: (574.1, 730.7, 8732, 38145), 2: (607.1, 721.1, 8937, 38847), 3: (566.2, 748.9, 8293, 37409)}
-failed = 0
-
-
-def check(what, holds):
-    global failed
-    if not holds:
-        failed += 1
-        print(f"not ok: {what}")
 
 
 def run(folder, text, *sets):
@@ -62,10 +54,10 @@ def check_spines(folder):
         print(f"{over} to 1: sent again for each packet {again(on):.3f}, without {again(off):.3f}, nscc {again(nscc):.3f}; of the trunks "
               f"{part(on, over):.3f}, {part(off, over):.3f}, {part(nscc, over):.3f}; longest "
               f"{on['flows']['max_ns'] / 1e3:.0f}, {off['flows']['max_ns'] / 1e3:.0f}, {nscc['flows']['max_ns'] / 1e3:.0f} us")
-        check(f"{over} to 1: little is sent again", again(on) < most and again(off) > 10 * again(on))
-        check(f"{over} to 1: trunks are full", 0.85 < part(on, over) <= 1 and part(on, over) > part(off, over))
-        check(f"{over} to 1: goodput is near that of NSCC", part(on, over) > 0.95 * part(nscc, over))
-        check(f"{over} to 1: so is the longest flow", on["flows"]["max_ns"] < 1.05 * nscc["flows"]["max_ns"])
+        check(again(on) < most and again(off) > 10 * again(on), f"{over} to 1: little is sent again")
+        check(0.85 < part(on, over) <= 1 and part(on, over) > part(off, over), f"{over} to 1: trunks are full")
+        check(part(on, over) > 0.95 * part(nscc, over), f"{over} to 1: goodput is near that of NSCC")
+        check(on["flows"]["max_ns"] < 1.05 * nscc["flows"]["max_ns"], f"{over} to 1: so is the longest flow")
 
 
 def check_default(folder):
@@ -75,11 +67,11 @@ def check_default(folder):
         return [run(folder, SPINE.format(spines=spines, kind="tornado"), *sets, *more)["run"]["digest"]
                 for more in ([], ["cc.oversubscribed_control=on"], ["cc.oversubscribed_control=off"])]
     auto, on, off = digests(2, "rccc")
-    check("credits alone, few trunks: on", auto == on != off)
+    check(auto == on != off, "credits alone, few trunks: on")
     auto, on, off = digests(2, "nscc_rccc")
-    check("with a window of the sender's: off", auto == off != on)
+    check(auto == off != on, "with a window of the sender's: off")
     auto, on, off = digests(8, "rccc")
-    check("trunks enough: off", auto == off)
+    check(auto == off, "trunks enough: off")
 
 
 def over_htsim(folder, expected, *sets):
@@ -96,14 +88,14 @@ def over_htsim(folder, expected, *sets):
 def check_tree(folder):
     """Means over three matrices against htsim's."""
     mean, longest, resent, acks = over_htsim(folder, HTSIM)
-    check("the mean is htsim's", abs(mean - 1) < 0.01)
-    check("the longest flow, too", abs(longest - 1) < 0.02)
-    check("so many packets are answered", abs(acks - 1) < 0.03)
-    check("and about as many sent again", 0.7 < resent < 1.15)
+    check(abs(mean - 1) < 0.01, "the mean is htsim's")
+    check(abs(longest - 1) < 0.02, "the longest flow, too")
+    check(abs(acks - 1) < 0.03, "so many packets are answered")
+    check(0.7 < resent < 1.15, "and about as many sent again")
     mean, longest, _, acks = over_htsim(folder, ENOUGH, "fabric.cores=16")
-    check("trunks enough: the mean is htsim's", abs(mean - 1) < 0.01)
-    check("  the longest flow, too", abs(longest - 1) < 0.02)
-    check("  credits are whole, so that few answers are asked for", abs(acks - 1) < 0.08)
+    check(abs(mean - 1) < 0.01, "trunks enough: the mean is htsim's")
+    check(abs(longest - 1) < 0.02, "  the longest flow, too")
+    check(abs(acks - 1) < 0.08, "  credits are whole, so that few answers are asked for")
 
 
 with tempfile.TemporaryDirectory() as folder:
@@ -111,4 +103,4 @@ with tempfile.TemporaryDirectory() as folder:
     check_default(folder)
     if MATRICES.is_dir():
         check_tree(folder)
-sys.exit(failed > 0)
+sys.exit(check.failed > 0)

@@ -5,13 +5,13 @@ comes to its fair rate, for the other turns to its second, while a healthy torna
 four loses packets, what its sound planes can carry is left to them: loss falls to a fraction of rotation's, messages end
 sooner, and at full load, where every plane is needed, goodput is not behind rotation's."""
 import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
+import weft
+from weft import check
+
 SHARED = """name: shared
 fabric:
   topology: graph
@@ -30,20 +30,12 @@ NIC_BPS = 379e9  # payload that the four planes carry
 PAIRS, BYTES, MESSAGES = 8, 256000, 1200
 ALL = ", ".join(f"{{from: {pair}, to: {pair + PAIRS}, bytes: 100MB}}" for pair in range(PAIRS))
 SEEDS = ["1", "2", "3"]
-failed = 0
-
-
-def check(what, holds):
-    global failed
-    if not holds:
-        failed += 1
-        print(f"not ok: {what}")
 
 
 def result(folder, text, *words):
     file = pathlib.Path(folder, "case.yaml")
     file.write_text(text, encoding="utf-8")
-    done = subprocess.run([WEFT, "sim", file, "--json", *words], capture_output=True, text=True, timeout=600, check=False)
+    done = weft.run("sim", file, "--json", *words)
     if done.returncode != 0:
         sys.exit(f"not ok: {words}: exit {done.returncode}: {done.stderr}")
     return json.loads(done.stdout)
@@ -92,11 +84,11 @@ def shared(folder):
         # the flow that has both paths cannot have more than alone: the other has the rest at least
         least, before = ((gbps(one, 50, 120) - fair) / fair for one in (both, turn))
         print(f"seed {seed}: the flow with one path has {least:.3f} of its fair rate or more, with one lost turn {before:.3f}")
-        check("both have nearly their fair rate", least > 0.95 and both["flows"]["p50_ns"] < 1.03 * alone["flows"]["max_ns"])
-        check("with one lost turn it had not", before < 0.75)
+        check(least > 0.95 and both["flows"]["p50_ns"] < 1.03 * alone["flows"]["max_ns"], "both have nearly their fair rate")
+        check(before < 0.75, "with one lost turn it had not")
         healthy = gbps(result(folder, TORNADO, "--seed", seed), 25, 85) / 32
         print(f"seed {seed}: tornado {healthy:.1f} Gb/s per NIC")
-        check("a healthy tornado keeps its goodput", healthy > 690)
+        check(healthy > 690, "a healthy tornado keeps its goodput")
 
 
 def planes(folder):
@@ -105,8 +97,8 @@ def planes(folder):
                                     (0.8, "1", 0.3, "5%")):
         (mrc, mrc_ns), (rotate, rotate_ns) = (lossy(folder, load, loss, seed, path) for path in ("mrc", "rotate"))
         print(f"load {load}, loss {loss}: {mrc:.4%} lost, median {mrc_ns} ns; rotation {rotate:.4%}, {rotate_ns} ns")
-        check("what sound planes carry is left to them", 0 < mrc < least * rotate)
-        check("and messages are not later", mrc_ns < 1.1 * rotate_ns)
+        check(0 < mrc < least * rotate, "what sound planes carry is left to them")
+        check(mrc_ns < 1.1 * rotate_ns, "and messages are not later")
     for loss in ("0.5%", "1%", "2%", "5%", "20%"):
         for seed in SEEDS:
             runs = [result(folder, FOUR + f"{{kind: flows, flows: [{ALL}]}}\n", "--seed", seed, "--set", f"transport.path={path}",
@@ -115,11 +107,11 @@ def planes(folder):
             steady = [gbps(one, 3, 18) / PAIRS for one in runs]
             print(f"full load, loss {loss}, seed {seed}: {mrc:.0f} Gb/s, steady {steady[0]:.0f}; "
                   f"rotation {rotate:.0f}, {steady[1]:.0f}")
-            check("at full load it is not behind rotation", mrc > 0.98 * rotate and steady[0] > 0.98 * steady[1])
+            check(mrc > 0.98 * rotate and steady[0] > 0.98 * steady[1], "at full load it is not behind rotation")
 
 
 with tempfile.TemporaryDirectory() as folder:
     shared(folder)
     planes(folder)
-print(f"paths by health, {failed} wrong")
-sys.exit(failed > 0)
+print(f"paths by health, {check.failed} wrong")
+sys.exit(check.failed > 0)

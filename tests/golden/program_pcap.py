@@ -16,11 +16,11 @@ import sys
 import tempfile
 import time
 
-WEFT = os.environ["WEFT"]
-SOURCE = pathlib.Path(os.environ["WEFT_SOURCE"])
-DATA = pathlib.Path(os.environ["WEFT_SHARED"], "data")
+import weft
+from weft import SHARED, SOURCE, WEFT, check
+
+DATA = pathlib.Path(SHARED, "data")
 ROCE = DATA / "captures" / "given" / "roce"
-failed = 0
 
 BEHIND = """\
 loss BEHIND the capture point, repaired by go-back-N; certain
@@ -52,14 +52,8 @@ OWN = {
 
 
 def analyze(*words, given=None):
-    done = subprocess.run([WEFT, "pcap", "analyze", *map(str, words)], input=given, capture_output=True, timeout=120)
+    done = weft.run("pcap", "analyze", *words, text=False, input=given)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
 
 
 # ---------------------------------------------------------------- the given captures
@@ -341,4 +335,4 @@ if ROCE.is_dir():
     check_hostile()
 else:
     print(f"{ROCE} is not here: the given captures are left out")
-sys.exit(1 if failed else 0)
+sys.exit(1 if check.failed else 0)

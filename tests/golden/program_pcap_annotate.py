@@ -12,9 +12,11 @@ import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
-PCAPS = pathlib.Path(os.environ["WEFT_SOURCE"]) / "pcaps"
-GIVEN = pathlib.Path(os.environ["WEFT_SHARED"], "data", "captures", "given", "roce")
+import weft
+from weft import SHARED, SOURCE, check
+
+PCAPS = SOURCE / "pcaps"
+GIVEN = pathlib.Path(SHARED, "data", "captures", "given", "roce")
 # Of weft's own captures: what some comment says; None: no packet has one.
 OWN = {
     "clean-write": None,
@@ -26,18 +28,11 @@ OWN = {
     "headers-only": None,
     "srv6": None,
 }
-failed = 0
 
 
-def weft(*words, given=None):
-    done = subprocess.run([WEFT, "pcap", "analyze", *map(str, words)], input=given, capture_output=True, timeout=120)
+def ran(*words, given=None):
+    done = weft.run("pcap", "analyze", *words, text=False, input=given)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
 
 
 def blocks(path):
@@ -75,7 +70,7 @@ def interfaces(path):
 
 def check_repairs(name, path, texts):
     """What repairs name has a comment with the PSN; other comments are notes."""
-    repairs = json.loads(weft(path, "--json")[1])["repairs"]
+    repairs = json.loads(ran(path, "--json")[1])["repairs"]
     wrong = [repair for repair in repairs for number in (repair["packet"], repair["repeat_packet"])
              if number and f"PSN {repair['psn']}" not in "; ".join(texts[number - 1])]
     named = {number for repair in repairs for number in (repair["packet"], repair["repeat_packet"]) if number}
@@ -87,7 +82,7 @@ def check_repairs(name, path, texts):
 def check_own(folder):
     for name, want in OWN.items():
         path, out = PCAPS / f"{name}.pcapng", folder / f"{name}.pcapng"
-        status, _, error = weft(path, "--annotate", out)
+        status, _, error = ran(path, "--annotate", out)
         if status != 0:
             check(False, f"{name}: {status} {error}")
             continue
@@ -99,7 +94,7 @@ def check_own(folder):
         said = sum(texts, [])
         check(kept and (not said if want is None else any(re.search(want, text) for text in said)), f"{name}: {len(said)} comments; {said[:1]}")
         check_repairs(name, path, texts)
-        check(weft(out)[1].splitlines() == weft(path)[1].splitlines(), f"{name}: an analysis of it says the same")
+        check(ran(out)[1].splitlines() == ran(path)[1].splitlines(), f"{name}: an analysis of it says the same")
 
 
 def check_overtaken(folder):
@@ -108,8 +103,8 @@ def check_overtaken(folder):
     text.write_text("name: late\nfabric: {nics: 8, nics_per_t0: 4, t1_count: 2, link_rate: 25Gb/s}\ntransport: {kind: rc, payload: 1024B}\ncc: {algorithm: dcqcn}\n"
                     "traffic: {kind: flows, flows: [{from: 0, to: 4, bytes: 512KiB}]}\n"
                     "faults: [{kind: reorder, at: {nic: 0}, probability: 1%, delay: 5us}]\ntaps: [{at: {nic: 4}}]\n", encoding="utf-8")
-    run = subprocess.run([WEFT, "sim", text, "--pcap", path], capture_output=True, text=True, timeout=120, check=False)
-    status, _, error = weft(path, "--annotate", out)
+    run = weft.run("sim", text, "--pcap", path)
+    status, _, error = ran(path, "--annotate", out)
     said = [text for _, texts in frames(out) for text in texts] if status == 0 else [run.stderr + error]
     check(any("overtaken" in one for one in said) and any("missing before this" in one for one in said), f"what is overtaken: {said[:3]}")
 
@@ -117,11 +112,11 @@ def check_overtaken(folder):
 def check_comments(folder):
     """Comments that are there stay, over several annotations and for several files."""
     path, once, twice, both = PCAPS / "trim-last-hop.pcapng", *(folder / f"{i}.pcapng" for i in ("once", "twice", "both"))
-    weft(path, "--annotate", once)
-    weft(once, "--annotate", twice)
+    ran(path, "--annotate", once)
+    ran(once, "--annotate", twice)
     first, second = frames(once), frames(twice)
     check(all(b[1][:len(a[1])] == a[1] for a, b in zip(first, second)) and any(len(b[1]) == 2 for b in second), "a second annotation keeps the first")
-    weft(path, PCAPS / "loss-timer.pcapng", "--annotate", both)
+    ran(path, PCAPS / "loss-timer.pcapng", "--annotate", both)
     parts = frames(path) + frames(PCAPS / "loss-timer.pcapng")
     check([one[0][4:] for one in frames(both)] == [one[0][4:] for one in parts], "two files become one")
 
@@ -142,11 +137,11 @@ def check_given(folder):
         print(f"{GIVEN} is not here: the given captures are left out")
         return
     path, out = GIVEN / "rxe_write_loss2_first1500.pcap", folder / "given.pcapng"
-    status, _, _ = weft(path, "--annotate", out)
+    status, _, _ = ran(path, "--annotate", out)
     check(status == 0 and len(frames(out)) == 1500, "pcap becomes pcapng")
     check_repairs(path.name, path, [texts for _, texts in frames(out)])
-    check(weft(out)[1] == weft(path)[1], "an analysis of that says the same")
-    status, _, _ = weft(GIVEN / "rxe_write_dup3_rtx.pcap", "--annotate", out, "--force")
+    check(ran(out)[1] == ran(path)[1], "an analysis of that says the same")
+    status, _, _ = ran(GIVEN / "rxe_write_dup3_rtx.pcap", "--annotate", out, "--force")
     doubled = sum("doubled by the network" in text for _, texts in frames(out) for text in texts)
     check(status == 0 and doubled == 43, f"{doubled} of 43 copies of the network have a comment")
 
@@ -161,7 +156,7 @@ def check_refusals(folder):
     for words in ([source, "--annotate", source], [source, "--annotate", source, "--force"], [source, "--annotate", link, "--force"],
                   [source, "--annotate", folder / "absent" / "x"], [source, "--annotate", folder], ["-", "--annotate", folder / "x"],
                   [pipe, "--annotate", folder / "x"], [source, "--annotate", ""], [source, "--annotate", folder / "once.pcapng"]):
-        status, out, error = weft(*words, given=b"")
+        status, out, error = ran(*words, given=b"")
         check(status == 2 and out == "" and error.count("\n") == 1, f"refused: {error.strip()[:120]}")
     check(source.read_bytes() == data and sorted(folder.iterdir()) == before, "nothing is changed by what is refused")
 
@@ -173,4 +168,4 @@ with tempfile.TemporaryDirectory() as room:
     check_tshark(pathlib.Path(room))
     check_given(pathlib.Path(room))
     check_refusals(pathlib.Path(room))
-sys.exit(1 if failed else 0)
+sys.exit(1 if check.failed else 0)

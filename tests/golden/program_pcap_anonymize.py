@@ -4,7 +4,6 @@
 address, key or payload is left in the bytes; tshark reads the same lengths, times, operations and states of checksums; one key
 gives one mapping over several files. Without the given captures, or without tshark, their part is left out and said so."""
 import ipaddress
-import os
 import pathlib
 import re
 import shutil
@@ -12,27 +11,21 @@ import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
-SOURCE = pathlib.Path(os.environ["WEFT_SOURCE"])
-GIVEN = pathlib.Path(os.environ["WEFT_SHARED"], "data", "captures", "given")
+import weft
+from weft import SHARED, SOURCE, check
+
+GIVEN = pathlib.Path(SHARED, "data", "captures", "given")
 ADDRESS = re.compile(r"\d+\.\d+\.\d+\.\d+|[0-9a-f]*:[0-9a-f:]*:[0-9a-f]*(?:\d+\.\d+\.\d+\.\d+)?")
 OWN = ["clean-write", "headers-only", "ipv4", "reorder", "srv6", "trim-last-hop", "loss-timer", "backup-path", "rocev2-go-back-n", "rocev2-cnp"]
 STAYS = ["frame.len", "frame.cap_len", "frame.time_epoch", "infiniband.bth.opcode", "infiniband.bth.psn", "infiniband.bth.destqp", "ip.id", "ip.dsfield",
          "ipv6.flow", "udp.srcport", "udp.length", "infiniband.reth.dmalen", "infiniband.aeth.syndrome", "ip.checksum.status", "udp.checksum.status"]
 GOES = ["eth.src", "eth.dst", "ip.src", "ip.dst", "ipv6.src", "ipv6.dst", "infiniband.reth.va", "infiniband.reth.r_key", "infiniband.immdt", "infiniband.payload"]
 SPECIAL = {"ff:ff:ff:ff:ff:ff", "00:00:00:00:00:00", "0.0.0.0", "::", "::1"}
-failed = 0
 
 
-def weft(*words, given=None):
-    done = subprocess.run([WEFT, "pcap", *map(str, words)], input=given, capture_output=True, timeout=120)
+def ran(*words, given=None):
+    done = weft.run("pcap", *words, text=False, input=given)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
 
 
 def mapping(before, after):
@@ -47,7 +40,7 @@ def mapping(before, after):
 
 def anonymized(path, folder, key="a key"):
     out = folder / (path.name + f".{abs(hash(key))}.pcapng")
-    status, said, error = weft("anonymize", path, "-o", out, "--key", key, "--force")
+    status, said, error = ran("anonymize", path, "-o", out, "--key", key, "--force")
     return (out if status == 0 else None), said + error
 
 
@@ -56,7 +49,7 @@ def check_alike(path, folder):
     if out is None:
         check(False, f"{path.name}: {said}")
         return {}
-    before, after = weft("analyze", "--table", path), weft("analyze", "--table", out)
+    before, after = ran("analyze", "--table", path), ran("analyze", "--table", out)
     pairs = mapping(before[1], after[1])
     check(before[0] == after[0] == 0 and pairs is not None, f"{path.name}: the analysis says the same")
     data = out.read_bytes()
@@ -107,7 +100,7 @@ def check_keys(folder):
     for key in ("one", "other"):
         for path in (first, second):
             out, _ = anonymized(path, folder, key)
-            tables[key, path] = mapping(weft("analyze", "--table", path)[1], weft("analyze", "--table", out)[1])
+            tables[key, path] = mapping(ran("analyze", "--table", path)[1], ran("analyze", "--table", out)[1])
     common = set(tables["one", first]) & set(tables["one", second])
     check(common and all(tables["one", first][a] == tables["one", second][a] for a in common), f"one key: {len(common)} addresses are the same in both files")
     check(any(tables["one", first][a] != tables["other", first][a] for a in tables["one", first]), "another key: other addresses")
@@ -115,7 +108,7 @@ def check_keys(folder):
     for name in ("free1", "free2", "piped"):
         outs.append(folder / name)
         words = ("anonymize", "-" if name == "piped" else first, "-o", outs[-1])
-        status, said, _ = weft(*words, given=first.read_bytes() if name == "piped" else None)
+        status, said, _ = ran(*words, given=first.read_bytes() if name == "piped" else None)
         check(status == 0 and "another one each time" in said, f"without a key: {said.splitlines()[0] if said else status}")
     check(len({out.read_bytes() for out in outs}) == 3, "without a key each mapping is another one")
     check(b"anonymized: " in outs[0].read_bytes()[:200], "the file is marked")
@@ -135,7 +128,7 @@ def check_damage(folder):
     hurt.write_bytes(data)
     out, said = anonymized(hurt, folder)
     check(out is not None and ", 1 bad as before" in said, said.strip())
-    before, after = (next(line for line in weft("analyze", what)[1].splitlines() if "ICRC" in line) for what in (hurt, out))
+    before, after = (next(line for line in ran("analyze", what)[1].splitlines() if "ICRC" in line) for what in (hurt, out))
     check("ICRC good in all" not in after and mapping(before, after) is not None, f"one bad ICRC stays bad: {after}")
 
 
@@ -147,7 +140,7 @@ def check_refusals(folder):
     for words in (["anonymize", path], ["anonymize", "-o", folder / "x"], ["anonymize", path, path, "-o", folder / "x"], ["anonymize", path, "-o", copy],
                   ["anonymize", copy, "-o", copy, "--force"], ["anonymize", text, "-o", folder / "x"], ["anonymize", path, "-o", folder / "x", "--key", ""],
                   ["anonymize", path, "-o", folder / "x", "--table"]):
-        status, out, error = weft(*words)
+        status, out, error = ran(*words)
         check(status == 2 and out == "" and error.count("\n") == 1, f"refused: {error.strip()[-110:]}")
     check(not (folder / "x").exists() and copy.read_bytes() == path.read_bytes(), "what is refused writes nothing")
 
@@ -156,7 +149,7 @@ def check_hostile(folder):
     bad = []
     files = [path for kind in ("malformed", "robust", "other") for path in sorted((GIVEN / kind).iterdir())]
     for path in files:
-        status, _, error = weft("anonymize", path, "-o", folder / "hostile", "--force", "--key", "k")
+        status, _, error = ran("anonymize", path, "-o", folder / "hostile", "--force", "--key", "k")
         if status not in (0, 2) or (status == 2 and str(path) not in error):
             bad.append(f"{path.name}: {status} {error.strip()[-120:]}")
     check(not bad and files, f"{len(files)} damaged or strange captures are copied or refused by name {bad}")
@@ -184,7 +177,7 @@ def main():
         check_keys(folder)
         check_damage(folder)
         check_refusals(folder)
-    sys.exit(1 if failed else 0)
+    sys.exit(1 if check.failed else 0)
 
 
 main()

@@ -6,27 +6,20 @@ capture, is told with its packets, and between two captures. And of rules of the
 one, which is told with its packet."""
 import csv
 import json
-import os
 import pathlib
 import struct
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
+import weft
+from weft import check
+
 PACKET = 6
 FABRIC = "fabric: {nics: 9, nics_per_t0: 9, t1_count: 0, planes: 1, link_rate: 100Gb/s}\n"
-failed = 0
 
 
-def check(holds, what):
-    global failed
-    failed += not holds
-    print(("ok: " if holds else "FAILED: ") + what)
-
-
-def weft(*words):
-    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=120, check=False)
+def ran(*words):
+    done = weft.run(*words)
     if done.returncode != 0:
         print(" ".join(map(str, words)), done.returncode, done.stderr)
     return done.stdout
@@ -39,12 +32,12 @@ def captured(folder, name, flows, kind, tap=0, wire="wire: {ip: 4, identificatio
     control = "cc: {algorithm: dcqcn}\n" if kind == "rc" else ""
     text.write_text(f"name: {name}\nseed: 3\n{FABRIC}transport: {{kind: {kind}}}\n{control}{wire}"
                     f"traffic: {{kind: flows, flows: [{rows}]}}\ntaps: [{{at: {{nic: {tap}}}}}]\n{more}", encoding="utf-8")
-    weft("sim", text, "--quiet", "--pcap", path, "--log", log, "--force")
+    ran("sim", text, "--quiet", "--pcap", path, "--log", log, "--force")
     return path, log
 
 
 def told(path):
-    return json.loads(weft("pcap", "analyze", path, "--json"))
+    return json.loads(ran("pcap", "analyze", path, "--json"))
 
 
 def bins(report, target, bin_ns):
@@ -114,15 +107,16 @@ def check_against_frames(path, report, target):
 def check_incast(folder):
     for kind in ("rc", "mrc"):
         path, _ = captured(folder, f"incast-{kind}", [(nic, 0, 262144, 1) for nic in range(1, 9)], kind)
-        report, said = told(path), weft("pcap", "analyze", path)
+        report, said = told(path), ran("pcap", "analyze", path)
         check(bins(report, "198.18.0.1", 10000)["senders_max"] == 8, f"{kind}: eight senders meet within 10 us")
         check("\nincast: 8 senders to 198.18.0.1 within 10 us (packets " in said, f"{kind}: which is said: {said.splitlines()[-3:]}")
         check_against_frames(path, report, "198.18.0.1")
         check(all(row["senders_max"] in (0, 1) for row in report["bursts"] if row["target"] != "198.18.0.1"), f"{kind}: nowhere else")
         alone, _ = captured(folder, f"one-by-one-{kind}", [(nic, 0, 262144, nic * 400) for nic in range(1, 9)], kind)
-        check("incast" not in weft("pcap", "analyze", alone) and bins(told(alone), "198.18.0.1", 10000)["senders_max"] == 1, f"{kind}: one after the other is no incast")
+        check("incast" not in ran("pcap", "analyze", alone) and bins(told(alone), "198.18.0.1", 10000)["senders_max"] == 1,
+              f"{kind}: one after the other is no incast")
     ring, _ = captured(folder, "ring", [(nic, (nic + 1) % 9, 262144, 1) for nic in range(9)], "mrc")
-    check("incast" not in weft("pcap", "analyze", ring), "a ring has no incast")
+    check("incast" not in ran("pcap", "analyze", ring), "a ring has no incast")
     return path
 
 
@@ -131,12 +125,13 @@ def check_planes(folder):
     path, _ = captured(folder, "planes", [(1, 0, 1 << 20, 1)], "mrc")
     scenario = folder / "planes.yaml"
     scenario.write_text(scenario.read_text(encoding="utf-8").replace("planes: 1", "planes: 8"), encoding="utf-8")
-    weft("sim", scenario, "--quiet", "--pcap", path, "--force")
-    report, said = told(path), weft("pcap", "analyze", path)
+    ran("sim", scenario, "--quiet", "--pcap", path, "--force")
+    report, said = told(path), ran("pcap", "analyze", path)
     check(report["trust"]["same_stamp"] * 4 > report["totals"]["frames"] and "between bursts" not in said, f"eight planes have {report['trust']['same_stamp']} equal stamps")
     stamps = [stamp for stamp, _ in packets(path)]
     burst = rewritten(path, folder / "burst.pcapng", lambda number, block: at_stamp(block, stamps[(number - 1) // 64 * 64]))
-    check(" have the stamp of the one before on their cable, as of bursts: times below are between bursts\n" in weft("pcap", "analyze", burst), "bursts are told")
+    check(" have the stamp of the one before on their cable, as of bursts: times below are between bursts\n" in ran("pcap", "analyze",
+                                                                                                                    burst), "bursts are told")
 
 
 def check_withheld(folder, path):
@@ -144,15 +139,16 @@ def check_withheld(folder, path):
     rows = [row for row in told(bursts)["bursts"] if row["target"] == "198.18.0.1"]
     check([row["withheld"] is None for row in rows] == [False, False, True], f"bursts that share stamps 7 us apart: {[row['withheld'] for row in rows]}")
     check(all(row["peak_bps"] is None and row["senders_max"] is None for row in rows if row["withheld"]), "nothing is told of what is withheld")
-    said = weft("pcap", "analyze", bursts, "--table")
+    said = ran("pcap", "analyze", bursts, "--table")
     check("bins of 1 us are withheld: bursts share their stamps" in said, "and why, in the table")
     coarse = rewritten(path, folder / "coarse.pcapng", lambda _, block: at_stamp(block, stamp_of(block) // 1000000 * 1000000))
     rows = [row for row in told(coarse)["bursts"] if row["target"] == "198.18.0.1"]
-    check(all(row["withheld"] == "stamps are coarser" for row in rows) and "incast" not in weft("pcap", "analyze", coarse), "stamps of milliseconds tell nothing")
+    check(all(row["withheld"] == "stamps are coarser" for row in rows) and "incast" not in ran("pcap", "analyze", coarse),
+          "stamps of milliseconds tell nothing")
     page = folder / "page.html"
-    weft("pcap", "analyze", path, "--page", page)
+    ran("pcap", "analyze", path, "--page", page)
     check("<h2>Traffic by time</h2>" in page.read_text(encoding="utf-8") and "8 senders at a time" in page.read_text(encoding="utf-8"), "the page has it")
-    rows = list(csv.DictReader(weft("pcap", "analyze", path, "--csv", "--rows", "bursts").splitlines()))
+    rows = list(csv.DictReader(ran("pcap", "analyze", path, "--csv", "--rows", "bursts").splitlines()))
     check(len(rows) == 27 and {row["bin_ns"] for row in rows} == {"1000", "10000", "100000"}, f"{len(rows)} rows of CSV")
 
 
@@ -175,7 +171,7 @@ def with_dscp(block, dscp):
 def check_classes(folder):
     for kind in ("rc", "mrc"):
         path, _ = captured(folder, f"classes-{kind}", [(0, 4, 262144, 1)], kind)
-        check(told(path)["dscp_changes"] == [] and "class changed" not in weft("pcap", "analyze", path), f"{kind}: no class changes")
+        check(told(path)["dscp_changes"] == [] and "class changed" not in ran("pcap", "analyze", path), f"{kind}: no class changes")
         frames = [frame for _, frame in packets(path)]
         data = [number for number, frame in enumerate(frames, 1) if len(frame) > 200]
         answers = [number for number, frame in enumerate(frames, 1) if len(frame) <= 200]
@@ -192,7 +188,7 @@ def check_classes(folder):
         check(found == [("data", begin, before[0]), ("data", end, before[1])], f"{kind}: {found} of packets {begin} to {end}")
         of_answers = [row for row in rows if row["kind"] != "data"]
         check([(row["packet"], row["to_dscp"]) for row in of_answers] in ([(last, 33)], []) and (of_answers or kind == "mrc"), f"{kind}: answers: {of_answers}")
-        said = weft("pcap", "analyze", planted)
+        said = ran("pcap", "analyze", planted)
         check(f"at packet {rows[0]['packet']} (the one before: {rows[0]['packet_before']})" in said, f"{kind}: it is said: {rows[0]}")
         check_two_ends(folder, path, kind, rows[0]["from_dscp"])
 
@@ -205,11 +201,11 @@ def check_two_ends(folder, first, kind, dscp):
 
     def change(_, block):
         return with_dscp(block, 33) if len(block) > 300 and block[28 + 51:28 + 54] in chosen else block
-    between = weft("pcap", "diff", first, rewritten(second, folder / f"other-{kind}.pcapng", change))
+    between = ran("pcap", "diff", first, rewritten(second, folder / f"other-{kind}.pcapng", change))
     number = next(number for number, (_, frame) in enumerate(packets(first), 1) if len(frame) > 200 and frame[51:54] == chosen[0])
     wanted = f"    5 got another DSCP\n    the first of these is packet {number} of A: DSCP {dscp} to 33\n"
     check(wanted in between, f"{kind}: between two captures: {wanted.splitlines()[-1].strip()}")
-    check("another DSCP" not in weft("pcap", "diff", first, second), f"{kind}: and none where none is")
+    check("another DSCP" not in ran("pcap", "diff", first, second), f"{kind}: and none where none is")
 
 
 # ---------------------------------------------------------------- rules
@@ -262,7 +258,7 @@ def check_rules(folder):
             planted = rewritten(path, folder / "rule.pcapng", lambda number, block: planted_in(block, change) if number == chosen else block)
             broken = {row["rule"]: row["first_packet"] for row in told(planted)["rules"] if row["packets"]}
             check(rule in broken and chosen <= broken[rule] <= chosen + 40, f"{kind}: {rule} at packet {chosen}: {broken}")
-            said = [line for line in weft("pcap", "analyze", planted).splitlines() if line.startswith("rules of the protocol broken: ")]
+            said = [line for line in ran("pcap", "analyze", planted).splitlines() if line.startswith("rules of the protocol broken: ")]
             check(len(said) == 1 and f"{rule} " in said[0], f"{kind}: {rule} is said")
 
 
@@ -273,7 +269,7 @@ def main():
         check_planes(folder)
         check_classes(folder)
         check_rules(folder)
-    return failed > 0
+    return check.failed > 0
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ weft pcap send sends. Without root, veth, libpcap or DPDK what needs them is lef
 import json
 import os
 import pathlib
-import re
 import shutil
 import signal
 import struct
@@ -15,8 +14,10 @@ import sys
 import tempfile
 import time
 
-WEFT = os.environ["WEFT"]
-PCAPS = pathlib.Path(os.environ["WEFT_SOURCE"], "pcaps")
+import weft
+from weft import SOURCE, WEFT, check
+
+PCAPS = pathlib.Path(SOURCE, "pcaps")
 SPACE = f"weft-capture-{os.getpid()}"
 ARP = bytes.fromhex("ffffffffffff0200000000010806" + "0001080006040001" + "020000000001" + "0a000001" + "000000000000" + "0a000002")
 SEND = """
@@ -27,13 +28,6 @@ for line in sys.stdin:
     port.send(bytes.fromhex(line))
     time.sleep(0.0002)
 """
-failed = 0
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
 
 
 def frames(path, interfaces=None):
@@ -91,7 +85,7 @@ def check_frames(folder):
     check(max(len(head) for head, _, _ in got) <= 100 and sum(len(frame) for frame in sent) > 20 * len(sent), "headers alone")
     is_there, received, dropped = statistics(out)
     check(is_there and received >= len(sent) and dropped == 0, f"statistics: {received} received, {dropped} dropped")
-    told = subprocess.run([WEFT, "pcap", "analyze", out], capture_output=True, text=True).stdout
+    told = weft.run("pcap", "analyze", out).stdout
     check(told.startswith("loss BEFORE the capture point"), "its analysis says what that of the first capture says")
     whole = folder / "whole.pcapng"
     status, said, error = capture(["-o", whole, "--all", "--whole"], [ARP, *sent], stop=True)
@@ -150,7 +144,7 @@ def check_rotation(folder):
 def on_port(port, *words):
     # A port ends with the process, and what libpcap allocated is known to DPDK's own memory alone: a leak to a sanitiser.
     unleaky = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
-    done = subprocess.run([WEFT, "pcap", "capture", port, *map(str, words)], capture_output=True, text=True, timeout=60, check=False, env=unleaky)
+    done = weft.run("pcap", "capture", port, *words, timeout=60, env=unleaky)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -176,7 +170,7 @@ def check_ports(folder):
           max(len(head) for head, _, _ in got) <= 100, "its frames as headers, as long as they were")
     is_there, received, dropped = statistics(out)
     check(is_there and received >= len(sent) and dropped == 0, f"its statistics: {received} received, {dropped} dropped")
-    told = json.loads(subprocess.run([WEFT, "pcap", "analyze", "--json", out], capture_output=True, text=True, check=False).stdout)
+    told = json.loads(weft.run("pcap", "analyze", "--json", out).stdout)
     check(told["finding"]["cause"] == "loss_before", f"its analysis: {told['finding']}")
     # Frames of one poll have one stamp: nothing finer than that is told.
     check(all(row["withheld"] or row["packets"] < 4 for row in told["bursts"] if row["bin_ns"] == 1000), "bins of 1 us are withheld")
@@ -198,9 +192,9 @@ def check_ports(folder):
 
 def check_shared_memory(given, out, sent, name, wait_s):
     """The capture calls, whoever starts first."""
-    with subprocess.Popen([WEFT, "pcap", "capture", name, "-o", out, "--force", "--count", str(len(sent))], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+    with weft.start("pcap", "capture", name, "-o", out, "--force", "--count", len(sent)) as run:
         time.sleep(wait_s)
-        source = subprocess.run([WEFT, "pcap", "send", given, name], capture_output=True, text=True, timeout=60, check=False)
+        source = weft.run("pcap", "send", given, name, timeout=60)
         try:
             said, error = run.communicate(timeout=60)
         except subprocess.TimeoutExpired:
@@ -213,7 +207,7 @@ def check_shared_memory(given, out, sent, name, wait_s):
 def check_end_that_goes_away(folder, given, out, sent, name, is_killed):
     """A capture without an end of its own ends with what the other end sent before it ended or was killed."""
     out.unlink()
-    with subprocess.Popen([WEFT, "pcap", "capture", name, "-o", out], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+    with weft.start("pcap", "capture", name, "-o", out) as run:
         loops = ["--loops", "1000000"] if is_killed else []
         with subprocess.Popen([WEFT, "pcap", "send", given, name, *loops], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as source:
             while is_killed and run.poll() is None and not any(draft.stat().st_size > 0 for draft in folder.glob(f"*{out.name}*")):
@@ -238,14 +232,14 @@ def check_refusals(folder):
     for words in (["no-such-device", "-o", folder / "x"], ["lo"], ["lo", "-o", folder / "x", "--filter", "no such"], ["lo", "-o", folder / "there"],
                   ["lo", "-o", folder / "x", "--trigger", "nonsense"], ["lo", "-o", folder / "x", "--ring", "3"], ["lo", "-o", folder / "x", "--after", "3"],
                   ["lo", "-o", folder / "x", "--count", "0"], ["lo", "-o", folder / "x", "--ce-burst", "3", "--trigger", "nack"]):
-        done = subprocess.run([WEFT, "pcap", "capture", *map(str, words)], capture_output=True, text=True, timeout=60)
+        done = weft.run("pcap", "capture", *words, timeout=60)
         check(done.returncode in (2, 3) and done.stdout == "" and done.stderr.count("\n") == 1, f"refused: {done.stderr.strip()[-100:]}")
     check(not (folder / "x").exists(), "what is refused writes nothing")
 
 
 def has_devices():
     """A namespace with a veth pair, made here; a build with libpcap."""
-    probe = subprocess.run([WEFT, "pcap", "capture", "no-such-device", "-o", "/dev/null", "--force"], capture_output=True, text=True)
+    probe = weft.run("pcap", "capture", "no-such-device", "-o", "/dev/null", "--force")
     if "no libpcap" in probe.stderr or not shutil.which("ip") or subprocess.run(["ip", "netns", "add", SPACE], capture_output=True).returncode:
         return False
     words = ["ip", "-n", SPACE, "link", "add", "va0", "mtu", "9000", "type", "veth", "peer", "name", "vb0", "mtu", "9000"]
@@ -268,4 +262,4 @@ with tempfile.TemporaryDirectory() as name:
         subprocess.run(["ip", "netns", "del", SPACE], capture_output=True)
     check_ports(folder)
     check_refusals(folder)
-sys.exit(1 if failed else 0)
+sys.exit(1 if check.failed else 0)

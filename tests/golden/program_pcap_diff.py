@@ -4,15 +4,14 @@
 is set off and drifts is found within the error that is told; copies, losses and damage that are made in the second file are
 counted; captures of two events are compared by their figures."""
 import json
-import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
-SOURCE = pathlib.Path(os.environ["WEFT_SOURCE"])
+import weft
+from weft import SOURCE, check
+
 SCENARIO = """\
 # SPDX-License-Identifier: Apache-2.0
 name: two-ends
@@ -33,18 +32,11 @@ faults:
   - {{kind: loss, at: {{t0: 0, up: 1, plane: 0}}, probability: {loss}}}
 """
 RC = "transport: {kind: rc}\ncc: {algorithm: dcqcn}"
-failed = 0
 
 
-def weft(*words):
-    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, timeout=120)
+def ran(*words):
+    done = weft.run(*words, text=False)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
 
 
 def captures(folder, seed, transport, loss):
@@ -54,7 +46,7 @@ def captures(folder, seed, transport, loss):
         text = folder / f"nic{nic}.yaml"
         text.write_text(SCENARIO.format(seed=seed, transport=transport, nic=nic) + (FAULTS.format(loss=loss) if loss else ""))
         paths.append(folder / f"nic{nic}.pcapng")
-        _, _, error = weft("sim", text, "--quiet", "--force", "--pcap", paths[-1], "--out", folder / "result")
+        _, _, error = ran("sim", text, "--quiet", "--force", "--pcap", paths[-1], "--out", folder / "result")
         if error:
             print(error)
     return *paths, json.loads((folder / "result" / "result.json").read_text())
@@ -102,20 +94,20 @@ def told(out):
 def check_truth(folder):
     for seed, transport, loss in ((1, RC, 0.005), (2, RC, 0.02), (3, "", 0.005), (4, "", 0.02), (5, RC, 0)):
         a, b, result = captures(folder, seed, transport, loss)
-        ways, offset, error, _ = told(weft("pcap", "diff", a, b)[1])
+        ways, offset, error, _ = told(ran("pcap", "diff", a, b)[1])
         dropped = result["conservation"]["dropped"]
         lost = sum(way[1] for way in ways.values())
         check(lost == dropped, f"seed {seed}: {dropped} packets were dropped, {lost} of {sum(way[0] for way in ways.values())} lost between")
         check(offset is not None and abs(offset) <= error < 5000, f"the clocks are one: {offset} ns, +- {error} ns")
-        turned = told(weft("pcap", "diff", b, a)[1])[0]
+        turned = told(ran("pcap", "diff", b, a)[1])[0]
         check((turned["A to B"], turned["B to A"]) == (ways["B to A"], ways["A to B"]), "the other way round it says the same")
 
 
 def check_clocks(folder):
     a, b, _ = captures(folder, 7, RC, 0.002)
-    plain = told(weft("pcap", "diff", a, b)[1])
+    plain = told(ran("pcap", "diff", a, b)[1])
     for offset_ns, drift_ppm in ((5_000_000, 0), (-3_000_000, 0), (2_000_000_000, 0), (40_000, 20_000), (-70_000, -15_000)):
-        out = weft("pcap", "diff", a, with_clock(b, folder / "off.pcapng", offset_ns, drift_ppm))[1]
+        out = ran("pcap", "diff", a, with_clock(b, folder / "off.pcapng", offset_ns, drift_ppm))[1]
         ways, offset, error, drift = told(out)
         printed = 0.06 * abs(offset_ns)  # of three figures, or one behind the point
         check(ways == plain[0] and abs(offset - offset_ns) <= error + printed, f"off by {offset_ns} ns and {drift_ppm} ppm: {offset} +- {error} ns, {drift} ppm")
@@ -125,7 +117,7 @@ def check_clocks(folder):
 # In the second file: some packets are left out, some are there twice, one is damaged.
 def check_made(folder):
     a, b, _ = captures(folder, 9, RC, 0)
-    plain = told(weft("pcap", "diff", a, b)[1])
+    plain = told(ran("pcap", "diff", a, b)[1])
     data, out, places = b.read_bytes(), bytearray(), list(blocks(b.read_bytes()))
     end, left, twice = 0, {300, 301, 700}, {400, 800, 801, 802}
     for index, (at, length) in enumerate(places):
@@ -138,7 +130,7 @@ def check_made(folder):
         end = at + length
     made = folder / "made.pcapng"
     made.write_bytes(out + data[end:])
-    text = weft("pcap", "diff", a, made)[1]
+    text = ran("pcap", "diff", a, made)[1]
     ways = told(text)[0]
     lost, doubled = sum(way[1] for way in ways.values()), sum(map(number, re.findall(r"([\d,]+) came out doubled", text)))
     missed = sum(map(number, re.findall(r"([\d,]+) came out that did not enter", text)))
@@ -149,19 +141,19 @@ def check_made(folder):
         if index % 2:
             data = data[:at + 16] + ((int.from_bytes(data[at + 16:at + 20], "little") + 1_000_000) & 0xffffffff).to_bytes(4, "little") + data[at + 20:]
     made.write_bytes(data)
-    check("no two clocks explain" in weft("pcap", "diff", a, made)[1], "times that no clocks explain: two events")
+    check("no two clocks explain" in ran("pcap", "diff", a, made)[1], "times that no clocks explain: two events")
 
 
 def check_events():
     pcaps = SOURCE / "pcaps"
-    status, out, _ = weft("pcap", "diff", pcaps / "rocev2-clean-write.pcapng", pcaps / "rocev2-go-back-n.pcapng")
+    status, out, _ = ran("pcap", "diff", pcaps / "rocev2-clean-write.pcapng", pcaps / "rocev2-go-back-n.pcapng")
     check(status == 0 and "no fault found" in out and "B (" in out and "loss BEFORE the capture point" in out, "two events: their causes and figures")
-    check("No packet is in both" in weft("pcap", "diff", pcaps / "clean-write.pcapng", pcaps / "rocev2-go-back-n.pcapng")[1], "none is in both")
+    check("No packet is in both" in ran("pcap", "diff", pcaps / "clean-write.pcapng", pcaps / "rocev2-go-back-n.pcapng")[1], "none is in both")
     check(re.search(r"^  NAKs +0 +2 +new$", out, re.M) is not None, "a figure of each")
-    status, out, _ = weft("pcap", "diff", pcaps / "ipv4.pcapng", pcaps / "ipv4.pcapng")
+    status, out, _ = ran("pcap", "diff", pcaps / "ipv4.pcapng", pcaps / "ipv4.pcapng")
     check(status == 0 and "the same in both: 30 figures of 30" in out and " 0 lost" in out, "a capture does not differ from itself")
     for words in ([], [pcaps / "ipv4.pcapng"], [pcaps / "ipv4.pcapng", "-"], [pcaps / "ipv4.pcapng", "absent"], ["a", "b", "c"]):
-        status, out, error = weft("pcap", "diff", *words)
+        status, out, error = ran("pcap", "diff", *words)
         check(status == 2 and out == "" and error.count("\n") == 1, f"refused: {error.strip()[-100:]}")
 
 
@@ -170,4 +162,4 @@ with tempfile.TemporaryDirectory() as name:
     check_clocks(pathlib.Path(name))
     check_made(pathlib.Path(name))
     check_events()
-sys.exit(1 if failed else 0)
+sys.exit(1 if check.failed else 0)

@@ -4,25 +4,17 @@
 simulator counted beside it."""
 import csv
 import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
-failed = 0
+import weft
+from weft import check
 
 
-def weft(*words):
-    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, timeout=120)
+def ran(*words):
+    done = weft.run(*words, text=False)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
 
 
 PAUSES = """name: pauses
@@ -39,12 +31,12 @@ def check_pauses(folder):
     scenario, capture = folder / "pauses.yaml", folder / "pauses.pcapng"
     scenario.write_text(PAUSES, encoding="utf-8")
     for more in ([], ["--set", "capture.keep=headers"], ["--set", "capture.snap=64B"]):
-        result = json.loads(weft("sim", scenario, "--json", "--pcap", capture, "--force", *more)[1])
-        said = json.loads(weft("pcap", "analyze", "--json", capture)[1])
+        result = json.loads(ran("sim", scenario, "--json", "--pcap", capture, "--force", *more)[1])
+        said = json.loads(ran("pcap", "analyze", "--json", capture)[1])
         frames = said["totals"]["found"].get("pause frames", 0)
         sent = result["pfc"]["pauses_sent"], result["pfc"]["resumes_sent"]
         check(frames == sum(sent) > 0 and said["totals"]["pauses"] == sent[0], f"pauses and ends of them {more}: {sent}, {frames} frames")
-    check(result["run"]["digest"] == json.loads(weft("sim", scenario, "--json")[1])["run"]["digest"], "the run is the same without a capture")
+    check(result["run"]["digest"] == json.loads(ran("sim", scenario, "--json")[1])["run"]["digest"], "the run is the same without a capture")
     raw = capture.read_bytes()
     check(bytes.fromhex("0180c2000001020000000000880801010003ffffffff") in raw, "to the station next to it, for the priorities of data")
 
@@ -57,8 +49,8 @@ def check_numbers(folder):
             capture, log = folder / "numbers.pcapng", folder / "numbers.csv"
             words = ["incast", "--set", f"transport.kind={kind}", "--set", f"cc.algorithm={algorithm}", "--set", "traffic.bytes=64KiB", "--set", f"wire.qpns={qpns}", "--set", f"seed={seed}",
                      "--pcap", capture, "--log", log, "--force", "--json"]
-            runs = [json.loads(weft(program, *words, *more)[1]) for program, *more in (("sim",), ("emu", "--ports", "memory"))]
-            told = json.loads(weft("pcap", "analyze", "--json", capture)[1])
+            runs = [json.loads(ran(program, *words, *more)[1]) for program, *more in (("sim",), ("emu", "--ports", "memory"))]
+            told = json.loads(ran("pcap", "analyze", "--json", capture)[1])
             by_target = {}
             for stream in told["streams"]:
                 by_target.setdefault(stream["target"], set()).add(stream["qpn"])
@@ -93,16 +85,16 @@ def check_ends(folder):
                                    ("duplicate", "", "no fault", "packets doubled by the network"),
                                    ("reorder", ", delay: 5us", None, "reordering BEFORE")):
         scenario.write_text(FAULTS.format(fault, more), encoding="utf-8")
-        alone = json.loads(weft("sim", scenario, "--json")[1])
+        alone = json.loads(ran("sim", scenario, "--json")[1])
         times, data = {}, {}
         for end, want in (("near", near), ("far", far)):
             words = ["--tap", f"{{at: {{nic: 0}}, end: {end}, direction: up}}"]
             words += ["--tap", f"{{at: {{nic: 0}}, end: {end}, direction: down}}"]
-            result = json.loads(weft("sim", scenario, "--json", "--pcap", capture, "--log", log, "--force", *words)[1])
+            result = json.loads(ran("sim", scenario, "--json", "--pcap", capture, "--log", log, "--force", *words)[1])
             check(result["run"]["digest"] == alone["run"]["digest"], f"{fault}, {end}: the run is the same without a capture")
-            said = weft("pcap", "analyze", capture)[1]
+            said = ran("pcap", "analyze", capture)[1]
             check(want is None or said.startswith(want), f"{fault}, {end} end: {said.splitlines()[0]}")
-            told = json.loads(weft("pcap", "analyze", "--json", capture)[1])
+            told = json.loads(ran("pcap", "analyze", "--json", capture)[1])
             data[end] = told["figures"]["data"]
             times[end] = told["totals"]["first_ns"]
             check(told["trust"]["backward"] == 0, f"{fault}, {end}: stamps never go back")
@@ -116,8 +108,8 @@ def check_ends(folder):
         check(data["near"] == alone["transport"]["data_packets"], f"{fault}: {data['near']} data packets enter the cable")
         check(data["far"] - data["near"] == hits if fault != "duplicate" else data["far"] > data["near"], f"{fault}: {data['far']} leave it, {hits}")
         check(times["far"] > times["near"], f"{fault}: and later")
-    weft("sim", scenario, "--pcap", capture, "--force", "--tap", "{at: {nic: 0}}", "--tap", "{at: {nic: 0}, end: far}")
-    told = json.loads(weft("pcap", "analyze", "--json", capture)[1])
+    ran("sim", scenario, "--pcap", capture, "--force", "--tap", "{at: {nic: 0}}", "--tap", "{at: {nic: 0}, end: far}")
+    told = json.loads(ran("pcap", "analyze", "--json", capture)[1])
     check({stream["place"] for stream in told["streams"]} == {"nic 0", "nic 0 end"}, "both ends: two places")
 
 
@@ -130,7 +122,7 @@ def check_ends_of_frames(folder):
         text = FAULTS.format(fault, more).replace("1%, way: up", f"{percent}%, way: both")
         scenario.write_text(text, encoding="utf-8")
         words = ["--tap", "{at: {nic: 0}, end: far}"]
-        runs = [json.loads(weft(program, scenario, "--json", "--pcap", capture, "--log", log, "--force", *words, *more)[1])
+        runs = [json.loads(ran(program, scenario, "--json", "--pcap", capture, "--log", log, "--force", *words, *more)[1])
                 for (program, *more), (capture, log) in zip((("sim",), ("emu", "--ports", "memory")), files)]
         check(runs[0]["run"]["digest"] == runs[1]["run"]["digest"], f"{fault} of {percent} %: the same run with frames")
         rows = []
@@ -145,9 +137,9 @@ def check_ends_of_frames(folder):
             check(rows[0] == rows[1], f"{fault}: the same packets")
             check(files[0][0].read_bytes() == files[1][0].read_bytes(), f"{fault}: the same capture")
             continue
-        bad = [json.loads(weft("pcap", "analyze", "--json", capture)[1])["totals"]["icrc"]["bad"] for capture, _ in files]
+        bad = [json.loads(ran("pcap", "analyze", "--json", capture)[1])["totals"]["icrc"]["bad"] for capture, _ in files]
         check(min(bad) > 0 and (bad[0] == bad[1] or len(unread) > 0), f"{fault} of {percent} %: {bad} frames with a bad ICRC")
-        said = weft("pcap", "analyze", files[1][0])[1].splitlines()[0]
+        said = ran("pcap", "analyze", files[1][0])[1].splitlines()[0]
         check(said.startswith("damaged packets BEFORE"), f"{fault} of {percent} %: {said}")
 
 
@@ -159,19 +151,19 @@ with tempfile.TemporaryDirectory() as name:
     folder = pathlib.Path(name)
     made, same, result = folder / "made.pcapng", folder / "same.pcapng", folder / "result"
     words = ["incast", "--set", "traffic.bytes=64KiB"]
-    status, out, error = weft("pcap", "gen", *words, "-o", made, "--out", result)
+    status, out, error = ran("pcap", "gen", *words, "-o", made, "--out", result)
     check(status == 0 and error == "" and out.startswith("incast: done at"), f"a capture is made: {out.splitlines()[:1]} {error}")
-    weft("sim", *words, "--pcap", same, "--quiet")
+    ran("sim", *words, "--pcap", same, "--quiet")
     check(made.read_bytes() == same.read_bytes() != b"", "it is what weft sim writes")
     captured = json.loads((result / "result.json").read_text())["capture"]["pcap"]
     check(captured == str(made), f"its result names it: {captured}")
-    check("trim" in weft("pcap", "analyze", made)[1], "what is in it is found")
-    check(weft("pcap", "gen", *words, "-o", made)[0] == 2, "refused: it is there already")
-    check(weft("pcap", "gen", *words, "-o", made, "--force")[0] == 0, "replaced with --force")
+    check("trim" in ran("pcap", "analyze", made)[1], "what is in it is found")
+    check(ran("pcap", "gen", *words, "-o", made)[0] == 2, "refused: it is there already")
+    check(ran("pcap", "gen", *words, "-o", made, "--force")[0] == 0, "replaced with --force")
     for bad in (["incast"], ["-o", folder / "x"], ["no-such", "-o", folder / "x"], ["incast", "-o"], ["incast", "-o", "a", "-o", "b"],
                 ["incast", "-o", folder / "x", "--set", "no.key=1"]):
-        status, out, error = weft("pcap", "gen", *bad)
+        status, out, error = ran("pcap", "gen", *bad)
         check(status == 2 and out == "" and error != "", f"refused: {error.strip()[:100]}")
     check(not (folder / "x").exists(), "what is refused writes nothing")
-    check(weft("pcap", "gen", "--help")[1].startswith("NAME"), "help")
-sys.exit(1 if failed else 0)
+    check(ran("pcap", "gen", "--help")[1].startswith("NAME"), "help")
+sys.exit(1 if check.failed else 0)

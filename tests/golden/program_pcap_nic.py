@@ -3,14 +3,14 @@
 """weft pcap analyze --nic: counters as `rdma statistic -j` and `ethtool --json -S` print them, made from what a capture has: equal ones
 agree; one that is a packet above or below is told, with whose it can be; drops of the NIC are told; files that are none are refused."""
 import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
-PCAPS = pathlib.Path(os.environ["WEFT_SOURCE"]) / "pcaps"
+import weft
+from weft import SOURCE, check
+
+PCAPS = SOURCE / "pcaps"
 # counter: what it counts, by the side of the NIC that it is of
 RXE = {"sent_pkts": ("source", "packets"), "rcvd_pkts": ("target", "packets"), "out_of_seq_request": ("source", "naks"), "send_rnr_err": ("source", "rnrs")}
 MLX5 = {"tx_vport_rdma_unicast_packets": ("source", "packets"), "packet_seq_err": ("target", "naks"), "np_cnp_sent": ("source", "cnps"),
@@ -20,18 +20,11 @@ OTHERS = {"tx_rdma_ucast_pkts": ("source", "packets"), "rx_rdma_ucast_pkts": ("t
           "rnr_nak_retry_err": ("target", "rnrs"), "tx_rdma_cnp_pkts": ("source", "cnps"), "rx_rdma_cnp_pkts": ("target", "cnps"),
           "RxECNMrkd": ("target", "ce"), "rx_rdma_ecn_pkts": ("target", "ce"),
           "np_cnp_pkts": ("source", "cnps"), "cnp_tx_pkts": ("source", "cnps"), "cnp_rx_pkts": ("target", "cnps"), "roce_only_tx_pkts": ("source", "packets"), "roce_only_rx_pkts": ("target", "packets")}
-failed = 0
 
 
-def weft(*words):
-    done = subprocess.run([WEFT, "pcap", "analyze", *map(str, words)], capture_output=True, text=True, timeout=120, check=False)
+def ran(*words):
+    done = weft.run("pcap", "analyze", *words)
     return done.returncode, done.stdout, done.stderr
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
 
 
 def files(folder, moved, **more):
@@ -45,13 +38,13 @@ def files(folder, moved, **more):
 
 
 def told(path, address, before, after):
-    status, out, error = weft(path, "--nic", address, "--before", before, "--after", after, "--json")
+    status, out, error = ran(path, "--nic", address, "--before", before, "--after", after, "--json")
     return {row["counter"]: row for row in json.loads(out)["nic"]} if status == 0 else {"error": error}
 
 
 def check_counters(folder, name, meaning):
     path = PCAPS / f"{name}.pcapng"
-    streams = json.loads(weft(path, "--json")[1])["streams"]
+    streams = json.loads(ran(path, "--json")[1])["streams"]
     for address in {stream["source"] for stream in streams}:
         places = {}  # several taps see the same packets
         for one in streams:
@@ -70,7 +63,7 @@ def check_counters(folder, name, meaning):
                 states = {other: row["state"] for other, row in rows.items()}
                 right = states[counter] == state and sum(one != "agrees" for one in states.values()) == 1
                 check(right, f"{name} {address}: {counter} {by + change}, not {by}: {states[counter]}")
-                _, out, _ = weft(path, "--nic", address, "--before", paths[0], "--after", paths[1])
+                _, out, _ = ran(path, "--nic", address, "--before", paths[0], "--after", paths[1])
                 said = [line for line in out.splitlines() if line.startswith(f"  {counter} went up")]
                 is_sent = meaning[counter][0] == "source"
                 want = ("lost before it" if is_sent else "missed") if change > 0 else "the NIC miscounts"
@@ -79,10 +72,10 @@ def check_counters(folder, name, meaning):
 
 def check_drops(folder):
     paths = files(folder, {"sent_pkts": 0, "out_of_buffer": 3})
-    _, out, _ = weft(PCAPS / "rocev2-cnp.pcapng", "--nic", "10.9.9.9", "--before", paths[0], "--after", paths[1])
+    _, out, _ = ran(PCAPS / "rocev2-cnp.pcapng", "--nic", "10.9.9.9", "--before", paths[0], "--after", paths[1])
     check("out_of_buffer went up by 3: the NIC dropped" in out and "1 counter agrees" in out, "what the NIC dropped itself")
     paths = files(folder, {"tx_pkts": 0, "rnr_naks_rcvd": 0, "rx_roce_discards": 4})
-    _, out, _ = weft(PCAPS / "rocev2-cnp.pcapng", "--nic", "10.9.9.9", "--before", paths[0], "--after", paths[1])
+    _, out, _ = ran(PCAPS / "rocev2-cnp.pcapng", "--nic", "10.9.9.9", "--before", paths[0], "--after", paths[1])
     check("rx_roce_discards went up by 4: the NIC dropped" in out, "bnxt_re's drops")
 
 
@@ -97,7 +90,7 @@ def check_refusals(folder):
     for words in (["--nic", "::1"], ["--nic", "::1", "--before", before], ["--before", before, "--after", after], ["--nic", "nobody", "--before", before, "--after", after],
                   *(["--nic", "::1", "--before", bad, "--after", after] for bad in (two, text, other, folder / "absent")),
                   ["--nic", "::1", "--before", none, "--after", none], ["--nic", "::1", "--before", after, "--after", before]):
-        status, out, error = weft(path, *words)
+        status, out, error = ran(path, *words)
         check(status == 2 and out == "" and error.count("\n") == 1, f"refused: {error.strip()}")
 
 
@@ -108,4 +101,4 @@ with tempfile.TemporaryDirectory() as room:
     check_counters(pathlib.Path(room), "rocev2-cnp", OTHERS)
     check_drops(pathlib.Path(room))
     check_refusals(pathlib.Path(room))
-sys.exit(1 if failed else 0)
+sys.exit(1 if check.failed else 0)

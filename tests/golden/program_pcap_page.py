@@ -4,16 +4,16 @@
 the packets that --json names are there in their order, what asks is marked, and the cross is on the side of the capture point where the
 loss was. Names of files are text, and inputs stay."""
 import json
-import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as tree
 
-WEFT = os.environ["WEFT"]
-PCAPS = pathlib.Path(os.environ["WEFT_SOURCE"]) / "pcaps"
+import weft
+from weft import SOURCE, check
+
+PCAPS = SOURCE / "pcaps"
 SVG, TAP = "{http://www.w3.org/2000/svg}", 400
 SCENARIO = """name: lost
 fabric: {{nics: 8, nics_per_t0: 4, t1_count: 2, link_rate: 25Gb/s}}
@@ -23,23 +23,11 @@ traffic: {{kind: flows, flows: [{{from: 0, to: 4, bytes: 512KiB}}]}}
 faults: [{{kind: loss, at: {{nic: {0}}}, probability: 1%}}]
 taps: [{{at: {{nic: {1}}}}}]
 """
-failed = 0
-
-
-def run(*words):
-    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=120, check=False)
-    return done.returncode, done.stdout, done.stderr
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
 
 
 def page_of(capture, folder):
     out = folder / "page.html"
-    status, said, error = run("pcap", "analyze", capture, "--page", out, "--force")
+    status, said, error = weft.outcome("pcap", "analyze", capture, "--page", out, "--force")
     if status != 0:
         raise RuntimeError(error)
     root = tree.parse(out).getroot()
@@ -51,7 +39,7 @@ def page_of(capture, folder):
 
 def check_ladder(name, capture, folder, side=None):
     """`side` of the tap on which a cross is wanted: -1 before it, 1 behind it."""
-    root, told = page_of(capture, folder), json.loads(run("pcap", "analyze", capture, "--json")[1])
+    root, told = page_of(capture, folder), json.loads(weft.outcome("pcap", "analyze", capture, "--json")[1])
     wanted = [one for one in told["repairs"] if one["repeat_packet"] and one["cause"] == told["finding"]["cause"]]
     if not wanted:
         wanted = [one for one in told["repairs"] if one["repeat_packet"]]
@@ -86,7 +74,7 @@ def check_sides(folder):
     for name, at, tap, side in (("behind", 4, 0, 1), ("before", 0, 4, -1)):
         text, capture = folder / f"{name}.yaml", folder / f"{name}.pcapng"
         text.write_text(SCENARIO.format(at, tap), encoding="utf-8")
-        status, _, error = run("sim", text, "--pcap", capture)
+        status, _, error = weft.outcome("sim", text, "--pcap", capture)
         check(status == 0, f"{name}: weft sim {error}")
         check_ladder(f"loss {name}", capture, folder, side)
 
@@ -97,7 +85,7 @@ def check_names(folder):
     root = page_of(odd, folder)
     check(root.find("body/p").text == str(odd), "a name with angles is text")
     for words in ([odd, "--page", odd, "--force"], ["-", "--page", folder / "x"]):
-        status, out, error = run("pcap", "analyze", *words)
+        status, out, error = weft.outcome("pcap", "analyze", *words)
         check(status == 2 and out == "" and error.count("\n") == 1, f"refused: {error.strip()[:100]}")
     check(odd.read_bytes() == (PCAPS / "rocev2-cnp.pcapng").read_bytes(), "inputs are as they were")
 
@@ -107,4 +95,4 @@ with tempfile.TemporaryDirectory() as room:
         check_ladder(own, PCAPS / f"{own}.pcapng", pathlib.Path(room))
     check_sides(pathlib.Path(room))
     check_names(pathlib.Path(room))
-sys.exit(1 if failed else 0)
+sys.exit(1 if check.failed else 0)

@@ -3,32 +3,25 @@
 """weft pcap analyze --profile: bounds on each kind of figure, met and missed by a little, with the exit status; rows by DSCP; what
 cannot be told is not valid; the figures are those of the ten lines and of the streams."""
 import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
-PCAPS = pathlib.Path(os.environ["WEFT_SOURCE"]) / "pcaps"
+import weft
+from weft import SOURCE, check
+
+PCAPS = SOURCE / "pcaps"
 # Of a capture with losses, marks, trims or several EVs: metrics that have a figure there.
 FIGURES = {
     "rocev2-go-back-n": ["figures.sent_again_share", "figures.lost_share", "figures.naks", "messages.p99", "figures.data"],
     "rocev2-cnp": ["figures.ce_share", "figures.cnps", "figures.ce", "ack.max"],
     "trim-last-hop": ["figures.trims", "figures.trimmed_share", "figures.nacks", "figures.ev_balance.max_over_mean", "figures.ev_balance.jain"],
 }
-failed = 0
 
 
-def weft(*words):
-    done = subprocess.run([WEFT, "pcap", "analyze", *map(str, words)], capture_output=True, text=True, timeout=120, check=False)
+def ran(*words):
+    done = weft.run("pcap", "analyze", *words)
     return done.returncode, done.stdout, done.stderr
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
 
 
 def field(told, metric):
@@ -53,7 +46,7 @@ def metric_words(metric):
 def check_bounds(folder):
     for name, metrics in FIGURES.items():
         path = PCAPS / f"{name}.pcapng"
-        told = json.loads(weft(path, "--json")[1])
+        told = json.loads(ran(path, "--json")[1])
         for metric in metrics:
             value = field(told, metric)
             if not value:
@@ -62,14 +55,15 @@ def check_bounds(folder):
             unit = "ns" if metric.startswith(("messages", "ack")) else ""
             bounds = {"at most": (value * 1.001, value * 0.999), "at least": (value * 0.999, value * 1.001)}
             for words, (met, missed) in bounds.items():
-                states = [weft(path, "--profile", profile(folder, f"{metric_words(metric)}, bound: {words} {limit:.9f}{unit}"))[0] for limit in (met, missed)]
+                states = [ran(path, "--profile",
+                              profile(folder, f"{metric_words(metric)}, bound: {words} {limit:.9f}{unit}"))[0] for limit in (met, missed)]
                 check(states == [0, 1], f"{name}: {metric} {value:.6g} {words}: {states}")
 
 
 def check_dscp(folder):
     """Rows by DSCP add up, and a scope takes one of them."""
     path = PCAPS / "rocev2-cnp.pcapng"
-    told = json.loads(weft(path, "--json")[1])
+    told = json.loads(ran(path, "--json")[1])
     rows = {row["dscp"]: row for row in told["dscp"]}
     sums = {key: sum(row[key] for row in rows.values()) for key in ("data", "ce", "packets", "seen_again")}
     wanted = {"data": sum(one["data"] for one in told["streams"]), "ce": sum(one["ce"] for one in told["streams"]),
@@ -78,8 +72,8 @@ def check_dscp(folder):
     marked = max(rows, key=lambda dscp: rows[dscp]["ce"])
     for dscp in rows:
         row = f"metric: dscp.ce, scope: dscp={dscp}, bound: at least 1"
-        check(weft(path, "--profile", profile(folder, row))[0] == (0 if rows[dscp]["ce"] else 1), f"scope dscp={dscp}: {rows[dscp]['ce']} CE")
-    status, out, _ = weft(path, "--profile", profile(folder, "metric: dscp.ce, scope: dscp=63, bound: is 0"))
+        check(ran(path, "--profile", profile(folder, row))[0] == (0 if rows[dscp]["ce"] else 1), f"scope dscp={dscp}: {rows[dscp]['ce']} CE")
+    status, out, _ = ran(path, "--profile", profile(folder, "metric: dscp.ce, scope: dscp=63, bound: is 0"))
     check(status == 5 and "nothing is in the scope" in out and 63 not in rows, f"a DSCP that no packet has is not valid; {marked} is marked")
 
 
@@ -109,7 +103,7 @@ def pause(priority):
 def check_priorities(folder):
     """By the upper bits of the DSCP; by the tag where there is one; a paused one has its row. The table has the same rows."""
     path, other = PCAPS / "rocev2-cnp.pcapng", folder / "tagged.pcapng"
-    told = json.loads(weft(path, "--json")[1])
+    told = json.loads(ran(path, "--json")[1])
     for row in told["priorities"]:
         same = [one for one in told["dscp"] if one["dscp"] >> 3 == row["priority"]]
         for key in ("packets", "bytes", "data", "ce", "seen_again"):
@@ -119,20 +113,20 @@ def check_priorities(folder):
     size = (32 + len(frame)).to_bytes(4, "little")
     block = bytes([6, 0, 0, 0]) + size + bytes(12) + 2 * len(frame).to_bytes(4, "little") + frame + size
     other.write_bytes(tagged(path.read_bytes(), 5) + block)
-    rows = {row["priority"]: row for row in json.loads(weft(other, "--json")[1])["priorities"]}
+    rows = {row["priority"]: row for row in json.loads(ran(other, "--json")[1])["priorities"]}
     check(sorted(rows) == [3, 5] and rows[5]["packets"] == sum(row["packets"] for row in told["dscp"]) and rows[5]["pauses"] == 0
           and (rows[3]["packets"], rows[3]["pauses"]) == (0, 1), f"tagged, and a pause: {rows}")
     row = "metric: priorities.pauses, scope: priority={}, bound: is 0"
-    check([weft(other, "--profile", profile(folder, row.format(priority)))[0] for priority in (5, 3)] == [0, 1], "a scope takes one priority")
-    table = weft(other, "--table")[1]
+    check([ran(other, "--profile", profile(folder, row.format(priority)))[0] for priority in (5, 3)] == [0, 1], "a scope takes one priority")
+    table = ran(other, "--table")[1]
     check("priority  3  pause frames 1" in table and f"priority  5  {rows[5]['packets']} packets" in table, "the table has them, too")
 
 
 def check_shipped():
     for name, want in (("rocev2-clean-write", 0), ("clean-write", 0), ("ipv4", 0), ("rocev2-go-back-n", 1), ("loss-timer", 1)):
-        status, out, _ = weft(PCAPS / f"{name}.pcapng", "--profile", "capture")
+        status, out, _ = ran(PCAPS / f"{name}.pcapng", "--profile", "capture")
         check(status == want and ("\nPASS: " if want == 0 else "\nFAIL: ") in out, f"{name}: exit {status} of profile capture")
-    status, out, _ = weft(PCAPS / "rocev2-go-back-n.pcapng", "--profile", "capture", "--json")
+    status, out, _ = ran(PCAPS / "rocev2-go-back-n.pcapng", "--profile", "capture", "--json")
     told = json.loads(out)
     missed = {row["name"] for row in told["checks"] if row["state"] == "missed"}
     check(status == 1 and told["verdict"] == "fail" and "lost share" in missed and "capture can be trusted" not in missed, f"JSON: {sorted(missed)}")
@@ -147,9 +141,9 @@ def check_withheld(folder):
         at += length
     path = folder / "twice.pcapng"
     path.write_bytes(twice)
-    status, out, _ = weft(path, "--profile", profile(folder, "metric: figures.lost_share, bound: at most 100 %"))
+    status, out, _ = ran(path, "--profile", profile(folder, "metric: figures.lost_share, bound: at most 100 %"))
     check(status == 5 and "every frame twice" in out.split("UNAVAILABLE")[-1], f"what cannot be told is not valid: exit {status}")
-    status, out, _ = weft(path, "--profile", "capture")
+    status, out, _ = ran(path, "--profile", "capture")
     check(status == 1, f"and a profile that asks for trust is missed: exit {status}")
 
 
@@ -158,7 +152,7 @@ def check_refusals(folder):
     wrong.write_text("name: wrong\nchecks: [{name: a, metric: b, bound: about 3, source: c}]\n", encoding="utf-8")
     for words in (["--profile", wrong], ["--profile", "absent"], ["--profile", folder / "absent.yaml"], ["--profile", "capture", "--csv"],
                   ["--profile", "capture", "--profile", "capture"]):
-        status, out, error = weft(path, *words)
+        status, out, error = ran(path, *words)
         check(status == 2 and out == "" and error, f"refused: {error.splitlines()[:1]}")
 
 
@@ -169,4 +163,4 @@ with tempfile.TemporaryDirectory() as room:
     check_withheld(pathlib.Path(room))
     check_refusals(pathlib.Path(room))
 check_shipped()
-sys.exit(1 if failed else 0)
+sys.exit(1 if check.failed else 0)

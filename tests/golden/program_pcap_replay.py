@@ -6,26 +6,19 @@ those that were written there."""
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
-SOURCE = pathlib.Path(os.environ["WEFT_SOURCE"])
-GIVEN = pathlib.Path(os.environ["WEFT_SHARED"], "data", "captures", "given", "roce")
+import weft
+from weft import SHARED, SOURCE, check
+
+GIVEN = pathlib.Path(SHARED, "data", "captures", "given", "roce")
 RC = ["--set", "transport.kind=rc", "--set", "cc.algorithm=dcqcn"]
-failed = 0
 
 
-def weft(*words):
-    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, timeout=200)
+def ran(*words):
+    done = weft.run(*words, text=False, timeout=200)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
 
 
 def percents(out):
@@ -37,8 +30,8 @@ def percents(out):
 
 def check_same(folder, name, count, size, *words, of_all=True):
     capture = folder / "first.pcapng"
-    weft("sim", name, *words, "--set", f"traffic.bytes={size}", "--set", "capture.keep=headers", "--quiet", "--pcap", capture, "--force")
-    status, out, error = weft("pcap", "replay", capture, name, *words)
+    ran("sim", name, *words, "--set", f"traffic.bytes={size}", "--set", "capture.keep=headers", "--quiet", "--pcap", capture, "--force")
+    status, out, error = ran("pcap", "replay", capture, name, *words)
     rows, one = percents(out)
     said = f"{name} {' '.join(words[1::2])}: {out.splitlines()[0] if out else error}; {rows}, one {one}"
     check(status == 0 and out.startswith(f"{count} messages ") and f"({count} that end in both" in out, said)
@@ -48,7 +41,7 @@ def check_same(folder, name, count, size, *words, of_all=True):
 
 
 def check_slower(capture, name):
-    status, out, _ = weft("pcap", "replay", capture, name, "--set", "fabric.link_rate=50Gb/s")
+    status, out, _ = ran("pcap", "replay", capture, name, "--set", "fabric.link_rate=50Gb/s")
     rows, _ = percents(out)
     check(status == 0 and 60 < rows["p50"] < 130 and rows["first to last"] > 5, f"{name} at half the rate: {rows}")
 
@@ -57,19 +50,19 @@ def check_slower(capture, name):
 def check_file(folder):
     capture, matrix = folder / "incast.pcapng", folder / "messages.cm"
     words = ["--set", "traffic.bytes=64KiB", *RC]
-    first = weft("sim", "incast", *words, "--quiet", "--pcap", capture)[1]
-    status, out, _ = weft("pcap", "replay", capture, "-o", matrix)
+    first = ran("sim", "incast", *words, "--quiet", "--pcap", capture)[1]
+    status, out, _ = ran("pcap", "replay", capture, "-o", matrix)
     check(status == 0 and out == "32 messages (2 MiB) of 32 QPs rebuilt from 1,960 frames\n" and matrix.read_text().startswith("Nodes 64\nConnections 32\n"),
           "messages are written as a matrix: " + out.strip())
-    again = weft("sim", "incast", "--quiet", *RC, "--set", "traffic.kind=matrix", "--set", f"traffic.matrix={matrix}")[1]
+    again = ran("sim", "incast", "--quiet", *RC, "--set", "traffic.kind=matrix", "--set", f"traffic.matrix={matrix}")[1]
     check(first.splitlines()[0] == again.splitlines()[0], "and run to the same digest: " + again.splitlines()[0])
     hidden = folder / "hidden.pcapng"
-    weft("pcap", "anonymize", capture, "-o", hidden, "--key", "k")
-    status, out, _ = weft("pcap", "replay", hidden, "incast", *RC)
+    ran("pcap", "anonymize", capture, "-o", hidden, "--key", "k")
+    status, out, _ = ran("pcap", "replay", hidden, "incast", *RC)
     check(status == 0 and out.startswith("32 messages (2 MiB)") and out.count("\nNIC ") == 33 and len(percents(out)[0]) == 5, "an anonymized one: its nodes are numbered and named")
-    status, out, _ = weft("pcap", "replay", capture, "incast", *RC, "--renumber")
+    status, out, _ = ran("pcap", "replay", capture, "incast", *RC, "--renumber")
     check(status == 0 and out.count("\nNIC ") == 33, "--renumber numbers nodes by their addresses")
-    status, out, _ = weft("pcap", "replay", capture, "incast")
+    status, out, _ = ran("pcap", "replay", capture, "incast")
     check(status == 0 and percents(out)[0]["p99"] < -50, f"another transport: {percents(out)[0]}")
 
 
@@ -77,22 +70,22 @@ def check_file(folder):
 def check_packets(folder):
     capture = folder / "packets.pcapng"
     words = ["incast", "--set", "traffic.bytes=64KiB", "--set", "traffic.senders=2", *RC]
-    weft("sim", *words, "--quiet", "--pcap", capture)
+    ran("sim", *words, "--quiet", "--pcap", capture)
     late = re.compile(r"^(\S+) of (\S+) packets left over the new fabric, behind their time by: p50 (.*), p99 (.*), at most (.*)$", re.M)
     for more, loops, needs in ((["--emu"], 1, None), ([], 1, None), (["--speed", "0.5", "--loops", "3"], 3, None), (["--drift=100"], 1, None),
                                (["--speed=0.5", "--loops=3"], 3, None), (["--speed", "0.001"], 1, 1e6)):
-        status, out, error = weft("pcap", "replay", capture, *words[:1], *RC, "--packets", *more)
+        status, out, error = ran("pcap", "replay", capture, *words[:1], *RC, "--packets", *more)
         said = late.search(out)
         count = 32 * loops
         check(status == 0 and out.startswith(f"{count} packets ({128 * loops} KiB) of 2 QPs"), f"{more}: {out.splitlines()[:1]} {error}")
         check(said is not None and said[1] == said[2] == str(count), f"{more}: all have a twin: {said and said[0]}")
         check(needs is None or (said[3], said[4], said[5]) == ("0 ns", "0 ns", "0 ns"), f"{more}: none is late: {said and said[0]}")
-    ended = [float(re.search(r"ended at ([\d.]+) (us|ms)", weft("pcap", "replay", capture, *words[:1], *RC, "--packets", *more)[1])[1])
+    ended = [float(re.search(r"ended at ([\d.]+) (us|ms)", ran("pcap", "replay", capture, *words[:1], *RC, "--packets", *more)[1])[1])
              for more in (["--speed", "0.1"], ["--speed", "0.1", "--drift", "1000"], ["--speed", "0.1", "--loops", "4"])]
     check(0.997 < ended[1] / ended[0] < 1 and 3 < ended[2] / ended[0] < 5, f"drift makes times shorter, loops more of them: {ended}")
     for bad in (["--speed", "2"], ["--packets", "--speed", "0"], ["--packets", "--loops"], ["--packets", "--speed", "2", "--speed", "2"],
                 ["--packets", "--speed="], ["--packets", "--speed", "2", "--speed=2"], ["--packets", "--speeds=2"], ["--speed=2"]):
-        status, _, error = weft("pcap", "replay", capture, "incast", *RC, *bad)
+        status, _, error = ran("pcap", "replay", capture, "incast", *RC, *bad)
         check(status == 2 and error.count("\n") == 1, f"refused: {bad} {error.strip()[-100:]}")
 
 
@@ -101,9 +94,9 @@ def check_given(folder):
     for name, said in (("rxe_write_rxdrop_after_tap_first1200.pcap", ["9 messages (576 KiB) of 1 QPs", "3 of them do not end"]),
                        ("rxe_write_clean.pcap", ["12 messages (768 KiB) of 1 QPs"]), ("rxe_send_rnr_snap128.pcap", ["92 messages", "17 of them do not end"]),
                        ("rxe_write_qp8_mtu4096.pcap", ["27 messages (1.7 MiB) of 3 QPs"]), ("rxe_read_clean_nsec.pcap", ["left out: 12 READs"])):
-        _, out, error = weft("pcap", "replay", GIVEN / name, "-o", folder / "given", "--force")
+        _, out, error = ran("pcap", "replay", GIVEN / name, "-o", folder / "given", "--force")
         check(all(text in out + error for text in said), f"{name}: {out.strip().splitlines()[:2]}")
-    status, out, _ = weft("pcap", "replay", GIVEN / "rxe_write_rxdrop_after_tap_first1200.pcap", "dumbbell", "--set", "fabric.link_rate=10Gb/s")
+    status, out, _ = ran("pcap", "replay", GIVEN / "rxe_write_rxdrop_after_tap_first1200.pcap", "dumbbell", "--set", "fabric.link_rate=10Gb/s")
     rows, _ = percents(out)
     check(status == 0 and "(6 that end in both captures)" in out and rows["p50"] < -90, f"the same writes without the loss: {rows}")
 
@@ -115,7 +108,7 @@ def check_refusals(folder):
     pause = SOURCE / "pcaps" / "ipv4.pcapng"
     for words in ([], [capture], [text, "incast"], [folder / "absent", "incast"], [capture, "no-such-scenario"], [capture, "incast", "--pcap", folder / "x"],
                   [capture, "-o", folder / "text"], [pause, "incast", "--set", "fabric.nics=1"]):
-        status, _, error = weft("pcap", "replay", *words)
+        status, _, error = ran("pcap", "replay", *words)
         check(status == 2 and error.count("\n") == 1, f"refused: {error.strip()[-120:]}")
     left = [path for path in pathlib.Path(os.environ.get("TMPDIR", "/tmp")).glob("weft-replay-*")]
     check(not left, f"no file is left behind {left}")
@@ -138,4 +131,4 @@ with tempfile.TemporaryDirectory() as name:
     else:
         print(f"{GIVEN} is not here: the given captures are left out")
     check_refusals(folder)
-sys.exit(1 if failed else 0)
+sys.exit(1 if check.failed else 0)

@@ -9,7 +9,9 @@ import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
+import weft
+from weft import WEFT, check
+
 SPACE = f"weft-send-{os.getpid()}"
 LISTEN = """
 import socket, struct, sys
@@ -26,13 +28,6 @@ for _ in range(int(sys.argv[1])):
     print(seconds * 10**9 + ns, frame.hex(), flush=True)
 """
 GAPS_US = [0, 3000, 0, 20000, 100, 40000, 7000, 30000]
-failed = 0
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
 
 
 def write_capture(path, cut=None):
@@ -105,7 +100,7 @@ def check_port(folder):
     times, frames = write_capture(path)
     since = [at - times[0] for at in times]
     for words, factor in (([], 1), (["--speed", "0.5", "--drift", "-1000"], 2 / 0.999), (["--loops", "2"], 1)):
-        done = subprocess.run([WEFT, "pcap", "send", path, f"net_pcap0,tx_pcap={out}", *words], capture_output=True, text=True, timeout=60, check=False)
+        done = weft.run("pcap", "send", path, f"net_pcap0,tx_pcap={out}", *words, timeout=60)
         if done.returncode == 3 and ("without DPDK" in done.stderr or "net_pcap" in done.stderr):
             print(f"no port of DPDK that writes files here: left out ({done.stderr.strip()})")
             return False
@@ -127,7 +122,7 @@ def check_drift(folder):
     for _ in range(5):
         spans = []
         for ppm in ("-1000", "1000"):
-            subprocess.run([WEFT, "pcap", "send", path, f"net_pcap0,tx_pcap={out}", "--drift", ppm], capture_output=True, timeout=60, check=True)
+            weft.run("pcap", "send", path, f"net_pcap0,tx_pcap={out}", "--drift", ppm, text=False, timeout=60, check=True)
             got, _ = read_pcap(out)
             spans.append(got[1] - got[0])
         longer = max(longer, spans[0] - spans[1])
@@ -142,7 +137,7 @@ def check_refusals(folder):
     for words in ([path], [path, "absent0"], [path, "lo", "--speed", "0"], [path, "lo", "--speed", "fast"], [path, "lo", "--loops", "0"],
                   [path, "lo", "--drift", "1001"], [path, "lo", "--drift", ""], [path, "net_absent0"],
                   ["-", "lo", "--loops", "2"], [folder / "absent", "lo"], [path, "lo", "x"]):
-        done = subprocess.run([WEFT, "pcap", "send", *map(str, words)], input="", capture_output=True, text=True, timeout=60, check=False)
+        done = weft.run("pcap", "send", *words, input="", timeout=60)
         environment = os.geteuid() != 0 or "net_absent0" in words
         check(done.returncode == (3 if environment and done.returncode == 3 else 2), f"refused: {done.stderr.strip()}")
         check(done.stdout == "" and done.stderr.count("\n") == 1, "in one line")
@@ -164,7 +159,7 @@ def main():
                 print("no namespace or veth can be made here: the device is left out")
         finally:
             subprocess.run(["ip", "netns", "del", SPACE], capture_output=True, check=False)
-    return failed > 0
+    return check.failed > 0
 
 
 if __name__ == "__main__":

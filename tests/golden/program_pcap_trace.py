@@ -4,14 +4,14 @@
 of one track do not overlap; inputs are not overwritten."""
 import collections
 import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
-PCAPS = pathlib.Path(os.environ["WEFT_SOURCE"]) / "pcaps"
+import weft
+from weft import SOURCE, check
+
+PCAPS = SOURCE / "pcaps"
 MESSAGES, REPAIRS, STREAMS = 1, 2, 3
 SCENARIO = """name: many
 fabric: {nics: 8, nics_per_t0: 4, t1_count: 2, link_rate: 25Gb/s}
@@ -21,18 +21,6 @@ traffic: {kind: flows, flows: [{from: 0, to: 4, bytes: 128KiB}, {from: 0, to: 4,
 faults: [{kind: loss, at: {nic: 4}, probability: 1%}]
 taps: [{at: {nic: 0}}]
 """
-failed = 0
-
-
-def run(*words):
-    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=120, check=False)
-    return done.returncode, done.stdout, done.stderr
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
 
 
 def spans(path):
@@ -46,10 +34,10 @@ def spans(path):
 
 def check_trace(name, captures, folder):
     out = folder / "trace.json"
-    status, _, error = run("pcap", "analyze", *captures, "--trace", out, "--force")
+    status, _, error = weft.outcome("pcap", "analyze", *captures, "--trace", out, "--force")
     if status != 0:
         return check(False, f"{name}: {error}")
-    told, found = json.loads(run("pcap", "analyze", *captures, "--json")[1]), spans(out)
+    told, found = json.loads(weft.outcome("pcap", "analyze", *captures, "--json")[1]), spans(out)
     repairs = sorted((one["name"], one["args"]["psn"], one["args"]["packet"], one["args"]["repeat_packet"]) for track in found[REPAIRS].values() for one in track)
     wanted = sorted((one["cause"] or "unknown", one["psn"], one["packet"], one["repeat_packet"]) for one in told["repairs"])
     check(repairs == wanted, f"{name}: {len(wanted)} repairs")
@@ -67,14 +55,14 @@ def check_run(folder):
     """The messages of the scenario, one by one, at the tap of the NIC that sends them."""
     text, capture = folder / "many.yaml", folder / "many.pcapng"
     text.write_text(SCENARIO, encoding="utf-8")
-    status, _, error = run("sim", text, "--json", "--pcap", capture)
+    status, _, error = weft.outcome("sim", text, "--json", "--pcap", capture)
     if status != 0:
         return check(False, f"weft sim: {error}")
     tracks = check_trace("a run", [capture], folder)
     sizes = sorted(one["args"]["bytes"] for track in tracks.values() for one in track)
     check(sizes == [64 << 10, 128 << 10, 256 << 10] and len(tracks) == 3, f"three messages at a time have tracks of their own: {sizes}")
     took = sorted(one["dur"] * 1000 for track in tracks.values() for one in track)
-    lags = json.loads(run("pcap", "analyze", capture, "--json")[1])["messages"]
+    lags = json.loads(weft.outcome("pcap", "analyze", capture, "--json")[1])["messages"]
     check(lags["count"] == 3 and abs(took[0] - lags["min_ns"]) < 0.5 and abs(took[-1] - lags["max_ns"]) < 0.5, f"they last as told: {took} {lags}")
     both = check_trace("two files", [capture, PCAPS / "rocev2-go-back-n.pcapng"], folder)
     check(sum(len(track) for track in both.values()) == 4, "messages of two files")
@@ -84,7 +72,7 @@ def check_refusals(folder):
     source = folder / "source.pcapng"
     source.write_bytes((PCAPS / "rocev2-cnp.pcapng").read_bytes())
     for words in ([source, "--trace", source, "--force"], ["-", "--trace", folder / "x"], [source, "--trace", folder / "absent" / "x"]):
-        status, out, error = run("pcap", "analyze", *words)
+        status, out, error = weft.outcome("pcap", "analyze", *words)
         check(status == 2 and out == "" and error.count("\n") == 1, f"refused: {error.strip()}")
     check(source.read_bytes() == (PCAPS / "rocev2-cnp.pcapng").read_bytes(), "inputs are as they were")
 
@@ -94,4 +82,4 @@ with tempfile.TemporaryDirectory() as room:
         check_trace(own, [PCAPS / f"{own}.pcapng"], pathlib.Path(room))
     check_run(pathlib.Path(room))
     check_refusals(pathlib.Path(room))
-sys.exit(1 if failed else 0)
+sys.exit(1 if check.failed else 0)

@@ -3,11 +3,11 @@
 """weft plan: published jobs with their published sizes, groups that leave their racks, models from dimensions alone, and
 what is refused."""
 import json
-import os
-import subprocess
 import sys
 
-WEFT = os.environ["WEFT"]
+import weft
+from weft import check
+
 CUSTOM = ["layers=32", "hidden=4096", "heads=32", "kv_heads=8", "head_dim=128", "ffn=14336", "vocab=128256", "sequence=8192",
           "dp=64"]  # Llama 3.1 8B: 8,030,261,248 parameters on its model card
 # plan and options: lines that must stand in the table, blanks aside
@@ -58,17 +58,10 @@ REFUSED = [
     (["llama-3.1-405b-azure", "--domain", "0"], "1 to 1000000"),
     (["llama-3.1-405b-azure", "--quick"], "unknown option"),
 ]
-failed = 0
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
 
 
 def plan(*words):
-    done = subprocess.run([WEFT, "plan", *words], capture_output=True, text=True, timeout=600)
+    done = weft.run("plan", *words)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -108,7 +101,7 @@ def main():
     check(status == 0 and "gpt-3-175b-h100-11616" in out and "llama-small" in out and len(out.splitlines()) == 14, "--list")
     status, out, _ = plan("--list-keys")
     check(status == 0 and "micro_batches" in out, "--list-keys")
-    sys.exit(1 if failed else 0)
+    sys.exit(1 if check.failed else 0)
 
 
 if __name__ == "__main__":

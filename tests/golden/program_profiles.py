@@ -5,17 +5,14 @@ and results whose figure is just inside and just outside of it. What is only ind
 baseline is unavailable without one."""
 import copy
 import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-sys.path.append(os.path.join(os.environ["WEFT_SOURCE"], "tests"))
 import remanifest
+import weft
+from weft import check
 
-WEFT = os.environ["WEFT"]
-failed = 0
 SMALL = """name: small
 fabric: {nics: 8, planes: 2, link_rate: 100Gb/s, nics_per_t0: 4, t1_count: 4}
 traffic: {kind: ring, ranks: 8, bytes: 8MB, collective: all_reduce}
@@ -75,12 +72,6 @@ INDICATIVE = [
 ]
 
 
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
-
-
 def put(at, way, value):
     """Sets a field; * are all elements of a list."""
     first, _, rest = way.partition(".")
@@ -123,8 +114,7 @@ def agree(result):
 
 
 def verdict(result, profile, *words):
-    done = subprocess.run([WEFT, "verdict", str(result), "--profile", profile, "--json", *map(str, words)],
-                          capture_output=True, text=True, timeout=600, check=False)
+    done = weft.run("verdict", result, "--profile", profile, "--json", *words)
     if done.returncode in (2, 3):
         return done.returncode, {}, done.stderr
     got = json.loads(done.stdout)
@@ -155,9 +145,9 @@ def check_row(folder, base, row, is_indicative):
 def base_of(folder):
     """A result of weft's, with the figures of a ring, of flows and of pauses, so that each profile finds its own."""
     (folder / "small.yaml").write_text(SMALL)
-    subprocess.run([WEFT, "sim", folder / "small.yaml", "--out", folder / "run"], check=True, capture_output=True, timeout=600)
-    subprocess.run([WEFT, "sim", folder / "small.yaml", "--out", folder / "pausing", "--set", "queue.pfc=true", "--set", "queue.trim=false"],
-                   check=True, capture_output=True, timeout=600)
+    weft.run("sim", folder / "small.yaml", "--out", folder / "run", text=False, check=True)
+    weft.run("sim", folder / "small.yaml", "--out", folder / "pausing", "--set", "queue.pfc=true", "--set", "queue.trim=false", text=False,
+             check=True)
     base = json.loads((folder / "run" / "result.json").read_text())
     base["pfc"] = dict(json.loads((folder / "pausing" / "result.json").read_text())["pfc"], pauses_sent=0)
     base["flows"] = {"count": 8, "above_range": 0} | {f"{part}_ns": 100000 for part in ("min", "mean", "p50", "p95", "p99", "p999", "max")}
@@ -211,7 +201,7 @@ def main():
             check_row(folder, base, row, True)
         check_indicative(folder, base)
         check_baseline(folder, base)
-    sys.exit(failed > 0)
+    sys.exit(check.failed > 0)
 
 
 main()

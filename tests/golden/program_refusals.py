@@ -12,10 +12,10 @@ import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
-SOURCE = pathlib.Path(os.environ["WEFT_SOURCE"])
-REAL_TRACE = pathlib.Path(os.environ["WEFT_SHARED"], "data", "traces", "given", "simai", "workload_analytical.txt")
-BAD_INPUT, ENVIRONMENT = 2, 3
+import weft
+from weft import BAD_INPUT, ENVIRONMENT, SHARED, SOURCE, WEFT
+
+REAL_TRACE = pathlib.Path(SHARED, "data", "traces", "given", "simai", "workload_analytical.txt")
 CONFINED = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--"]  # modes bind root too
 
 GOOD = """name: good
@@ -69,7 +69,7 @@ class Refusals:
     def accepted(self, what, words):
         """The control: what the refused input differs from is accepted."""
         self.done += 1
-        run = subprocess.run([WEFT, "sim", *map(str, words)], capture_output=True, text=True, timeout=600, check=False)
+        run = weft.run("sim", *words)
         if run.returncode != 0 or run.stderr:
             self.complain(what, run, "expected to be accepted")
 

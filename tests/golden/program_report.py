@@ -7,7 +7,6 @@ import csv
 import html.parser
 import json
 import math
-import os
 import pathlib
 import re
 import shutil
@@ -15,12 +14,11 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.append(os.path.join(os.environ["WEFT_SOURCE"], "tests"))
 import remanifest
+import weft
+from weft import check
 
-WEFT = os.environ["WEFT"]
 PAGE_BYTES_MAX = 5_000_000
-failed = 0
 SMALL = """name: small
 fabric: {nics: 8, planes: 2, link_rate: 100Gb/s, nics_per_t0: 4, t1_count: 4}
 traffic: {kind: permutation, bytes: 1MiB}
@@ -28,17 +26,6 @@ watch: {bin: 10us}
 inputs:
   - {origin: assumed, text: "a <b>bold</b> word & a \\"quote\\""}
 """
-
-
-def weft(*words):
-    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=600)
-    return done.returncode, done.stdout, done.stderr
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
 
 
 class Page(html.parser.HTMLParser):
@@ -130,10 +117,11 @@ def check_page(folder, page, result, is_plain):
 def check_links(folder, scenario):
     """With watch.links: who is to blame, and the load of links by plane."""
     fault = "{kind: slow, at: {nic: 3, plane: 0}, rate: 30%}"
-    check(weft("sim", scenario, "--out", folder, "--set", "watch.links=true", "--set", "watch.racks=true", "--set", "watch.delays=true", "--set", "watch.gaps=true", "--set",
+    check(weft.outcome("sim", scenario, "--out", folder, "--set", "watch.links=true", "--set", "watch.racks=true", "--set",
+                       "watch.delays=true", "--set", "watch.gaps=true", "--set",
                "traffic.bytes=4MiB", "--fault", fault)[0] == 0, "a run")
     result = json.loads((folder / "result.json").read_text())
-    status, text, errors = weft("report", folder)
+    status, text, errors = weft.outcome("report", folder)
     first = result["culprits"]["list"][0]
     place = text.find("Culprits, the likeliest first")
     check(status == 0 and re.search(re.escape(first["name"]) + " +" + first["finding"], text[place:]) is not None and place > 0,
@@ -397,8 +385,8 @@ def check_watched_histograms(folder, result):
 
 def check_verdicts(folder, result):
     for profile, words in (("operator-default", ()), ("strict", ()), ("strict", ("--no-files",))):
-        status, said, _ = weft("verdict", folder, "--profile", profile)
-        got, text, errors = weft("report", folder, "--profile", profile, *words)
+        status, said, _ = weft.outcome("verdict", folder, "--profile", profile)
+        got, text, errors = weft.outcome("report", folder, "--profile", profile, *words)
         check(got == status and errors == "", f"{profile}: status {got}, that of weft verdict is {status}")
         word = {0: "PASS", 1: "FAIL", 5: "NOT VALID"}[status]
         check(f"Verdict {word}, held against {profile}" in text, f"{profile}: {word}")
@@ -408,7 +396,7 @@ def check_verdicts(folder, result):
         check(("\nFiles\n" in text) == (not words), "--no-files writes none")
     partial = dict(result, run=dict(result["run"], partial=True, end="time limit"))
     remanifest.put(folder / "partial", "result.json", partial)
-    status, text, _ = weft("report", folder / "partial")
+    status, text, _ = weft.outcome("report", folder / "partial")
     page = (folder / "partial" / "report.html").read_text()
     check(status == 0 and "PARTIAL RESULT" in text and ">PARTIAL RESULT<" in page, "a partial result is reported as one")
     check("Tails of latency: unavailable: there is no histogram" in page, "no histogram, no tails: said")
@@ -426,7 +414,7 @@ def check_refusals(folder):
              ([other, "--profile", "nobody"], "no result of weft")]
     before = sorted(folder.rglob("*"))
     for words, reason in cases:
-        status, text, errors = weft("report", *words)
+        status, text, errors = weft.outcome("report", *words)
         check(status == 2 and text == "" and reason in errors and errors.count("\n") == 1, f"refused: {errors.strip()}")
     check(sorted(folder.rglob("*")) == before, "what is refused writes nothing")
 
@@ -437,20 +425,20 @@ def main():
         scenario = pathlib.Path(name, "small.yaml")
         scenario.write_text(SMALL)
         fault = "{kind: loss, at: {nic: 3, plane: 0}, probability: 2%, from: 20us, until: 60us}"
-        check(weft("sim", scenario, "--out", folder, "--fault", fault)[0] == 0, "a run")
+        check(weft.outcome("sim", scenario, "--out", folder, "--fault", fault)[0] == 0, "a run")
         result = json.loads((folder / "result.json").read_text())
-        status, text, errors = weft("report", folder)
+        status, text, errors = weft.outcome("report", folder)
         check(status == 0 and errors == "", f"status {status} {errors}")
         check_text(text, result)
         full = check_page(folder, folder / "report.html", result, False)
         print("charts: " + ("Apache ECharts" if len(full.scripts) > 1 else "SVG only: this build has no npm"))
         plain_folder = pathlib.Path(name, "plain")
         plain_folder.mkdir()
-        check(weft("report", folder, "--plain", "--quiet", "--out", plain_folder) == (0, "", ""), "--quiet says nothing")
+        check(weft.outcome("report", folder, "--plain", "--quiet", "--out", plain_folder) == (0, "", ""), "--quiet says nothing")
         plain = check_page(folder, plain_folder / "report.html", result, True)
         check(len(plain.scripts) == 1, "--plain has data and no script")
         again = (folder / "report.html").read_bytes()
-        weft("report", folder, "--quiet")
+        weft.outcome("report", folder, "--quiet")
         check((folder / "report.html").read_bytes() == again, "the same result, the same page")
         check_metrics(folder, result)
         check_csv(folder, result)
@@ -458,13 +446,13 @@ def main():
         check_histograms(folder, result)
         check_verdicts(folder, result)
         shutil.rmtree(folder / "partial")
-        weft("sim", scenario, "--out", folder, "--force")
+        weft.outcome("sim", scenario, "--out", folder, "--force")
         left = {path.name for path in folder.iterdir()} & {"report.html", "metrics.txt", "result.csv"}
         check(not left, f"the next run takes the report of the last one away {left}")
         check_links(pathlib.Path(name, "links"), scenario)
         check_refusals(pathlib.Path(name))
-    print(f"{failed} failed")
-    return 1 if failed else 0
+    print(f"{check.failed} failed")
+    return 1 if check.failed else 0
 
 
 sys.exit(main())

@@ -3,15 +3,14 @@
 """weft report on what goes beyond one run's figures: a study's page has each figure, run and expectation of study.json in
 units that people read, and says what no run has; a step's collectives and several jobs are time lines on the page of a run."""
 import json
-import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
-failed = 0
+import weft
+from weft import check
+
 STUDY = """name: small
 fabric: {nics: 8, planes: 2, link_rate: 100Gb/s, nics_per_t0: 4, t1_count: 4}
 traffic: {kind: permutation, bytes: 256KiB}
@@ -22,14 +21,8 @@ expect:
 """
 
 
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
-
-
-def weft(*words, status=0):
-    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=600, check=False)
+def ran(*words, status=0):
+    done = weft.run(*words)
     check(done.returncode == status, f"weft {words[0]} ends with {status}" + (f": {done.stderr}" if done.returncode != status else ""))
     return done.stdout
 
@@ -51,9 +44,9 @@ def rate(value):
 def check_study(folder):
     (folder / "small.yaml").write_text(STUDY)
     out = folder / "study"
-    said = weft("sim", folder / "small.yaml", "--seeds", 3, "--sweep", "queue.ecn=true,false", "--out", out, status=1)
+    said = ran("sim", folder / "small.yaml", "--seeds", 3, "--sweep", "queue.ecn=true,false", "--out", out, status=1)
     study = json.loads((out / "study.json").read_text())
-    shown = weft("report", out, "--plain")
+    shown = ran("report", out, "--plain")
     page = (out / "report.html").read_text()
     drawn = {"figure-" + one["name"]: len(one["points"]) for one in study["figures"] if any(point["mean"] for point in one["points"])}
     check(figures_of(page) == drawn and len(drawn) > 8, f"{len(drawn)} drawings, one for each figure that is not zero")
@@ -77,12 +70,12 @@ def check_study(folder):
 def check_single(folder):
     """One seed has no interval, and says why."""
     out = folder / "points"
-    weft("sim", folder / "small.yaml", "--sweep", "queue.ecn=true,false", "--out", out, "--quiet", status=1)
+    ran("sim", folder / "small.yaml", "--sweep", "queue.ecn=true,false", "--out", out, "--quiet", status=1)
     study = json.loads((out / "study.json").read_text())
     first, second = study["figures"][0]["points"]
     check(first["low"] is None and first["low_reason"] == "one run has no spread", "one run: no interval, and why")
     check(second["from_first"]["chance"] is None and second["from_first"]["chance_reason"] == "one pair of runs has no spread", "no chance, and why")
-    weft("report", out, "--plain", "--quiet")
+    ran("report", out, "--plain", "--quiet")
     check("unavailable: one run has no spread" in (out / "report.html").read_text(), "the page says so, too")
 
 
@@ -90,8 +83,8 @@ def check_time_lines(folder):
     for name, words, chart, key in (("jobs", ["jobs-two-rings", "--variant", "across"], "jobs", "jobs"),
                                     ("step", ["moe-small-3-depths"], "step", "collectives")):
         out = folder / name
-        weft("sim", *words, "--out", out, "--quiet")
-        weft("report", out, "--plain", "--quiet")
+        ran("sim", *words, "--out", out, "--quiet")
+        ran("report", out, "--plain", "--quiet")
         result = json.loads((out / "result.json").read_text())
         points = figures_of((out / "report.html").read_text())
         check(points.get(chart) == len(result[key]) > 1, f"{name}: a time line of {len(result[key])}")
@@ -105,7 +98,7 @@ def done_of(lines):
 
 def check_best():
     """A sweep says which point is done first, how sure that is, and draws one key or two."""
-    said = weft("sim", "incast", "--sweep", "cc.target_delay=2us,5us,20us", "--sweep", "queue.bytes=40kB,80kB")
+    said = ran("sim", "incast", "--sweep", "cc.target_delay=2us,5us,20us", "--sweep", "queue.bytes=40kB,80kB")
     times = done_of(said.splitlines())
     first = min(times, key=times.get)
     label = "cc.target_delay={} queue.bytes={}".format(*first.split())
@@ -116,19 +109,19 @@ def check_best():
     grid = {row[0]: [float(word) for word in row[1:]] for row in (line.split() for line in said.split("across:")[1].splitlines()[2:5])}
     wanted = {value: [100 * (times[f"{value} {size}"] / times[first] - 1) for size in ("40kB", "80kB")] for value in ("2us", "5us", "20us")}
     check(all(abs(a - b) < 0.15 for value in wanted for a, b in zip(grid[value], wanted[value])), f"the grid: {grid}")
-    said = weft("sim", "incast", "--sweep", "cc.target_delay=2us,5us,20us", "--seeds", 3, "--quiet")
+    said = ran("sim", "incast", "--sweep", "cc.target_delay=2us,5us,20us", "--seeds", 3, "--quiet")
     check(re.search(r"\d of the other 2 points are no later beyond chance", said) and said.count("####") >= 3, "with seeds it says how many are as good")
     grid = ["sim", "incast", "--sweep", "cc.target_delay=2us,5us,10us,20us", "--sweep", "queue.bytes=40kB,80kB", "--seeds", 3]
-    said = weft(*grid)
+    said = ran(*grid)
     lines = said.splitlines()
-    done = next(one for one in json.loads(weft(*grid, "--json"))["figures"] if one["name"] == "done_s")
+    done = next(one for one in json.loads(ran(*grid, "--json"))["figures"] if one["name"] == "done_s")
     rows = [line.split() for line in lines if re.match(r"  \d+us [48]0kB ", line)]
     widest = max(len(line) for line in lines if re.match(r"  \d+us ", line))
     check(len(lines) <= 40 and widest <= 100, f"eight points with seeds fit a screen: {len(lines)} lines, a table of {widest} columns")
     check([row[4] for row in rows] == [f"{1e6 * point['mean']:.1f}" for point in done["points"]], "each with its mean")
-    said = weft("sim", "incast", "--sweep", "transport.mpr=64,256,4096")
+    said = ran("sim", "incast", "--sweep", "transport.mpr=64,256,4096")
     check("is an end of its values" in said or "all points are done at the same time" in said or "mpr=256" in said.split("Done first")[1], "an end of the values is told")
-    check("Done first" not in weft("sim", "incast", "--seeds", 2), "nothing to choose from without a sweep")
+    check("Done first" not in ran("sim", "incast", "--seeds", 2), "nothing to choose from without a sweep")
 
 
 def main():
@@ -138,8 +131,8 @@ def main():
         check_single(folder)
         check_time_lines(folder)
         check_best()
-    print(f"{failed} failed")
-    return 1 if failed else 0
+    print(f"{check.failed} failed")
+    return 1 if check.failed else 0
 
 
 if __name__ == "__main__":

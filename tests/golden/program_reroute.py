@@ -5,13 +5,13 @@ between T0 0 and a T1 goes down. Without them what is hashed onto it waits until
 too long. With the local delay what T0 0 sends goes around it; with the remote delay what others send to it does, too, and
 packets are lost up to then and not later. Trunks are fast, so that no hash holds anybody up."""
 import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
+import weft
+from weft import check
+
 SCENARIO = ("name: reroute\nfabric: {nics: 32, link_rate: 100Gb/s, trunk_rate: 400Gb/s, nics_per_t0: 8, t1_count: 8}\n"
             "transport: {kind: rc, qps_per_connection: 4}\ncc: {algorithm: fixed}\nqueue: {bytes: 2MiB}\n"
             "traffic: {kind: permutation, bytes: 40MB}\nwatch: {bin: 50us, bins: 1000}\n")
@@ -19,18 +19,10 @@ DOWN = ["--fault", "{kind: link_down, at: {t0: 0, up: 3, plane: 0}, from: 200us}
 BACK = ["--fault", "{kind: link_down, at: {t0: 0, up: 3, plane: 0}, from: 200us, until: 2ms}"]
 LOCAL = ["--set", "fabric.reroute_local=50us"]
 RTO_BINS = 6  # what was lost is sent again when the timer rings
-failed = 0
-
-
-def check(what, holds):
-    global failed
-    if not holds:
-        failed += 1
-        print(f"not ok: {what}")
 
 
 def run(*words):
-    return subprocess.run([WEFT, "sim", SCENARIO_FILE, "--json", *words], capture_output=True, text=True, timeout=600, check=False)
+    return weft.run("sim", SCENARIO_FILE, "--json", *words)
 
 
 def result(*words):
@@ -64,29 +56,29 @@ with tempfile.TemporaryDirectory() as folder:
     for name, one in (("healthy", healthy), ("never", never), ("local", local), *far.items()):
         print(f"{name}: {one['run']['end']}, 1.6 to 2.6 ms {goodput(one, 32, 52):.2f} Gb/s per NIC, QPs failed "
               f"{one['transport']['qps_failed']}, {dict((k, v) for k, v in dropped(one).items() if v)}")
-    check("nothing is lost before", lost_from(healthy, 0) == 0)
-    check("without a failure the delays move nothing", result(*remote("1ms"))["run"]["digest"] == healthy["run"]["digest"])
-    check("without them QPs give up", never["run"]["end"] == "stalled" and never["transport"]["qps_failed"] > 0)
-    check("and their goodput is gone", goodput(never, 32, 52) < 0.97 * goodput(healthy, 32, 52))
-    check("far switches go on to lose packets", local["transport"]["qps_failed"] > 0 and
-          dropped(local)["no_route"] > 2 * dropped(far["1ms"])["no_route"])
-    check("at the T1 that has no way left", dropped(local)["no_route"] > 0 == dropped(never)["no_route"])
-    check("fewer are lost on the link", 0 < dropped(local)["link_down"] < dropped(never)["link_down"])
+    check(lost_from(healthy, 0) == 0, "nothing is lost before")
+    check(result(*remote("1ms"))["run"]["digest"] == healthy["run"]["digest"], "without a failure the delays move nothing")
+    check(never["run"]["end"] == "stalled" and never["transport"]["qps_failed"] > 0, "without them QPs give up")
+    check(goodput(never, 32, 52) < 0.97 * goodput(healthy, 32, 52), "and their goodput is gone")
+    check(local["transport"]["qps_failed"] > 0 and
+          dropped(local)["no_route"] > 2 * dropped(far["1ms"])["no_route"], "far switches go on to lose packets")
+    check(dropped(local)["no_route"] > 0 == dropped(never)["no_route"], "at the T1 that has no way left")
+    check(0 < dropped(local)["link_down"] < dropped(never)["link_down"], "fewer are lost on the link")
     for delay, one in far.items():
         bins = {"400us": 12, "1ms": 24}[delay]
-        check(f"{delay}: all ends", one["run"]["end"] == "done" and one["transport"]["qps_failed"] == 0)
-        check(f"{delay}: goodput is back", goodput(one, bins + RTO_BINS, 52) > 0.995 * goodput(healthy, bins + RTO_BINS, 52))
-        check(f"{delay}: packets were lost up to then", lost_from(one, 4) > 0)
-        check(f"{delay}: and none of them on the link later", lost_from(one, bins + 1) == 0)
-        check(f"{delay}: on the link in the first 50 us alone", dropped(one)["link_down"] == dropped(local)["link_down"])
-    check("a longer delay loses more", dropped(far["400us"])["no_route"] < dropped(far["1ms"])["no_route"])
-    check("in proportion to the time", 2 < dropped(far["1ms"])["no_route"] / dropped(far["400us"])["no_route"] < 4)  # 950 / 350 us
+        check(one["run"]["end"] == "done" and one["transport"]["qps_failed"] == 0, f"{delay}: all ends")
+        check(goodput(one, bins + RTO_BINS, 52) > 0.995 * goodput(healthy, bins + RTO_BINS, 52), f"{delay}: goodput is back")
+        check(lost_from(one, 4) > 0, f"{delay}: packets were lost up to then")
+        check(lost_from(one, bins + 1) == 0, f"{delay}: and none of them on the link later")
+        check(dropped(one)["link_down"] == dropped(local)["link_down"], f"{delay}: on the link in the first 50 us alone")
+    check(dropped(far["400us"])["no_route"] < dropped(far["1ms"])["no_route"], "a longer delay loses more")
+    check(2 < dropped(far["1ms"])["no_route"] / dropped(far["400us"])["no_route"] < 4, "in proportion to the time")  # 950 / 350 us
     back = result(*BACK, *remote("400us"))
-    check("a link that comes back loses nothing", back["run"]["end"] == "done" and dropped(back) == dropped(far["400us"]))
-    check("but carries again", back["run"]["digest"] != far["400us"]["run"]["digest"])
+    check(back["run"]["end"] == "done" and dropped(back) == dropped(far["400us"]), "a link that comes back loses nothing")
+    check(back["run"]["digest"] != far["400us"]["run"]["digest"], "but carries again")
     for words in (["--set", "limits.window=143ns"], ["--set", "limits.order=time"]):
-        check(f"one digest with {words[1]}", result(*DOWN, *remote("400us"), *words)["run"]["digest"] ==
-              far["400us"]["run"]["digest"])
+        check(result(*DOWN, *remote("400us"), *words)["run"]["digest"] ==
+              far["400us"]["run"]["digest"], f"one digest with {words[1]}")
     for words, reason in ((["--set", "fabric.reroute_remote=1ms"], "needs a fabric.reroute_local"),
                           ([*LOCAL, "--set", "fabric.reroute_remote=9us"], "cannot know"),
                           ([*LOCAL, "--set", "transport.kind=mrc", "--set", "fabric.forwarding=usid"], "source routes"),
@@ -94,6 +86,6 @@ with tempfile.TemporaryDirectory() as folder:
                            "dimension order"),
                           ([*LOCAL, "--fault", "{kind: flap, at: {t0: 0, up: 3, plane: 0}, down: 90us, up: 90us}"], "until")):
         refused = run(*words)
-        check(f"{reason}: {refused.stderr.strip()}", refused.returncode == 2 and reason in refused.stderr)
-print(f"routes after a failure: {failed} wrong")
-sys.exit(failed > 0)
+        check(refused.returncode == 2 and reason in refused.stderr, f"{reason}: {refused.stderr.strip()}")
+print(f"routes after a failure: {check.failed} wrong")
+sys.exit(check.failed > 0)

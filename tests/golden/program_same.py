@@ -10,7 +10,8 @@ import subprocess
 import sys
 import tempfile
 
-SOURCE = pathlib.Path(os.environ["WEFT_SOURCE"])
+from weft import SOURCE
+
 WEFT = pathlib.Path(os.environ["WEFT"])
 BUILD = WEFT.parent.parent
 SCENARIOS = ["two-racks", "two-jobs", "drill-nic-flap", "pcaps/clean-write"]

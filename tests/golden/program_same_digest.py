@@ -5,13 +5,12 @@ a half and a seventh of it, with huge pages and without, and with switches that 
 time."""
 import ctypes
 import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
+import weft
+
 CASES = ["perm128-100g-2mb", "incast32-400g", "alltoall64-400g", "ring64-400g"]
 WINDOWS = ["500ns", "142ns"]  # a half and a seventh of 1 us
 PR_SET_THP_DISABLE, PR_GET_THP_DISABLE = 41, 42
@@ -25,7 +24,7 @@ def without_huge_pages():
 
 def run(path, *words, before=None):
     """Digest and number of windows of a run; `before` is called in its process first."""
-    done = subprocess.run([WEFT, "sim", path, *words, "--json"], capture_output=True, text=True, check=True, preexec_fn=before)
+    done = weft.run("sim", path, *words, "--json", check=True, preexec_fn=before)
     result = json.loads(done.stdout)
     return result["run"]["digest"], result["speed"]["windows"]
 
@@ -38,7 +37,7 @@ def complain(text):
 
 def check_case(folder, name):
     path = str(folder / f"{name}.yaml")
-    shown = subprocess.run([WEFT, "bench", "sim", "--show", name], capture_output=True, text=True, check=True)
+    shown = weft.run("bench", "sim", "--show", name, check=True)
     pathlib.Path(path).write_text(shown.stdout, encoding="utf-8")
     digest, windows = run(path)
     for length in WINDOWS:

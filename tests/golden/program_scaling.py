@@ -5,35 +5,23 @@ of efficiency; seeds; the plot; what is refused."""
 import csv
 import io
 import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree
 
-WEFT = os.environ["WEFT"]
+import weft
+from weft import SOURCE, check
+
 AZURE = "azure-gb200-llama405b"
 # racks, step and exposed in us
 GOLDEN = [(16, 1269963, 25684), (32, 1270285, 26006), (64, 1270513, 26234), (112, 1270967, 26688), (128, 1271200, 26921),
           (256, 1276059, 31780), (512, 1299497, 55218)]
 RACKS = ",".join(str(racks) for racks, *_ in GOLDEN)
-failed = 0
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
-
-
-def weft(*words):
-    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=600)
-    return done.returncode, done.stdout, done.stderr
 
 
 def scaling(*words):
-    status, out, errors = weft("scaling", *words, "--json")
+    status, out, errors = weft.outcome("scaling", *words, "--json")
     if status != 0:
         check(False, f"{words}: {errors}")
         sys.exit(1)
@@ -50,7 +38,7 @@ def fields_of(value, path=""):
 
 
 def documented(title):
-    text = pathlib.Path(os.environ["WEFT_SOURCE"], "docs", "result.md").read_text(encoding="utf-8")
+    text = pathlib.Path(SOURCE, "docs", "result.md").read_text(encoding="utf-8")
     rows = [line for line in text.split(f"## {title}\n")[1].split("\n## ")[0].splitlines() if line.startswith("| ")]
     return {name.strip() for row in rows[1:] for name in row.split("|")[1].split(",")}
 
@@ -60,7 +48,7 @@ def check_golden():
     points = result["points"]
     found = [(point["racks"], round(point["step_ps"] / 1e6), round(point["exposed_ps"] / 1e6)) for point in points]
     check(found == GOLDEN, f"every step is what it was: {found}")
-    table = weft("scaling", AZURE, "--racks", "16,32")[1]
+    table = weft.outcome("scaling", AZURE, "--racks", "16,32")[1]
     check(f"  step rests on times that are calibrated: {result['times_from']}\n" in table and
           "1.2712 s comes out" in result["times_from"] and result["times_assumed"] is False, "the steps are said to be fitted")
     check(result["reference_racks"] == 16, "the smallest is the reference")
@@ -73,7 +61,7 @@ def check_golden():
         check(off < 1e-9, f"{point['racks']} racks: efficiency {point['efficiency']:.4%}, consistency {point['consistency']:.4%}")
     small, large = points[3], points[4]
     check(abs(large["step_ps"] / small["step_ps"] - 1) < 0.001, "112 to 128 racks: within 0.1 %")
-    model = json.loads(weft("sim", AZURE, "--depth", "model", "--json", "--set", "fabric.nics=16384")[1])["step"]
+    model = json.loads(weft.outcome("sim", AZURE, "--depth", "model", "--json", "--set", "fabric.nics=16384")[1])["step"]
     check(model["step_ps"] == points[5]["step_ps"] and model["exposed_ps"] == points[5]["exposed_ps"],
           "256 racks: the step of weft sim --depth model")
 
@@ -115,12 +103,12 @@ def check_jitter(folder):
         result = scaling(AZURE, "--racks", "4,8", "--jitter", word, "--seeds", "2")
         check(result["jitter_kind"] == kind, f"{word}: told as {result['jitter_kind']}, {result['jitter']}")
         seen.append(result["points"][0]["seeds"]["mean_s"])
-        steps = json.loads(weft("sim", AZURE, "--depth", "model", "--json", "--jitter", word, "--steps", "2", "--set",
+        steps = json.loads(weft.outcome("sim", AZURE, "--depth", "model", "--json", "--jitter", word, "--steps", "2", "--set",
                                 "fabric.nics=256")[1])["steps"]
         check(near(steps["mean_s"], seen[-1], 1e-9), f"the mean of two steps is that of weft sim: {seen[-1]:.6f} s")
     check(len(set(seen)) == 4, "no two are the same")
     missing = folder / "none.txt"
-    status, out, errors = weft("scaling", AZURE, "--racks", "4", "--jitter", f"list:{missing}", "--seeds", "2")
+    status, out, errors = weft.outcome("scaling", AZURE, "--racks", "4", "--jitter", f"list:{missing}", "--seeds", "2")
     check(status in (2, 3) and out == "" and str(missing) in errors, f"no such list: {errors.strip()}")
     ratios.write_text("1\nx\n", encoding="utf-8")
     refused("a list that is none", [AZURE, "--racks", "4", "--jitter", f"list:{ratios}", "--seeds", "2"], f"{ratios}:2:")
@@ -132,7 +120,7 @@ def check_sample():
     small = [AZURE, "--racks", "4,8", "--depth", "sample", *thin]
     result = scaling(*small)
     first, second = result["points"]
-    alone = json.loads(weft("sim", AZURE, "--depth", "sample", "--json", *thin, "--set", "fabric.nics=512")[1])["step"]
+    alone = json.loads(weft.outcome("sim", AZURE, "--depth", "sample", "--json", *thin, "--set", "fabric.nics=512")[1])["step"]
     check(result["depth"] == "sample" and second["step_ps"] == alone["step_ps"] and second["exposed_ps"] == alone["exposed_ps"],
           f"8 racks: {second['step_ps'] / 1e9:.3f} ms, as weft sim says")
     check(near(second["exposed_error_s"], alone["exposed_error_steps_ps"] / 1e12, 1e-12) and first["packets"] > 100000, "with its error")
@@ -152,7 +140,7 @@ def near(found, wanted, off_max):
 
 
 def check_csv():
-    status, out, _ = weft("scaling", AZURE, "--racks", "128,16", "--csv")
+    status, out, _ = weft.outcome("scaling", AZURE, "--racks", "128,16", "--csv")
     rows = list(csv.DictReader(io.StringIO(out)))
     check([row["times"] for row in rows] == ["calibrated"] * 2, "each says that its times are fitted")
     check(status == 0 and [row["racks"] for row in rows] == ["128", "16"], "rows of --csv in the order of --racks")
@@ -161,7 +149,7 @@ def check_csv():
 
 def check_svg(folder):
     path = folder / "plot.svg"
-    status, out, errors = weft("scaling", AZURE, "--racks", RACKS, "--jitter", "2", "--seeds", "2", "--svg", path)
+    status, out, errors = weft.outcome("scaling", AZURE, "--racks", RACKS, "--jitter", "2", "--seeds", "2", "--svg", path)
     check(status == 0 and "efficiency" in out, f"a plot beside the table {errors}")
     root = xml.etree.ElementTree.fromstring(path.read_text(encoding="utf-8"))
     width, height = float(root.get("width")), float(root.get("height"))
@@ -175,17 +163,17 @@ def check_svg(folder):
     check("512" in texts and "&" not in texts and AZURE in texts, "with racks and title")
     ticks = [float(element.text.split()[0]) for element in root if element.get("class") == "y"]
     check(all(abs(tick / 0.5 - round(tick / 0.5)) < 1e-9 for tick in ticks) and len(ticks) >= 6, f"axes have round numbers: {ticks}")
-    weft("scaling", AZURE, "--racks", "64,65,66,67,68,128,256", "--svg", path)
+    weft.outcome("scaling", AZURE, "--racks", "64,65,66,67,68,128,256", "--svg", path)
     root = xml.etree.ElementTree.fromstring(path.read_text(encoding="utf-8"))
     labels = [float(element.get("x")) for element in root if element.tag.endswith("text") and (element.text or "").isdigit()]
     rows = [labels[:len(labels) // 2], labels[len(labels) // 2:]]
     check(all(b - a >= 20 for row in rows for a, b in zip(row, row[1:])) and len(rows[0]) >= 3, "numbers of racks do not lie on each other")
-    status, out, _ = weft("scaling", AZURE, "--racks", "64", "--svg", path, "--force")
+    status, out, _ = weft.outcome("scaling", AZURE, "--racks", "64", "--svg", path, "--force")
     check(status == 0 and "nan" not in path.read_text(encoding="utf-8"), "one point has a plot, too")
 
 
 def refused(what, words, says):
-    status, out, errors = weft("scaling", *words)
+    status, out, errors = weft.outcome("scaling", *words)
     check(status == 2 and out == "" and errors.count("\n") == 1 and errors.startswith("weft scaling: ") and says in errors,
           f"{what}: {errors.strip()}")
 
@@ -234,7 +222,7 @@ def main():
             part()
         check_svg(pathlib.Path(name))
         check_jitter(pathlib.Path(name))
-    sys.exit(1 if failed else 0)
+    sys.exit(1 if check.failed else 0)
 
 
 if __name__ == "__main__":

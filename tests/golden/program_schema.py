@@ -10,16 +10,17 @@ import subprocess
 import sys
 import tempfile
 
+import weft
+from weft import SKIPPED, SOURCE, check
+
 try:
     import jsonschema
 except ImportError:
     if sys.executable != "/usr/bin/python3" and subprocess.run(["/usr/bin/python3", "-c", "import jsonschema"], capture_output=True).returncode == 0:
         os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv])
     print("skipped: Python's jsonschema is not installed (python3-jsonschema)")
-    sys.exit(77)
+    sys.exit(SKIPPED)
 
-WEFT = os.environ["WEFT"]
-failed = 0
 LOSS = "{kind: loss, at: {nic: 3, plane: 0}, probability: 2%, from: 20us, until: 60us}"
 RUNS = {  # name: what weft does
     "flows": ["sim", "two-planes"],
@@ -65,17 +66,11 @@ OTHERS = {  # kind: what weft does, and how its file is spoilt
 }
 
 
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
-
-
 def run(words, folder):
     """The result of a run, and how the run ended."""
     folder.mkdir()
     words = [str(folder / "packets.csv") if word == "LOG" else word for word in words]
-    done = subprocess.run([WEFT, *words, "--quiet", "--out", folder], capture_output=True, text=True, timeout=600)
+    done = weft.run(*words, "--quiet", "--out", folder)
     path = folder / "result.json"
     return json.loads(path.read_text()) if path.exists() else None, done
 
@@ -83,10 +78,10 @@ def run(words, folder):
 def check_other(kind, folder):
     """A study, or a book."""
     words, spoils = OTHERS[kind]
-    schema = json.loads(pathlib.Path(os.environ["WEFT_SOURCE"], "docs", f"{kind}.schema.json").read_text())
+    schema = json.loads(pathlib.Path(SOURCE, "docs", f"{kind}.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     valid = jsonschema.Draft202012Validator(schema)
-    done = subprocess.run([WEFT, *words, "--out", folder], capture_output=True, text=True, timeout=600)
+    done = weft.run(*words, "--out", folder)
     good = json.loads((folder / f"{kind}.json").read_text())
     wrong = [f"{'.'.join(map(str, error.absolute_path))}: {error.message[:160]}" for error in valid.iter_errors(good)]
     check(done.returncode in (0, 1) and not wrong, f"{kind}: status {done.returncode}, valid {'; '.join(wrong)}{done.stderr}")
@@ -97,7 +92,7 @@ def check_other(kind, folder):
 
 
 def main():
-    schema = json.loads(pathlib.Path(os.environ["WEFT_SOURCE"], "docs", "result.schema.json").read_text())
+    schema = json.loads(pathlib.Path(SOURCE, "docs", "result.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     valid, seen, good = jsonschema.Draft202012Validator(schema), set(), None
     with tempfile.TemporaryDirectory() as name:
@@ -120,8 +115,8 @@ def main():
         check(not valid.is_valid(result), f"refused: {what}")
     missing = set(schema["properties"]) - seen - {name for name in schema["properties"] if name.endswith("_reason")}
     print(f"fields that none of these runs has: {', '.join(sorted(missing)) or 'none'}")
-    print(f"{failed} failed")
-    return 1 if failed else 0
+    print(f"{check.failed} failed")
+    return 1 if check.failed else 0
 
 
 sys.exit(main())

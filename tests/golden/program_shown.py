@@ -14,7 +14,9 @@ import tempfile
 import unittest
 import uuid
 
-WEFT = os.environ["WEFT"]
+import weft
+from weft import WEFT
+
 BIDI = "\u202egpj\u2066\u200f\u061c\ufeff\u0085\u009b31m\u2028"
 NAME = json.dumps(BIDI)  # as YAML writes it, too
 HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
@@ -66,7 +68,7 @@ class Shown(unittest.TestCase):
         return text
 
     def weft(self, *words, status=0):
-        run = subprocess.run([WEFT, *words], capture_output=True, timeout=600, check=False)
+        run = weft.run(*words, text=False)
         self.assertEqual(run.returncode, status, (words, run.stderr))
         return self.assert_harmless(run.stdout, words) + self.assert_harmless(run.stderr, words)
 
@@ -162,7 +164,7 @@ class Shown(unittest.TestCase):
                           ("validate-fabric", word, "--out", self.folder / "book"), ("topology", word),
                           ("verdict", self.folder, "--profile", word)):
                 with self.subTest(words=words):
-                    run = subprocess.run([WEFT, *words], capture_output=True, timeout=600, check=False)
+                    run = weft.run(*words, text=False)
                     self.assertNotEqual(run.returncode, 0)
                     self.assert_harmless(run.stdout + run.stderr, words)
                     if len(words) > 1 and words[0] != "help":

@@ -3,11 +3,12 @@
 """A plane that is slow does not close the window of the others, nor does one that loses; and no probe waits for a port that is down
 while every plane is shut, so that the run ends with all its packets accounted for."""
 import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
+
+import weft
+from weft import check
 
 SLOW = """name: slow-plane
 fabric: {nics: 16, planes: 2, nics_per_t0: 8, t1_count: 4, bundle: 2, link_rate: 100Gb/s, trunk_rate: 100Gb/s}
@@ -25,20 +26,12 @@ faults:
   - {kind: link_down, at: {plane: 0}, from: 30.720us, until: 35.835us}
 """
 SEEDS = (1, 2, 3, 4)
-failed = 0
-
-
-def check(holds, said):
-    global failed
-    failed += not holds
-    print("ok:" if holds else "not ok:", said)
 
 
 def result(folder, text, seed, *words):
     path = pathlib.Path(folder, "world.yaml")
     path.write_text(text, encoding="utf-8")
-    done = subprocess.run([os.environ["WEFT"], "sim", path, "--json", "--seed", str(seed), *words], capture_output=True, text=True,
-                          timeout=300, check=False)
+    done = weft.run("sim", path, "--json", "--seed", seed, *words)
     if done.returncode != 0:
         sys.exit(f"not ok: seed {seed}: exit {done.returncode}: {done.stderr[:300]}")
     return json.loads(done.stdout)
@@ -55,4 +48,4 @@ with tempfile.TemporaryDirectory() as folder:
     check(slow < dead + 1000, f"one of two ports of a NIC at 2 % of its rate: {slow:.0f} us, dead: {dead:.0f} us") # 3,400 us once
     for seed in (3, 8, 11):
         check(result(folder, DARK, seed)["run"]["end"] == "done", f"one port down, the other plane dark for a while: seed {seed} ends")
-sys.exit(failed > 0)
+sys.exit(check.failed > 0)

@@ -7,14 +7,13 @@ import json
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import tempfile
 
-sys.path.append(os.path.join(os.environ["WEFT_SOURCE"], "tests"))
 import remanifest
+import weft
+from weft import check
 
-WEFT = os.environ["WEFT"]
 SMALL = """name: small
 fabric: {topology: leaf-spine, nics: 16, link_rate: 100Gb/s, nics_per_t0: 4, t1_count: 4}
 traffic: {kind: permutation, bytes: 256KiB}
@@ -23,18 +22,6 @@ expect: [{measure: retransmitted, formula: loss_on_way, loss: 50%, bound: at_mos
 """
 PROFILE = "name: p\nchecks: [{name: run complete, metric: run.end, bound: is done, source: s}]\n"
 STUDIED = "name: p\nchecks: [{name: some, metric: seeds, bound: at least 1, source: s}]\n"
-failed = 0
-
-
-def weft(*words):
-    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=600)
-    return done.returncode, done.stdout, done.stderr
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
 
 
 # ------------------------------------------------------------------------------------------------ ways to spoil files
@@ -301,7 +288,7 @@ BOOKS = [
 # ------------------------------------------------------------------------------------------------ the table
 
 def refused(what, program, words, folder, file):
-    status, out, errors = weft(program, *words)
+    status, out, errors = weft.outcome(program, *words)
     named = str(folder / file) if file and not file.startswith(".") else file or str(folder)
     holds = status == 2 and errors.startswith(f"weft {program}: ") and errors.count("\n") == 1 and named in errors.split(": ")[1] and out == ""
     check(holds, f"{program}: {what}: {errors.strip() or out[-200:]} [{status}]")
@@ -316,7 +303,7 @@ def readers(folder, good, profile, only_report):
 
 
 def spoil_all(table, place, good, other, profile, remade, only_report=False):
-    before = failed
+    before = check.failed
     for number, (what, spoil, file) in enumerate(table):
         folder = place / f"{good.name}-{remade}-{only_report}-{number}"
         shutil.copytree(good, folder, symlinks=True)
@@ -327,7 +314,7 @@ def spoil_all(table, place, good, other, profile, remade, only_report=False):
             refused(what, program, words, folder, file)
         if table is FILES:
             refused(what + ", as baseline", "verdict", [good, "--profile", place / "beside.yaml", "--baseline", folder], folder, file)
-    print(f"{len(table)} ways, {failed - before} failed")
+    print(f"{len(table)} ways, {check.failed - before} failed")
 
 
 def check_good(place, run, other, many, bound):
@@ -338,19 +325,20 @@ def check_good(place, run, other, many, bound):
         shutil.copytree(run, folder)
         if remade:
             remanifest.make(folder)
-        check(weft("verdict", folder, "--profile", place / "p.yaml")[0] == 0 and weft("compare", folder, run, "--within", 0)[0] == 0 and
-              weft("report", folder, "--quiet")[0] == 0, f"{name}: passes")
-        check(weft("verdict", folder, "--profile", place / "p.yaml")[0] == 0, f"{name}: and with the page beside it")
-    check(weft("compare", many, many, "--within", 0)[0] == 0 and weft("report", many, "--quiet")[0] == 0, "a study passes")
-    check([weft("report", bound, "--quiet")[0] for _ in range(2)] == [0, 0], "a book passes, and again with its page made anew")
+        check(weft.outcome("verdict", folder, "--profile", place / "p.yaml")[0] == 0 and weft.outcome("compare", folder, run, "--within",
+                                                                                                      0)[0] == 0 and
+              weft.outcome("report", folder, "--quiet")[0] == 0, f"{name}: passes")
+        check(weft.outcome("verdict", folder, "--profile", place / "p.yaml")[0] == 0, f"{name}: and with the page beside it")
+    check(weft.outcome("compare", many, many, "--within", 0)[0] == 0 and weft.outcome("report", many, "--quiet")[0] == 0, "a study passes")
+    check([weft.outcome("report", bound, "--quiet")[0] for _ in range(2)] == [0, 0], "a book passes, and again with its page made anew")
     lone = place / "lone.json"
     shutil.copy(run / "result.json", lone)
     refused("a file alone", "verdict", [lone, "--profile", place / "p.yaml"], place, "manifest.json")
-    check(weft("verdict", lone, "--profile", place / "p.yaml", "--no-manifest")[0] == 0, "a file alone, with --no-manifest")
-    check(weft("compare", lone, run, "--no-manifest")[0] == 0, "and compared")
+    check(weft.outcome("verdict", lone, "--profile", place / "p.yaml", "--no-manifest")[0] == 0, "a file alone, with --no-manifest")
+    check(weft.outcome("compare", lone, run, "--no-manifest")[0] == 0, "and compared")
     lone.write_text(lone.read_text().replace('"partial": false', '"partial": true'))
-    check(weft("verdict", lone, "--profile", place / "p.yaml", "--no-manifest")[0] == 2, "its fields are checked all the same")
-    check(weft("verdict", other, "--profile", place / "p.yaml")[0] == 5, "a partial run is not valid")
+    check(weft.outcome("verdict", lone, "--profile", place / "p.yaml", "--no-manifest")[0] == 2, "its fields are checked all the same")
+    check(weft.outcome("verdict", other, "--profile", place / "p.yaml")[0] == 5, "a partial run is not valid")
 
 
 def main():
@@ -363,7 +351,7 @@ def main():
         for words in (["sim", place / "small.yaml", "--out", run], ["sim", place / "small.yaml", "--out", other, "--set", "limits.time=30us"],
                       ["sim", place / "small.yaml", "--out", many, "--seeds", 2, "--sweep", "queue.bytes=64KiB,128KiB"],
                       ["validate-fabric", "two-planes", "--quick", "--only", "baseline", "--out", bound]):
-            status, _, errors = weft(*words)
+            status, _, errors = weft.outcome(*words)
             check(status in (0, 5), f"{words[0]} ran: {errors.strip()}")
         for part in (run, other):  # a figure of flows that the other has not
             check((part / "result.json").exists(), f"{part.name} is there")
@@ -376,8 +364,8 @@ def main():
         spoil_all(HISTOGRAMS, place, run, other, place / "p.yaml", True, True)
         spoil_all(STUDIES, place, many, other, place / "s.yaml", True)
         spoil_all(BOOKS, place, bound, other, None, True, True)
-        print(f"{sum(map(len, (FILES, FIELDS, HISTOGRAMS, STUDIES, BOOKS)))} ways to spoil a result, {failed} failed")
-    sys.exit(1 if failed else 0)
+        print(f"{sum(map(len, (FILES, FIELDS, HISTOGRAMS, STUDIES, BOOKS)))} ways to spoil a result, {check.failed} failed")
+    sys.exit(1 if check.failed else 0)
 
 
 if __name__ == "__main__":

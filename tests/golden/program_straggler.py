@@ -2,30 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """One GPU that computes slower: the step against the closed form at each depth, and jitter from a list that a log gave."""
 import json
-import os
 import pathlib
 import statistics
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
-FAILED = []
+import weft
+from weft import check
+
 KEYS = {"model": "step", "sample": "step", "full": "full"}
 
 
-def check(is_right, text):
-    if not is_right:
-        print(f"not ok: {text}")
-        FAILED.append(text)
-
-
-def run(*words):
-    return subprocess.run([WEFT, *words], capture_output=True, text=True, timeout=600, check=False)
-
-
 def step(name, depth, *words):
-    done = run("sim", name, "--depth", depth, *words, "--json")
+    done = weft.run("sim", name, "--depth", depth, *words, "--json")
     check(done.returncode == 0, f"{name} {depth} {words}: {done.stderr.strip()}")
     return json.loads(done.stdout)[KEYS[depth]]
 
@@ -51,24 +40,24 @@ def lists(folder):
     times = [1.0, 1.01, 0.99, 1.0, 1.015, 0.985, 1.0, 5.0]
     log.write_text("".join(':::MLLOG {"key": "tracked_stats", "value": {"train_step_time": %s}, "metadata": {"step": %d}}\n' % (time, number)
                            for number, time in enumerate(times, 1)), encoding="utf-8")
-    done = run("mllog", log, "--ratios")
+    done = weft.run("mllog", log, "--ratios")
     ratios = [float(line) for line in done.stdout.splitlines() if not line.startswith("#")]
     check(done.returncode == 0 and len(ratios) == 7 and abs(statistics.mean(ratios) - 1) < 1e-8, f"ratios: {done.stdout}{done.stderr}")
     path = folder / "ratios.txt"
     path.write_text(done.stdout, encoding="utf-8")
     # One replica alone: the mean of many forwards and backwards has the list's own mean.
     small = ["sim", "azure-gb200-llama405b", "--depth", "model", "--json"]
-    with_list = json.loads(run(*small, "--jitter", f"list:{path}", "--steps", "5").stdout)
-    plain = json.loads(run(*small).stdout)["step"]["step_ps"] / 1e12
+    with_list = json.loads(weft.run(*small, "--jitter", f"list:{path}", "--steps", "5").stdout)
+    plain = json.loads(weft.run(*small).stdout)["step"]["step_ps"] / 1e12
     check(0 < with_list["steps"]["mean_s"] / plain - 1 < 0.015, f"mean {with_list['steps']['mean_s']}, {plain} without: below the worst ratio")
     same = folder / "same.txt"
     same.write_text("1\n1.0\n", encoding="utf-8")
-    ones = json.loads(run(*small, "--jitter", f"list:{same}").stdout)["step"]["step_ps"]
+    ones = json.loads(weft.run(*small, "--jitter", f"list:{same}").stdout)["step"]["step_ps"]
     check(abs(ones / 1e12 - plain) < 1e-12, "ratios of 1 change nothing")
     slower = folder / "slower.txt"
     slower.write_text("1.1\n1.1\n", encoding="utf-8")
-    found = json.loads(run(*small, "--jitter", f"list:{slower}").stdout)["step"]
-    whole = json.loads(run(*small).stdout)["step"]
+    found = json.loads(weft.run(*small, "--jitter", f"list:{slower}").stdout)["step"]
+    whole = json.loads(weft.run(*small).stdout)["step"]
     added = found["step_ps"] - whole["step_ps"]
     check(abs(added / (0.1 * (whole["silent_ps"] - whole["other_ps"])) - 1) < 0.03, f"all 10 % slower: {added / 1e9} ms longer")
 
@@ -80,7 +69,7 @@ def refusals(folder):
     for words, says in ((model + [f"list:{bad}"], "bad.txt:2:1: a ratio is as 1.0213"), (model + ["list:"], "it needs a file"),
                         (model + [f"list:{folder}/none.txt"], "none.txt: cannot be read"),
                         (["mllog", str(bad), "--ratios", "--json"], "goes without --json and --result")):
-        done = run(*words)
+        done = weft.run(*words)
         check(done.returncode == 2 and done.stdout == "" and says in done.stderr, f"{words}: {done.stderr.strip()}")
 
 
@@ -92,8 +81,8 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         lists(pathlib.Path(name))
         refusals(pathlib.Path(name))
-    print(f"stragglers and lists: {len(FAILED)} complaints")
-    sys.exit(1 if FAILED else 0)
+    print(f"stragglers and lists: {len(check.failed)} complaints")
+    sys.exit(1 if check.failed else 0)
 
 
 main()

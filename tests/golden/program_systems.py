@@ -6,11 +6,12 @@ a torus take the time of their closed form."""
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
+import weft
+from weft import SKIPPED, check
+
 # scenario: options that make the sample small; messages that are not run; busbw of its collectives in GB/s, from and to;
 # share of the step that is exposed by the schedule in %, from and to, None: no schedule
 # Ceilings: NICs of a group in a host x payload rate. H100, Meta, A100 rings: 2 x 50, 50, 8 x 25 GB/s (A100: latency).
@@ -25,17 +26,10 @@ SYSTEMS = {
     "google-tpu-v5p-6144": (["steps=4", "fill=1"], None, (90, 98.5), None),
     "tpu-v3-1024": (["steps=4", "groups=2", "buckets=1"], None, (70, 80.8), None),
 }
-failed = 0
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
 
 
 def sim(*words):
-    done = subprocess.run([WEFT, "sim", *words, "--json"], capture_output=True, text=True, timeout=600)
+    done = weft.run("sim", *words, "--json")
     if done.returncode != 0:
         check(False, f"{' '.join(words)}: {done.stderr.strip()}")
         return None
@@ -44,7 +38,7 @@ def sim(*words):
 
 def imprecise(name, words):
     """Of rings with thousands of steps a small sample says nothing, and says so."""
-    done = subprocess.run([WEFT, "sim", name, *words, "--json"], capture_output=True, text=True, timeout=600)
+    done = weft.run("sim", name, *words, "--json")
     reasons = [one.get("time_ps_reason") for one in json.loads(done.stdout)["collectives"] if one["time_ps"] is None]
     check(done.returncode == 5 and "raise sample.steps" in done.stderr and reasons and all("stated error above 10 %" in one for one in reasons),
           f"{name}: a small sample gives no time")
@@ -154,7 +148,7 @@ REFUSED = [
 
 def refusals():
     for words, says in REFUSED:
-        done = subprocess.run([WEFT, "sim", *words], capture_output=True, text=True, timeout=600)
+        done = weft.run("sim", *words)
         check(done.returncode == 2 and done.stdout == "" and says in done.stderr, f"{' '.join(words)}: {done.stderr.strip()}")
 
 
@@ -168,11 +162,11 @@ def main():
         runs(name, sample, not_run, band)
         if exposed is not None:
             schedule(name, exposed)
-    sys.exit(1 if failed else 0)
+    sys.exit(1 if check.failed else 0)
 
 
 if __name__ == "__main__":
     if os.environ.get("WEFT_SANITIZE") and not os.environ.get("WEFT_WHOLE"):
         print("whole scenarios take minutes under sanitizers: `tests/run sanitize` runs them")
-        sys.exit(77)
+        sys.exit(SKIPPED)
     main()

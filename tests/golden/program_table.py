@@ -10,11 +10,11 @@ A change of behaviour that is meant changes the table. Look at what changed, wri
 """
 import difflib
 import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
+
+import weft
 
 TABLE = pathlib.Path(__file__).with_name("table.txt")
 SHIPPED = pathlib.Path(__file__).parents[2] / "apps" / "scenarios"
@@ -71,7 +71,7 @@ HEAD = ("world", "digest", "end", "end_ps", "data", "hops", "marks", "trims", "n
 def figures(name, text, folder):
     path = folder / "world.yaml"
     path.write_text(text, encoding="utf-8")
-    run = subprocess.run([os.environ["WEFT"], "sim", str(path), "--json"], capture_output=True, text=True, timeout=600, check=False)
+    run = weft.run("sim", path, "--json")
     if run.returncode not in (0, 5):
         sys.exit(f"not ok: {name}: exit {run.returncode}: {run.stderr}")
     result = json.loads(run.stdout)

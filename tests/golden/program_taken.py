@@ -9,7 +9,9 @@ import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
+import weft
+from weft import WEFT, check
+
 HEAD = "name: taken\nfabric: {nics: 8, nics_per_t0: 4, t1_count: 2, planes: 2}\n"
 INCAST = HEAD + "traffic: {kind: incast, senders: 6, bytes: 300kB}\n"
 TRIGGERS = "Nodes 8\nConnections 2\nTriggers 1\n0->4 id 1 start 0 size 40960 recv_done_trigger 1\n5->1 id 2 trigger 1 size 40960\ntrigger id 1 oneshot\n"
@@ -32,14 +34,6 @@ ELSEWHERE = {
     "queue.pfc_headroom": "pfc: in-ports differ",
     **{key: "mrc_ctl" for key in ("cc.eta", "cc.fi", "cc.fi_scale", "cc.qa_threshold")},
 }
-failed = 0
-
-
-def check(what, holds):
-    global failed
-    if not holds:
-        failed += 1
-        print(f"not ok: {what}")
 
 
 def run(path, sets):
@@ -51,7 +45,7 @@ def run(path, sets):
 
 
 def main(folder):
-    listed = subprocess.run([WEFT, "sim", "--list-keys"], capture_output=True, text=True, check=True).stdout
+    listed = weft.run("sim", "--list-keys", check=True).stdout
     auto = {key for key in re.findall(r"^(\S+) +\S+ +auto ", listed, re.M) if "[]" not in key}
     pathlib.Path(folder, "triggers.cm").write_text(TRIGGERS, encoding="utf-8")
     path, seen = os.path.join(folder, "taken.yaml"), set()
@@ -62,17 +56,17 @@ def main(folder):
         shrinks = result["scenario"]["cc"].startswith("nscc")  # its largest window, as round trips get shorter, unless it is given
         by_hand = {key: value for key, value in taken.items() if not (shrinks and key == "cc.max_window")}
         again = run(path, (*sets, *(f"{key}={value}" for key, value in by_hand.items())))
-        check(f"{name}: set by hand it is another run", again["run"]["digest"] == result["run"]["digest"])
+        check(again["run"]["digest"] == result["run"]["digest"], f"{name}: set by hand it is another run")
         left = {row["key"] for row in again.get("taken", [])}
-        check(f"{name}: {left} is auto still", left == set(taken) - set(by_hand))
+        check(left == set(taken) - set(by_hand), f"{name}: {left} is auto still")
         seen |= set(taken)
-        table = subprocess.run([WEFT, "sim", path, *(word for key in sets for word in ("--set", key))], capture_output=True, text=True)
-        check(f"{name}: the table says so", all(f" {key}={value}" in table.stdout for key, value in taken.items()))
-    check(f"keys that no result tells: {auto - seen - set(ELSEWHERE)}", auto == seen | set(ELSEWHERE))
-    check(f"told twice: {seen & set(ELSEWHERE)}", not seen & set(ELSEWHERE))
+        table = weft.run("sim", path, *(word for key in sets for word in ("--set", key)))
+        check(all(f" {key}={value}" in table.stdout for key, value in taken.items()), f"{name}: the table says so")
+    check(auto == seen | set(ELSEWHERE), f"keys that no result tells: {auto - seen - set(ELSEWHERE)}")
+    check(not seen & set(ELSEWHERE), f"told twice: {seen & set(ELSEWHERE)}")
     print(f"{len(auto)} keys are auto; {len(seen)} in the list, {len(ELSEWHERE)} elsewhere")
 
 
 with tempfile.TemporaryDirectory() as work:
     main(work)
-sys.exit(failed > 0)
+sys.exit(check.failed > 0)

@@ -8,29 +8,21 @@ import copy
 import csv
 import decimal
 import json
-import os
 import pathlib
-import re
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
-failed = 0
+import weft
+from weft import SOURCE, check
+
 LOSS = "{kind: loss, at: {nic: 3, plane: 0}, probability: 2%, from: 20us, until: 60us}"
 DOWN = "{kind: link_down, at: {nic: 5, plane: 1}, from: 30us}"
 NEVER = "{kind: link_down, at: {nic: 5, plane: 1}, from: 9s}"
 
 
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
-
-
 def run(folder, *words, status=0):
     """Events, what is said of them, and the result."""
-    done = subprocess.run([WEFT, "sim", *words, "--quiet", "--force", "--out", folder], capture_output=True, text=True, timeout=600)
+    done = weft.run("sim", *words, "--quiet", "--force", "--out", folder)
     check(done.returncode == status, f"{' '.join(map(str, words))}: status {done.returncode} {done.stderr.strip()}")
     trace = json.loads((folder / "trace.json").read_text(), parse_float=decimal.Decimal, parse_constant=float, object_pairs_hook=no_twins)
     check(breaches(trace) == [], f"{' '.join(map(str, words))}: the format is kept {breaches(trace)[:3]}")
@@ -148,7 +140,7 @@ def check_flows(folder):
 def check_packets(folder):
     """Those of a pair of NICs, cable by cable, are those that taps on all cables log."""
     scenario, log = folder / "tapped.yaml", folder / "log.csv"
-    text = (pathlib.Path(os.environ["WEFT_SOURCE"]) / "apps" / "scenarios" / "two-planes.yaml").read_text()
+    text = (SOURCE / "apps" / "scenarios" / "two-planes.yaml").read_text()
     scenario.write_text(text + "\ntaps: [{at: all}]\n")
     words = [scenario, "--fault", "{kind: loss, at: {nic: 4, plane: 0}, probability: 2%}", "--set", "watch.packets=100000", "--set", "watch.packets_to=4"]
     events, about, result = run(folder / "packets", *words, "--log", log)
@@ -171,7 +163,7 @@ def check_packets(folder):
     check(about["packets on cables"]["left out"] == len(drawn) - 10, f"{about['packets on cables']['left out']} are counted that had no room")
     for bad, reason in ((["watch.packets=9", "watch.packets_to=0"], "two of"), (["watch.packets=9", "watch.packets_to=99"], "two of"),
                         (["watch.packets_to=1"], "watch.packets")):
-        done = subprocess.run([WEFT, "sim", "two-planes", *(word for each in bad for word in ("--set", each))], capture_output=True, text=True, timeout=600)
+        done = weft.run("sim", "two-planes", *(word for each in bad for word in ("--set", each)))
         check(done.returncode == 2 and reason in done.stderr, "refused: " + done.stderr.strip())
 
 
@@ -238,7 +230,7 @@ def check_steps(folder):
     check_program_steps(folder)
     for more, reason in (([], "has no rings"), (["skip.steady=true"], "skip.steady")):
         name = "two-racks" if more else "incast"
-        done = subprocess.run([WEFT, "sim", name, *(word for each in ["watch.messages=9", *more] for word in ("--set", each))], capture_output=True, text=True, timeout=600)
+        done = weft.run("sim", name, *(word for each in ["watch.messages=9", *more] for word in ("--set", each)))
         check(done.returncode == 2 and reason in done.stderr, "refused: " + done.stderr.strip())
 
 
@@ -273,7 +265,7 @@ def check_operations(folder):
     kinds = collections.Counter(event["name"].split()[0] for event in spans(events, "ranks"))
     check(kinds["send"] == kinds["receive"] == result["program"]["messages"] and kinds["compute"] == result["program"]["computations"],
           f"exchange: {dict(kinds)}")
-    status = subprocess.run([WEFT, "sim", "incast", "--set", "watch.operations=true"], capture_output=True, text=True, timeout=600)
+    status = weft.run("sim", "incast", "--set", "watch.operations=true")
     check(status.returncode == 2 and "has no operations of ranks" in status.stderr, "refused where there are none: " + status.stderr.strip())
 
 
@@ -289,8 +281,8 @@ def main():
         check_collectives(folder)
         check_steps(folder)
         check_operations(folder)
-    print(f"{failed} failed")
-    return 1 if failed else 0
+    print(f"{check.failed} failed")
+    return 1 if check.failed else 0
 
 
 sys.exit(main())

@@ -2,15 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """weft topology: figures of known fabrics, pictures that are well-formed XML with all that they claim to draw, refusals."""
 import json
-import os
 import pathlib
 import re
-import subprocess
 import tempfile
 import unittest
 import xml.etree.ElementTree as ElementTree
 
-WEFT = os.environ["WEFT"]
+import weft
+
 SVG = "{http://www.w3.org/2000/svg}"
 TREE = """Nodes 32
 Tiers 2
@@ -37,7 +36,7 @@ class Topology(unittest.TestCase):
         self.held.cleanup()
 
     def weft(self, *words):
-        return subprocess.run([WEFT, "topology", *map(str, words)], capture_output=True, text=True, timeout=600)
+        return weft.run("topology", *words)
 
     def shown(self, *words):
         run = self.weft(*words)
@@ -104,7 +103,7 @@ class Topology(unittest.TestCase):
         self.assertEqual(run.returncode, 2)
         self.assertIn(f"{tree}:7:1: ", run.stderr)
         for program in ("sim", "topology"):
-            run = subprocess.run([WEFT, program, own], capture_output=True, text=True, timeout=600)
+            run = weft.run(program, own)
             self.assertEqual((run.returncode, run.stdout), (2, ""))
 
     def test_a_small_fabric_is_drawn_whole(self):
@@ -146,24 +145,24 @@ class Topology(unittest.TestCase):
             path = self.file(fabric + traffic)
             self.assertIn("tree.topo", self.shown(path))
             for cwd in ("/", self.folder):
-                run = subprocess.run([WEFT, "sim", path, "--json"], capture_output=True, text=True, timeout=600, cwd=cwd)
+                run = weft.run("sim", path, "--json", cwd=cwd)
                 self.assertEqual(run.returncode, 0, run.stderr)
                 self.assertEqual(json.loads(run.stdout)["goodput"]["payload_bytes"], sent)
         # as it is named goes first, and where there is none it is refused by that name
         path = self.file(fabric + "traffic: {kind: matrix, matrix: one.cm}\n")
         with tempfile.TemporaryDirectory() as other:
             pathlib.Path(other, "one.cm").write_text("Nodes 32\nConnections 1\n0->9 start 0 size 7000\n", encoding="utf-8")
-            run = subprocess.run([WEFT, "sim", path, "--json"], capture_output=True, text=True, timeout=600, cwd=other)
+            run = weft.run("sim", path, "--json", cwd=other)
             self.assertEqual(json.loads(run.stdout)["goodput"]["payload_bytes"], 7000)
         (self.folder / "one.cm").unlink()
-        run = subprocess.run([WEFT, "sim", path], capture_output=True, text=True, timeout=600, cwd="/")
+        run = weft.run("sim", path, cwd="/")
         self.assertEqual((run.returncode, run.stdout), (2, ""))
         self.assertIn("one.cm: cannot be read", run.stderr)
 
     def test_lossless_fabrics_show_what_follows_from_rates_and_delays(self):
         words = ("two-planes", "--set", "queue.pfc=true")
         shown = self.weft(*words).stdout
-        run = subprocess.run([WEFT, "sim", *words, "--json"], capture_output=True, text=True, timeout=600)
+        run = weft.run("sim", *words, "--json")
         pfc = json.loads(run.stdout)["pfc"]
         self.assertGreater(pfc["headroom_low_bytes"], 0)
         for line in (f"PFC                  xoff {pfc['xoff_bytes']} B, xon {pfc['xon_bytes']} B",
@@ -173,7 +172,7 @@ class Topology(unittest.TestCase):
         self.assertNotIn("data queue", shown)
 
     def test_a_footprint_says_where_memory_goes(self):
-        run = subprocess.run([WEFT, "sim", "two-planes", "--footprint", "--json"], capture_output=True, text=True, timeout=600)
+        run = weft.run("sim", "two-planes", "--footprint", "--json")
         footprint = json.loads(run.stdout)
         self.assertEqual((run.returncode, footprint["scenario"], footprint["nics"]), (0, "two-planes", 8))
         self.assertEqual(sum(footprint["bytes"].values()), footprint["total_bytes"])

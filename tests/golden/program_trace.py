@@ -6,31 +6,23 @@ import collections
 import csv
 import gzip
 import json
-import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
-GIVEN = pathlib.Path(os.environ["WEFT_SHARED"], "data", "traces", "given")
-SKIPPED = 77
+import weft
+from weft import SHARED, SKIPPED, check
+
+GIVEN = pathlib.Path(SHARED, "data", "traces", "given")
 COLLECTIVES = ["all_reduce", "reduce", "all_gather", "gather", "scatter", "broadcast", "all_to_all", "reduce_scatter"]
 KINDS = {4: "compute", 5: "send", 6: "receive", 7: "collective"}
 TYPE_BYTES = {"Float": 4, "Long": 8}
-failed = 0
 
 
 def trace(*words):
-    done = subprocess.run([WEFT, "trace", *map(str, words)], capture_output=True, text=True, timeout=600)
+    done = weft.run("trace", *words)
     return done.returncode, done.stdout, done.stderr
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
 
 
 # ---------------------------------------------------------------- protocol buffers, by hand
@@ -395,9 +387,9 @@ def main():
             part(pathlib.Path(name))
     if not GIVEN.is_dir():
         print(f"the given traces are not here ({GIVEN}): their part is left out")
-        sys.exit(1 if failed else SKIPPED)
+        sys.exit(1 if check.failed else SKIPPED)
     check_given()
-    sys.exit(1 if failed else 0)
+    sys.exit(1 if check.failed else 0)
 
 
 if __name__ == "__main__":

@@ -4,12 +4,12 @@
 damaged: named, and left out when that is asked for."""
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 import program_trace_members as members
-from program_trace_members import CASES, ELEMENTS, SKIPPED, WEFT, check, kernel, kineto, placed, refused, run
+from program_trace_members import CASES, ELEMENTS, SKIPPED, check, kernel, kineto, placed, refused, run
+import weft
 
 
 def gemm(ts, dur):
@@ -60,7 +60,6 @@ def pairs(folder, name, table, row=64, **more):
     return kineto(folder, name, len(table), calls)
 
 
-
 def check_splits(folder):
     uneven = [[5, 1000, 30, 0], [7, 0, 0, 0], [4096, 1, 2, 3], [0, 0, 0, 0]]
     for name, table in (("uneven", uneven), ("one way", [[0, 9000], [0, 0]]), ("skewed", [[1, 2, 3], [3, 1, 2], [2, 3, 1]])):
@@ -86,9 +85,9 @@ def check_splits(folder):
     refused(kineto(folder, "other sizes", 2, differ), "record 1: an all-to-all of 404 bytes", "no split sizes")
     refused(kineto(folder, "one file", 2, {0: [kernel(0, "0", range(2), "all_to_allv", **{"In msg nelems": 10, "In split size": "[4, 6]"})]}),
             "give the files of all ranks")
-    done = subprocess.run([WEFT, "trace", folder / "uneven", "--export", "chakra", "--out", folder / "x"], capture_output=True, text=True)
+    done = weft.run("trace", folder / "uneven", "--export", "chakra", "--out", folder / "x")
     check(done.returncode == 2 and "Chakra has no word" in done.stderr and not (folder / "x").exists(), f"  not as Chakra: {done.stderr.strip()}")
-    done = subprocess.run([WEFT, "trace", folder / "uneven", "--export", "goal", "--out", folder / "goal"], capture_output=True, text=True)
+    done = weft.run("trace", folder / "uneven", "--export", "goal", "--out", folder / "goal")
     total = sum(int(words.split("b")[0]) for words in (folder / "goal" / "program.goal").read_text().split("send ")[1:])
     check(done.returncode == 0 and total == sum(map(sum, uneven)) * 256 - (5 + 0 + 2 + 0) * 256, f"  as GOAL: {total} bytes")
 
@@ -104,7 +103,7 @@ def check_damage(folder):
         refused(path, "record 1:", says)
         left = run(path, "--skip-damaged")
         check(placed(left) == placed(whole) // 2, "  and left out")
-        told = subprocess.run([WEFT, "trace", "--json", "--skip-damaged", path], capture_output=True, text=True)
+        told = weft.run("trace", "--json", "--skip-damaged", path)
         check(json.loads(told.stdout)["skipped"] == 2 and "record 1" in told.stderr and "with 1 more" in told.stderr, f"  {told.stderr.strip()}")
     none = json.loads(json.dumps(good))
     for event in none:
@@ -120,7 +119,7 @@ def check_damage(folder):
     goal = folder / "x.goal"
     goal.write_text("num_ranks 2\nrank 0 {\nl1: send 1b to 1 tag 0\n}\nrank 1 {\nl1: recv 1b from 0 tag 0\n}\n")
     refused(goal, "no record of this format", words=["--skip-damaged"])
-    done = subprocess.run([WEFT, "sim", "incast", "--skip-damaged"], capture_output=True, text=True)
+    done = weft.run("sim", "incast", "--skip-damaged")
     check(done.returncode == 2 and "needs --trace" in done.stderr, done.stderr.strip())
 
 

@@ -3,28 +3,20 @@
 """A group of a trace is its list of ranks: who is in it, who calls it, and whose file is missing. Traces are made here; those that
 people met are read where they are."""
 import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
-CASES = pathlib.Path(os.environ["WEFT_SHARED"], "data", "cases")
-SKIPPED = 77
+import weft
+from weft import SHARED, SKIPPED, check
+
+CASES = pathlib.Path(SHARED, "data", "cases")
 ELEMENTS = 262144
 ALL_REDUCE, ALL_TO_ALL, TYPE_COLLECTIVE, TYPE_COMPUTE = 0, 6, 7, 4
-failed = 0
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
 
 
 def sim(path, *words):
-    done = subprocess.run([WEFT, "sim", "--trace", str(path), "--json", *words], capture_output=True, text=True, timeout=600)
+    done = weft.run("sim", "--trace", path, "--json", *words)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -70,7 +62,7 @@ def check_kineto(folder):
     one, two = run(kineto(folder, "same name", 4, pair)), run(kineto(folder, "own name", 4, own))
     check(one["run"]["digest"] == two["run"]["digest"] and placed(one) == 4 * 4 * ELEMENTS, "  two groups of one name are two")
     out = folder / "written"
-    done = subprocess.run([WEFT, "trace", folder / "same name", "--export", "chakra", "--out", out], capture_output=True, text=True)
+    done = weft.run("trace", folder / "same name", "--export", "chakra", "--out", out)
     check(done.returncode == 0 and sorted(json.loads((out / "comm_group.json").read_text()).values()) == [[0, 1], [2, 3]],
           f"  written with a name each: {done.stderr}")
     check(run(out)["run"]["digest"] == one["run"]["digest"], "  and read again")
@@ -204,7 +196,7 @@ def main():
         check_cases()
     else:
         print(f"the cases that people met are not here ({CASES}): their part is left out")
-    sys.exit(1 if failed else 0 if CASES.is_dir() else SKIPPED)
+    sys.exit(1 if check.failed else 0 if CASES.is_dir() else SKIPPED)
 
 
 if __name__ == "__main__":

@@ -4,33 +4,20 @@
 anew and read again, and refusals of what cannot be run. Without the given traces their part is left out and said so."""
 import gzip
 import json
-import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
-GIVEN = pathlib.Path(os.environ["WEFT_SHARED"], "data", "traces", "given")
-SKIPPED = 77
+import weft
+from weft import SHARED, SKIPPED, SOURCE, check
+
+GIVEN = pathlib.Path(SHARED, "data", "traces", "given")
 CREDIT_BYTES = 64
-failed = 0
-
-
-def weft(*words):
-    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=600)
-    return done.returncode, done.stdout, done.stderr
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
 
 
 def run(path, *words):
-    status, text, errors = weft("sim", "--trace", path, "--json", *words)
+    status, text, errors = weft.outcome("sim", "--trace", path, "--json", *words)
     check(status == 0, f"{path.name} runs: {errors.strip()}")
     return json.loads(text)
 
@@ -46,19 +33,19 @@ def end_ps(result):
 
 
 def refused(what, words, says, status=2):
-    got, out, errors = weft(*words)
+    got, out, errors = weft.outcome(*words)
     check(got == status and out == "" and errors.count("\n") == 1 and says in errors, f"{what}: {errors.strip()}")
 
 
 def again(path, folder, name, *words):
     """Written as Chakra, and read again: the same counts, the same run to the picosecond."""
     out = folder / name
-    status, _, errors = weft("trace", path, "--export", "chakra", "--out", out, *words)
+    status, _, errors = weft.outcome("trace", path, "--export", "chakra", "--out", out, *words)
     check(status == 0, f"{path.name} is written: {errors.strip()}")
     first, second = run(path), run(out)
     check(first["run"]["digest"] == second["run"]["digest"] and end_ps(first) == end_ps(second),
           f"  and runs as before: {first['run']['digest']}")
-    rows = [json.loads(weft("trace", "--json", one)[1]) for one in (path, out)]
+    rows = [json.loads(weft.outcome("trace", "--json", one)[1]) for one in (path, out)]
     return first, rows
 
 
@@ -130,35 +117,35 @@ def check_goal(folder):
     path = csv(folder, "goal.csv", 8, ("computation", "None", "None", 1, 5000), ("all_reduce", "dp_group", 8, 1 << 20, "None"))
     out = folder / "goal"
     out = out / "new" / "below"
-    check(weft("trace", path, "--export", "goal", "--out", out)[0] == 0, "GOAL is written, into a folder that is made with its parents")
+    check(weft.outcome("trace", path, "--export", "goal", "--out", out)[0] == 0, "GOAL is written, into a folder that is made with its parents")
     text = (out / "program.goal").read_text()
     slices, credits = text.count(" send 65536b"), text.count(" send 64b")
     check(text.startswith("num_ranks 8\n") and slices == 8 * 14 * 2 and "calc 5000 " in text, "  with 14 steps of 8 ranks, two slices each")
     check(credits == 8 * (14 * 2 - 4) and text.count(" recv ") == slices + credits, "  and a credit for each slice but the first four")
     (folder / "goal.yaml").write_text("name: goal\nfabric: {nics: 8, planes: 4, nics_per_t0: 2, t1_count: 2}\n"
                                       f"traffic: {{kind: goal, file: {out / 'program.goal'}}}\n")
-    status, text, errors = weft("sim", folder / "goal.yaml", "--json")
+    status, text, errors = weft.outcome("sim", folder / "goal.yaml", "--json")
     check(status == 0 and payload(json.loads(text)) - CREDIT_BYTES * credits == payload(run(path)), f"  and runs: {errors.strip()}")
 
 
 def exported(folder, name, *words):
     """A scenario's own run, and that of the trace it is written as, over the same fabric."""
     out = folder / name
-    status, text, errors = weft("sim", name, "--export", "chakra", "--out", out, *words)
+    status, text, errors = weft.outcome("sim", name, "--export", "chakra", "--out", out, *words)
     check(status == 0 and "ranks as chakra" in text, f"{name} is written: {errors.strip()}")
-    return json.loads(weft("sim", name, "--json", *words)[1]), run(out), json.loads(weft("trace", "--json", out)[1])
+    return json.loads(weft.outcome("sim", name, "--json", *words)[1]), run(out), json.loads(weft.outcome("trace", "--json", out)[1])
 
 
 def check_step(folder):
     """A whole training step, written: read again over the same fabric, it is the step of --depth full to its digest."""
     name, fabric, out = "moe-small-3-depths", folder / "step.yaml", folder / "step"
-    status, _, errors = weft("sim", name, "--depth", "full", "--export", "chakra", "--out", out)
+    status, _, errors = weft.outcome("sim", name, "--depth", "full", "--export", "chakra", "--out", out)
     check(status == 0, f"a step is written: {errors.strip()}")
-    full = json.loads(weft("sim", name, "--depth", "full", "--json")[1])["full"]
-    text = (pathlib.Path(os.environ["WEFT_SOURCE"]) / "apps" / "scenarios" / f"{name}.yaml").read_text()
+    full = json.loads(weft.outcome("sim", name, "--depth", "full", "--json")[1])["full"]
+    text = (SOURCE / "apps" / "scenarios" / f"{name}.yaml").read_text()
     parts = [part for part in re.split(r"\n(?=\S)", text) if not part.startswith(("traffic:", "sample:", "inputs:", "limits:"))]
     fabric.write_text("\n".join(parts) + "\ntraffic: {kind: trace}\n")
-    status, text, errors = weft("sim", fabric, "--trace", out, "--set", "transport.qps_per_connection=4", "--json")
+    status, text, errors = weft.outcome("sim", fabric, "--trace", out, "--set", "transport.qps_per_connection=4", "--json")
     check(status == 0, f"and read: {errors.strip()}")
     again = json.loads(text)
     check(end_ps(again) == full["step_ps"] and again["run"]["digest"] == full["digest"],
@@ -177,7 +164,7 @@ def check_exports(folder):
     check(payload(here) == payload(there), f"  the same bytes: {payload(here)}, {payload(there)}")
     path = csv(folder, "twice.csv", 8, ("computation", "None", "None", 1, 1234567), ("all_to_all", "dp_group", 8, 70000, "None"),
                ("reduce_scatter", "tp_group", 2, 12345, "None"))
-    status, _, errors = weft("sim", "--trace", path, "--export", "chakra", "--out", folder / "operations")
+    status, _, errors = weft.outcome("sim", "--trace", path, "--export", "chakra", "--out", folder / "operations")
     check(status == 0, f"a trace's operations are written: {errors.strip()}")
     first, second = run(path), run(folder / "operations")
     check(end_ps(first) == end_ps(second) and payload(first) == payload(second), f"  and end at {end_ps(first)} ps as before")
@@ -241,7 +228,7 @@ def main():
             check_given(pathlib.Path(name))
     if not GIVEN.is_dir():
         print(f"the given traces are not here ({GIVEN}): their part is left out")
-    sys.exit(1 if failed else 0 if GIVEN.is_dir() else SKIPPED)
+    sys.exit(1 if check.failed else 0 if GIVEN.is_dir() else SKIPPED)
 
 
 if __name__ == "__main__":

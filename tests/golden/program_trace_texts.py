@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Texts of SimAI and CSV of AICB: what their tensor, expert and data collectives and the messages of their pipelines move, against
 arithmetic, and the order in which they run."""
-import json
 import pathlib
 import sys
 import tempfile

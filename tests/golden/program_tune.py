@@ -5,7 +5,6 @@ it recommends holds in runs of weft sim; what is wrong is refused by name, with 
 import fcntl
 import json
 import math
-import os
 import pathlib
 import random
 import signal
@@ -16,8 +15,9 @@ import tempfile
 import time
 import unittest
 
-WEFT = os.environ["WEFT"]
-DONE, MISSED, BAD_INPUT, ENVIRONMENT, NOT_VALID, SKIPPED = 0, 1, 2, 3, 5, 77
+import weft
+from weft import BAD_INPUT, DONE, ENVIRONMENT, MISSED, NOT_VALID, SKIPPED, WEFT
+
 SMALL = """name: small
 fabric: {nics: 16, planes: 2, nics_per_t0: 8, t1_count: 4}
 traffic: {kind: incast, senders: 12, bytes: 200kB}
@@ -46,8 +46,7 @@ class Room(unittest.TestCase):
         self.room.cleanup()
 
     def weft(self, *words, status=DONE):
-        run = subprocess.run([WEFT, "tune", *map(str, words)], capture_output=True, text=True, timeout=600, check=False,
-                             cwd=self.folder)
+        run = weft.run("tune", *words, cwd=self.folder)
         if status is None:
             self.assertIn(run.returncode, (DONE, MISSED), f"{words}: {run.stderr}")
         else:
@@ -55,7 +54,7 @@ class Room(unittest.TestCase):
         return run
 
     def sim(self, *words, status=DONE):
-        run = subprocess.run([WEFT, "sim", *map(str, words)], capture_output=True, text=True, timeout=600, check=False, cwd=self.folder)
+        run = weft.run("sim", *words, cwd=self.folder)
         self.assertEqual(run.returncode, status, f"{words}: {run.stderr}")
         return run.stderr if status else run.stdout
 
@@ -169,8 +168,8 @@ class Tune(Room):
         ratio, seeds = 1, range(70001, 70009)
         sets = [word for one in best["sets"][0]["set"] for word in ("--set", one)]
         for seed in seeds:
-            times = [json.loads(subprocess.run([WEFT, "sim", self.folder / "small.yaml", "--json", "--seed", str(seed), *more],
-                                               capture_output=True, text=True, timeout=600, check=True).stdout)["run"]["last_completion_ps"]
+            times = [json.loads(weft.run("sim", self.folder / "small.yaml", "--json", "--seed", seed, *more,
+                                         check=True).stdout)["run"]["last_completion_ps"]
                      for more in ([], sets)]
             ratio *= (times[1] / times[0]) ** (1 / len(seeds))
         self.assertLess(ratio, 1)
@@ -217,8 +216,7 @@ class Tune(Room):
             self.assertIn(f"{ended} runs ended early", self.weft("show", "early.tune", status=None).stdout)
             best, seed = early["finalists"][0], max(key[2] for key in whole_rows)
             sets = [word for one in best["sets"][0]["set"] for word in ("--set", one)]  # a run that was looked at is the run itself
-            alone = subprocess.run([WEFT, "sim", self.folder / "small.yaml", "--json", "--seed", str(seed), *sets],
-                                   capture_output=True, text=True, timeout=600, check=True).stdout
+            alone = weft.run("sim", self.folder / "small.yaml", "--json", "--seed", seed, *sets, check=True).stdout
             self.assertEqual(json.loads(alone)["run"]["digest"], whole_rows["small.yaml", best["setting"], seed][-1])
             for study in ("early.tune", "whole.tune"):
                 (self.folder / study).unlink()
@@ -250,8 +248,7 @@ class Tune(Room):
                  "mixed": ["--set", f"traffic.beside={4 * bdp_bytes:.0f}B"]}
         self.assertEqual((len(set(rows.values())), len(rows)), (7, 7))
         for name, more in given.items():
-            alone = subprocess.run([WEFT, "sim", self.folder / "small.yaml", "--json", "--seed", "1", *more], capture_output=True, text=True,
-                                   timeout=600, check=True).stdout
+            alone = weft.run("sim", self.folder / "small.yaml", "--json", "--seed", "1", *more, check=True).stdout
             self.assertEqual(json.loads(alone)["run"]["digest"], rows[f"small.yaml+{name}"], name)
         best = study["finalists"][0]
         fresh = sorted({seed for _, setting, seed in times if setting == best["setting"] and seed >= 2 ** 32})
@@ -379,7 +376,7 @@ class Tune(Room):
 
 def skip_without_sqlite():
     with tempfile.TemporaryDirectory() as empty:
-        probe = subprocess.run([WEFT, "tune", "show", f"{empty}/none"], capture_output=True, text=True, check=False)
+        probe = weft.run("tune", "show", f"{empty}/none")
     if "has no SQLite" in probe.stderr:
         print("this build has no SQLite: skipped")
         sys.exit(SKIPPED)

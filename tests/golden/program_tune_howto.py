@@ -11,16 +11,10 @@ import sys
 import tempfile
 
 import program_tune
+from weft import check
 
 WEFT, SOURCE = pathlib.Path(os.environ["WEFT"]), pathlib.Path(os.environ["WEFT_SOURCE"])
 LIMIT_S = 300
-failed = 0
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what, flush=True)
 
 
 def main():
@@ -43,8 +37,8 @@ def main():
     check(told and on_page and abs(float(told[1]) - float(on_page[1])) < 1, f"it buys {told and told[1]} %, as the page says")
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     check(used.ru_utime + used.ru_stime < LIMIT_S, f"{used.ru_utime + used.ru_stime:.0f} s of CPU time")
-    print(f"{failed} failed")
-    return 1 if failed else 0
+    print(f"{check.failed} failed")
+    return 1 if check.failed else 0
 
 
 if __name__ == "__main__":

@@ -12,13 +12,13 @@ import os
 import pathlib
 import random
 import statistics
-import subprocess
 import sys
 import tempfile
 
 import program_tune
+import weft
+from weft import check
 
-WEFT = os.environ["WEFT"]
 FIRST, FABRICS, DRAWS = (int(os.environ.get(f"WEFT_PROOF_{name}", count)) for name, count in (("FIRST", 1), ("FABRICS", 1), ("DRAWS", 2)))
 NEAR = math.log(1.02)
 VALUES, GRID_SEEDS, FRESH_SEEDS = 10, int(os.environ.get("WEFT_PROOF_SEEDS", 5)), 64
@@ -26,13 +26,6 @@ KNOBS = {"cc.target_delay": (1000, 40000, "ns"), "queue.bytes": (30000, 400000, 
 AIM = {"done_s": 4, "queue_bytes_max": 1}  # fast, with shallow queues: neither end of a knob is good for both
 T95 = 2.0  # Student's t for 63 degrees of freedom, 95 %
 DRAWS_MIN = 10  # fewer do not tell two searches apart
-failed = 0
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what, flush=True)
 
 
 def fabric(seed):
@@ -57,7 +50,7 @@ class Fabric:
         self.of_default = self.sim("--seed", 700001, "--seeds", FRESH_SEEDS)
 
     def sim(self, *words):
-        run = subprocess.run([WEFT, "sim", self.file, "--json", *map(str, words)], capture_output=True, text=True, timeout=600, check=False)
+        run = weft.run("sim", self.file, "--json", *words)
         return json.loads(run.stdout)["runs"]
 
     def grid(self):
@@ -66,8 +59,7 @@ class Fabric:
         for key, (low, high, unit) in KNOBS.items():
             points = [round(low * (high / low) ** (i / (VALUES - 1))) for i in range(VALUES)]
             sweeps += ["--sweep", f"{key}=" + ",".join(f"{point}{unit}" for point in points)]
-        run = subprocess.run([WEFT, "sim", self.file, "--json", "--seed", "900001", "--seeds", str(GRID_SEEDS), *sweeps],
-                             capture_output=True, text=True, timeout=1800, check=False)
+        run = weft.run("sim", self.file, "--json", "--seed", "900001", "--seeds", GRID_SEEDS, *sweeps, timeout=1800)
         grid, of_default = json.loads(run.stdout), self.sim("--seed", 900001, "--seeds", GRID_SEEDS)
         means = [statistics.mean(costs(grid["runs"][at * GRID_SEEDS:(at + 1) * GRID_SEEDS], of_default)) for at in range(len(grid["points"]))]
         best = min(range(len(means)), key=means.__getitem__)
@@ -78,8 +70,8 @@ class Fabric:
         study = self.folder / "study.tune"
         words = [f"--knob={key}={low}{unit}..{high}{unit}:log" for key, (low, high, unit) in KNOBS.items()]
         words += [f"--aim={name}:{weight}" for name, weight in AIM.items()]
-        run = subprocess.run([WEFT, "tune", self.file, "--json", *words, "--engine", engine, "--seed", str(seed), "--budget", str(budget),
-                              "--fresh-seeds", "10", "--study", study], capture_output=True, text=True, timeout=1800, check=False)
+        run = weft.run("tune", self.file, "--json", *words, "--engine", engine, "--seed", seed, "--budget", budget, "--fresh-seeds", "10",
+                       "--study", study, timeout=1800)
         result = json.loads(run.stdout)
         study.unlink()
         assert result["runs"] <= budget
@@ -122,8 +114,8 @@ def main():
             used += compare(seed, folder)
             seed += 1
         check(used == FABRICS, f"{used} of {seed - FIRST} fabrics have a best of their own")
-    print(f"{failed} failed")
-    return 1 if failed else 0
+    print(f"{check.failed} failed")
+    return 1 if check.failed else 0
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import time
 
 import program_tune
 from program_tune import BAD_INPUT, BUDGET, DONE, NOT_VALID, SMALL, WEFT
+import weft
 
 WORDS = ["--knob", "cc.target_delay=0.1rtt..6rtt", "--knob", "queue.bytes=50kB..400kB", "--knob", "transport.path=rotate,reps",
          "--limit", "queue_bytes_max<=300kB", *BUDGET[2:], "--budget", "200"]
@@ -137,7 +138,7 @@ class Report(program_tune.Room):
         found = None
         for _ in range(3000):
             time.sleep(0.02)
-            run = subprocess.run([WEFT, "tune", "report", "way.tune", "--json"], capture_output=True, text=True, check=False, cwd=self.folder)
+            run = weft.run("tune", "report", "way.tune", "--json", cwd=self.folder)
             if run.returncode == NOT_VALID and json.loads(run.stdout)["different"] > 0:
                 found = json.loads(run.stdout)
                 break

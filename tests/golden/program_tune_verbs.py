@@ -14,6 +14,7 @@ import time
 
 import program_tune
 from program_tune import BAD_INPUT, BUDGET, DONE, ENVIRONMENT, KNOBS, NOT_VALID, ROCE, SMALL, WEFT
+import weft
 
 NOBODY = 65534
 PARTS = [*KNOBS, "--budget", "240", "--fresh-seeds", "8", "--race-seeds", "4", "--parts", "3"]
@@ -87,8 +88,7 @@ class Verbs(program_tune.Room):
         shown = None
         for _ in range(400):
             time.sleep(0.02)
-            run = subprocess.run([WEFT, "tune", "show", "way.tune", "--json"], capture_output=True, text=True, check=False,
-                                 cwd=self.folder)
+            run = weft.run("tune", "show", "way.tune", "--json", cwd=self.folder)
             if run.returncode == NOT_VALID and json.loads(run.stdout)["different"] > 0:
                 shown = json.loads(run.stdout)
                 break
@@ -259,8 +259,7 @@ class Verbs(program_tune.Room):
         for form in ("sonic", "cumulus"):
             self.read_back("roce.tune", best, form, marks)
         self.read_back("roce.tune", best, "nccl", {"transport.qps_per_connection"})
-        run = subprocess.run([WEFT, "sim", "small.yaml", "--quiet", *(word for one in sets.items() for word in ("--set", "=".join(one)))],
-                             capture_output=True, text=True, check=False, cwd=self.folder)
+        run = weft.run("sim", "small.yaml", "--quiet", *(word for one in sets.items() for word in ("--set", "=".join(one))), cwd=self.folder)
         self.assertEqual(run.returncode, DONE, run.stderr)
         for words, said in ((["--as", "junos"], "there are: mrc"), ([], "--as says for what"),
                             (["--as", "dcqcn", "--for", "nowhere"], "no scenario"), (["--as", "mrc"], "no knob of this study")):
@@ -307,8 +306,8 @@ class Verbs(program_tune.Room):
         self.assertTrue(one["low"] < one["cost"] < one["high"])
         self.assertAlmostEqual(one["share"], math.log(one["cost"]) / -math.log(best["fresh"]["ratio"]), places=9)
         self.assertEqual(one["taken"], one["share"] <= 0.25 and one["fresh"]["violation"] == 0)
-        alone = subprocess.run([WEFT, "sim", "small.yaml", "--json", "--seed", str(round_[3][0]), *(word for set_ in sets for word in ("--set", set_))],
-                               capture_output=True, text=True, check=True, cwd=self.folder).stdout
+        alone = weft.run("sim", "small.yaml", "--json", "--seed", round_[3][0], *(word for set_ in sets for word in ("--set", set_)),
+                         check=True, cwd=self.folder).stdout
         self.assertEqual(json.loads(alone)["run"]["digest"], round_[3][2])
 
     def test_rounding_that_breaks_a_constraint_is_not_taken(self):
@@ -338,13 +337,11 @@ class Verbs(program_tune.Room):
         os.chmod(self.folder, 0o555)
         try:
             who = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.getuid() == 0 else {}
-            if subprocess.run([WEFT, "tune", "--version"], capture_output=True, check=False, **who).returncode != DONE:
+            if weft.run("tune", "--version", text=False, **who).returncode != DONE:
                 self.skipTest("nobody may not start this program")
-            shown = subprocess.run([WEFT, "tune", "show", "small.tune"], capture_output=True, text=True, check=False,
-                                   cwd=self.folder, **who)
+            shown = weft.run("tune", "show", "small.tune", cwd=self.folder, **who)
             self.assertEqual((shown.returncode, shown.stdout), (DONE, whole), shown.stderr)
-            gone_on = subprocess.run([WEFT, "tune", "resume", "small.tune"], capture_output=True, text=True, check=False,
-                                     cwd=self.folder, **who)
+            gone_on = weft.run("tune", "resume", "small.tune", cwd=self.folder, **who)
             self.assertEqual(gone_on.returncode, ENVIRONMENT, gone_on.stderr)
             self.assertIn("small.tune", gone_on.stderr)
         finally:

@@ -5,16 +5,16 @@ tell when they are not. Without the reference data the rows are skipped and said
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
+import weft
+
 RUNS = os.environ.get("WEFT_VALIDATE_RUNS", "2")
 
 
 def validate(*words):
-    done = subprocess.run([WEFT, "validate", *words], capture_output=True, text=True, timeout=600)
+    done = weft.run("validate", *words)
     return done.returncode, done.stdout, done.stderr
 
 

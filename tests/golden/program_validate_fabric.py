@@ -17,10 +17,10 @@ import tempfile
 import time
 import xml.etree.ElementTree as xml
 
-sys.path.append(os.path.join(os.environ["WEFT_SOURCE"], "tests"))
 import junit_form
+import weft
+from weft import WEFT, check
 
-WEFT = os.environ["WEFT"]
 SMALL = """name: pod
 fabric: {nics: 16, planes: 2, link_rate: 100Gb/s, nics_per_t0: 4, t1_count: 4}
 transport: {evs: 64}
@@ -28,22 +28,10 @@ traffic: {kind: permutation, bytes: 1MB}
 expect: [{measure: goodput, formula: one_way, tolerance: 1%}]
 """
 WORDS = ["pass", "fail", "not_valid", "not_asked", "open"]
-failed = 0
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
-
-
-def weft(*words):
-    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=600)
-    return done.returncode, done.stdout, done.stderr
 
 
 def validate(scenario, out, *words):
-    return weft("validate-fabric", scenario, "--out", out, *words)
+    return weft.outcome("validate-fabric", scenario, "--out", out, *words)
 
 
 def book(out):
@@ -138,7 +126,7 @@ def check_healthy(folder, scenario):
     through = book(folder / "rings")["cases"][0]
     check((status == 5 and "without DPDK" in through["reason"]) or (status == 0 and through["digest"] == one["digest"] and "--ports 4" in text + book(folder / "rings")["command"]),
           f"through ports of DPDK, too: {status} {through['state']} {through['reason']} {errors}")
-    again = weft("sim", out / "cases" / "pair-far" / "scenario.yaml", "--json")
+    again = weft.outcome("sim", out / "cases" / "pair-far" / "scenario.yaml", "--json")
     digests = {one["name"]: one["digest"] for one in asked}
     check(json.loads(again[1])["run"]["digest"] == digests["pair-far"], "a case runs again by itself")
     return digests
@@ -389,8 +377,7 @@ def check_stopped(folder, scenario, digests):
     """Stopped by SIGTERM, and once more killed at once: a whole partial report each time; the third call ends it."""
     out = folder / "stopped"
     for number, how in enumerate((signal.SIGTERM, signal.SIGKILL)):
-        run = subprocess.Popen([WEFT, "validate-fabric", scenario, "--out", out, "--quick"], stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True)
+        run = weft.start("validate-fabric", scenario, "--out", out, "--quick")
         lines = [run.stdout.readline() for _ in range(3 + 3 * number)]
         run.send_signal(how)
         asked = time.monotonic()
@@ -464,14 +451,14 @@ def check_refusals(folder, scenario):
             ("a bad fault", [scenario, "--out", out, "--fault", "{kind: loss, at: {nic: 99, plane: 0}, probability: 1%}"], "99"),
             ("a folder of others", [scenario, "--out", foreign], "foreign"),
             ("no YAML", [broken, "--out", out], "broken.yaml:")):
-        status, text, errors = weft("validate-fabric", *words)
+        status, text, errors = weft.outcome("validate-fabric", *words)
         check(status == 2 and text == "" and errors.count("\n") == 1 and says in errors, f"{what}: {status} {errors.strip()}")
     check(not out.exists(), "nothing was written")
 
 
 def check_list():
     """--list has every case, with what it asks; those of a quick book, in its order."""
-    status, text, _ = weft("validate-fabric", "--list")
+    status, text, _ = weft.outcome("validate-fabric", "--list")
     lines = [re.match(r"(\w+) +([\w-]+) +\S.*$", line) for line in text.splitlines()]
     check(status == 0 and all(lines) and len(lines) > 30, f"--list: {len(lines)} cases")
     return [line.groups() for line in lines if not line.string.endswith("(not with --quick)")]
@@ -486,7 +473,7 @@ def main():
         if os.environ.get("WEFT_SANITIZE") and not os.environ.get("WEFT_WHOLE"):
             status, _, errors = validate(scenario, folder / "part", "--quick", "--only", "mrc", "--junit", folder / "part.xml")
             check(status == 0, f"one section, under sanitisers: {status} {errors}")
-            sys.exit(failed > 0)
+            sys.exit(check.failed > 0)
         digests = check_healthy(folder, scenario)
         check_reasons(book(folder / "healthy"))
         of_book = [(case["section"], case["name"]) for case in book(folder / "healthy")["cases"]]
@@ -504,7 +491,7 @@ def main():
         check_bar(folder, scenario)
         check_stopped(folder, scenario, digests)
         check_killed(folder, scenario)
-    sys.exit(failed > 0)
+    sys.exit(check.failed > 0)
 
 
 main()

@@ -4,20 +4,17 @@
 passes, one with a lossy cable, a partial one and one without the figure do not; JUnit XML and JSON say the same as the
 table; what is no profile or no result is refused."""
 import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as xml
 
-sys.path.append(os.path.join(os.environ["WEFT_SOURCE"], "tests"))
 import junit_form
 import remanifest
+import weft
+from weft import SOURCE, check
 
-WEFT = os.environ["WEFT"]
-PROFILES = pathlib.Path(os.environ["WEFT_SOURCE"], "apps", "profiles")
-failed = 0
+PROFILES = pathlib.Path(SOURCE, "apps", "profiles")
 SMALL = """name: small
 fabric: {nics: 8, planes: 2, link_rate: 100Gb/s, nics_per_t0: 4, t1_count: 4}
 traffic: {kind: permutation, bytes: 32MiB}
@@ -25,26 +22,15 @@ watch: {bin: 10us}
 """
 
 
-def weft(*words):
-    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=600)
-    return done.returncode, done.stdout, done.stderr
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
-
-
 def run(folder, name, *words):
     scenario = folder / "small.yaml"
     scenario.write_text(SMALL)
-    weft("sim", scenario, "--out", folder / name, *words)
+    weft.outcome("sim", scenario, "--out", folder / name, *words)
     return folder / name
 
 
 def verdict(result, profile, *words):
-    return weft("verdict", result, "--profile", profile, *words)
+    return weft.outcome("verdict", result, "--profile", profile, *words)
 
 
 def states(result, profile):
@@ -59,7 +45,7 @@ def states(result, profile):
 
 
 def check_shipped(healthy):
-    status, text, _ = weft("verdict", "--list")
+    status, text, _ = weft.outcome("verdict", "--list")
     names = [line.split()[0] for line in text.splitlines()]
     check(status == 0 and sorted(names) == sorted(path.stem for path in PROFILES.glob("*.yaml")), f"--list has all {len(names)}")
     optional = {"expect", "ports", "wall", "pfc", "bypass", "flows", "collectives", "culprits", "delays", "trust", "files", "figures"}  # not of every run
@@ -100,7 +86,7 @@ def check_runs(folder, healthy):
 def check_several_nics(folder):
     """Where the channels of a host leave by several NICs, one NIC's rate is no bound: half a fabric would pass."""
     for name, words, wanted in (("whole", (), "met"), ("half", ("--set", "fabric.trunk_rate=50Gb/s"), "missed")):
-        weft("sim", "two-racks", "--out", folder / name, *words)
+        weft.outcome("sim", "two-racks", "--out", folder / name, *words)
         for profile in ("collectives", "operator-default"):
             one = states(folder / name, profile)[1]["bus bandwidth of its lines"]
             check(one["state"] == wanted, f"{name} trunks: busbw held against {profile}: {one['state']}, {one['measured']:.3f}")
@@ -125,7 +111,7 @@ def check_junit(folder, result):
 
 
 def refused(what, words, says, status=2):
-    got, out, errors = weft("verdict", *words)
+    got, out, errors = weft.outcome("verdict", *words)
     check(got == status and out == "" and errors.count("\n") == 1 and errors.startswith("weft verdict: ") and says in errors,
           f"{what}: {errors.strip()}")
 
@@ -135,17 +121,17 @@ def check_refusals(folder, healthy):
     bad.write_text("name: bad\nchecks:\n  - {name: a, metric: b, bound: soon, source: c}\n")
     (folder / "empty").mkdir()
     text = remanifest.put(folder / "text", "result.json", "no JSON\n")
-    weft("validate-fabric", "two-planes", "--quick", "--only", "one-packet", "--out", folder / "book")
+    weft.outcome("validate-fabric", "two-planes", "--quick", "--only", "one-packet", "--out", folder / "book")
     refused("a list of one profile", ["--list", "strict"], "--list goes alone; what is 'strict'")
     refused("no result", ["--profile", "strict"], "weft verdict: no result given (--help lists the options)")
     refused("no profile", [healthy], "--profile")
     refused("a book", [folder / "book", "--profile", "strict"], "this is a book")
-    weft("sim", folder / "small.yaml", "--seeds", "2", "--out", folder / "study")
+    weft.outcome("sim", folder / "small.yaml", "--seeds", "2", "--out", folder / "study")
     for profile in ("operator-default", "steady"):
         refused(f"a study held against {profile}", [folder / "study", "--profile", profile], "study.json: this is a study of many runs")
     of_study = folder / "of-study.yaml"
     of_study.write_text("name: s\nchecks:\n  - {name: a, metric: figures.points.mine, bound: at least 1, source: c}\n")
-    check(weft("verdict", folder / "study", "--profile", of_study)[0] == 5, "a profile of studies is held against one, whatever is missing")
+    check(weft.outcome("verdict", folder / "study", "--profile", of_study)[0] == 5, "a profile of studies is held against one, whatever is missing")
     refused("two results", [healthy, healthy, "--profile", "strict"], "one result at a time")
     refused("a profile twice", [healthy, "--profile", "strict", "--profile", "strict"], "given twice")
     refused("an unknown option", [healthy, "--fast"], "unknown option")
@@ -166,7 +152,7 @@ def main():
         check_shipped(healthy)
         check_runs(folder, healthy)
         check_refusals(folder, healthy)
-    sys.exit(1 if failed else 0)
+    sys.exit(1 if check.failed else 0)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,9 @@ import tempfile
 import unittest
 import zlib
 
-WEFT = os.environ["WEFT"]
+import weft
+from weft import SKIPPED
+
 SCRIPT = pathlib.Path(os.environ["WEFT_SOURCE"], "apps", "wireshark", "weft_mrc.lua")
 GIVEN = pathlib.Path(os.environ["WEFT_SHARED"], "data", "captures", "given")
 QUIET_IPV6 = ["-o", "udp.ignore_ipv6_zero_checksum:TRUE"]
@@ -224,8 +226,7 @@ class Simulated(unittest.TestCase):
     def simulate(self, scenario):
         (self.folder / "case.yaml").write_text(scenario, encoding="utf-8")
         capture, log = self.folder / "case.pcapng", self.folder / "case.csv"
-        run = subprocess.run([WEFT, "sim", self.folder / "case.yaml", "--pcap", capture, "--log", log, "--quiet", "--force"], capture_output=True,
-                             text=True, check=False, timeout=600)
+        run = weft.run("sim", self.folder / "case.yaml", "--pcap", capture, "--log", log, "--quiet", "--force")
         self.assertEqual((run.returncode, run.stderr), (0, ""))
         with log.open(encoding="utf-8", newline="") as lines:
             return capture, list(csv.DictReader(lines))
@@ -683,5 +684,5 @@ if __name__ == "__main__":
     missing = reason_to_skip()
     if missing:
         print(f"skipped: {missing}")
-        sys.exit(77)
+        sys.exit(SKIPPED)
     unittest.main()

@@ -17,14 +17,15 @@ import tempfile
 import time
 import unittest
 
-WEFT = os.environ["WEFT"]
+import weft
+from weft import DONE, PEER_LOST, SKIPPED, WEFT
+
 TOOLS = pathlib.Path(os.environ.get("WEFT_SHARED", "nowhere"), "tools", "rxe")
 WRITES = int(os.environ.get("WEFT_RXE_WRITES", "25"))
 SIZE = 65536
 PSN = 0xFFFFF0  # the 17th packet is past the wrap
 QPN_FIRST = 2  # of weft's
 US, THEM = "198.18.0.1", "198.18.0.2"
-DONE, PEER_LOST, SKIPPED = 0, 4, 77
 SEED = 7
 sys.path.insert(0, str(TOOLS))
 
@@ -205,7 +206,7 @@ def main():
         skip("needs root and ip")
     if not shutil.which("qemu-system-x86_64") or not (TOOLS / "build").exists():
         skip("needs QEMU and the tools of the guest")
-    probed = subprocess.run([WEFT, "host", "--probe", "memif:try"], capture_output=True, text=True, timeout=60, check=False)
+    probed = weft.run("host", "--probe", "memif:try", timeout=60)
     if "without DPDK" in probed.stderr:
         skip("built without DPDK")
     with tempfile.TemporaryDirectory() as folder:

@@ -19,8 +19,9 @@ sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from program_dissector import QUIET_IPV6, Tshark, reason_to_skip  # noqa: E402
 from program_tshark import blocks, frames  # noqa: E402
+from weft import SOURCE, WEFT
 
-PCAPS = pathlib.Path(os.environ["WEFT_SOURCE"], "pcaps")
+PCAPS = pathlib.Path(SOURCE, "pcaps")
 BYTES_MAX = 60_000
 SECTION, NO_PROGRAM = 0x0A0D0D0A, 28  # type of the header of a section, and its length when it says nothing
 WHY_NOT = reason_to_skip()
@@ -76,7 +77,7 @@ class Bytes(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             raw = pathlib.Path(folder) / "raw.pcapng"
             sets = [word for assignment in words for word in ("--set", assignment)]
-            command = [os.environ["WEFT"], "sim", PCAPS / f"{name}.yaml", "--quiet", *sets, "--pcap", raw]
+            command = [WEFT, "sim", PCAPS / f"{name}.yaml", "--quiet", *sets, "--pcap", raw]
             run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
             self.assertEqual(run.returncode, 0, run.stderr)
             found = [frame for _, frame, _ in frames(raw.read_bytes())]
@@ -160,7 +161,7 @@ class Read(unittest.TestCase):
     def kept_rows(self):
         """What `trim-last-hop` reads as when a trim leaves the lengths in IP and UDP as they were."""
         raw = pathlib.Path(self.room.name) / "kept.pcapng"
-        command = [os.environ["WEFT"], "sim", PCAPS / "trim-last-hop.yaml", "--quiet", "--set", "wire.trim_lengths=kept", "--pcap", raw]
+        command = [WEFT, "sim", PCAPS / "trim-last-hop.yaml", "--quiet", "--set", "wire.trim_lengths=kept", "--pcap", raw]
         run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
         self.assertEqual(run.returncode, 0, run.stderr)
         return self.tshark.rows(raw, FIELDS, *QUIET_IPV6, "-o", "weft_mrc.icrc:TRUE")

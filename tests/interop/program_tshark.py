@@ -17,7 +17,9 @@ import sys
 import tempfile
 import zlib
 
-WEFT = os.environ["WEFT"]
+import weft
+from weft import SKIPPED
+
 BASE_S = 1767225600  # 2026-01-01 00:00:00 UTC
 PAYLOAD = 4096  # transport.payload of all cases
 ETH, UDP, BTH, ICRC = 14, 8, 12, 4
@@ -395,8 +397,7 @@ class Interop:
                 self.drivers["two lanes"] = ["emu", "--ports", "ring", "--dilation", "none", "--lanes", "2"]
 
     def has_dpdk(self):
-        run = subprocess.run([WEFT, "emu", "two-racks", "--ports", "ring", "--dilation", "none", "--set", "traffic.bytes=64KiB"],
-                             capture_output=True, text=True, timeout=600, check=False)
+        run = weft.run("emu", "two-racks", "--ports", "ring", "--dilation", "none", "--set", "traffic.bytes=64KiB")
         if run.returncode != 0 and "built without DPDK" not in run.stderr:
             sys.exit(f"not ok: ring ports: {run.stderr}")
         print("with ring ports" if run.returncode == 0 else "without DPDK: ring ports are left out")
@@ -416,8 +417,7 @@ class Interop:
         if words[0].endswith(".yaml"):
             words = [str(self.folder / words[0]), *words[1:]]
         pcap, log = self.folder / f"{driver}.pcapng", self.folder / f"{driver}.csv"
-        run = subprocess.run([WEFT, *self.drivers[driver][:1], *words, *self.drivers[driver][1:], "--quiet", "--force", "--pcap", str(pcap),
-                              "--log", str(log)], capture_output=True, text=True, timeout=600, check=False)
+        run = weft.run(*self.drivers[driver][:1], *words, *self.drivers[driver][1:], "--quiet", "--force", "--pcap", pcap, "--log", log)
         if run.returncode != 0:
             sys.exit(f"not ok: {name}, {driver}: exit {run.returncode}: {run.stderr}")
         return pcap, log, run.stdout.split("\n", 1)[0]
@@ -472,7 +472,7 @@ class Interop:
 def main():
     if not (shutil.which("tshark") and shutil.which("capinfos")):
         print("skipped: there is no tshark here")
-        sys.exit(77)
+        sys.exit(SKIPPED)
     with tempfile.TemporaryDirectory() as folder:
         READER.update(HOME=folder, XDG_CONFIG_HOME=folder, WIRESHARK_CONFIG_DIR=folder)
         interop = Interop(pathlib.Path(folder))

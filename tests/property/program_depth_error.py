@@ -9,8 +9,9 @@ import collections
 import json
 import os
 import random
-import subprocess
 import sys
+
+import weft
 
 FIRST, COUNT = (int(os.environ.get(f"WEFT_DEPTH_{name}", default)) for name, default in (("FIRST", 1), ("COUNT", 24)))
 WHY = {"whole ones: run --depth full": "too few trunks", "--depth full runs all of them": "too loaded", "fill=N)": "too few ring steps",
@@ -53,7 +54,7 @@ for seed in range(FIRST, FIRST + COUNT):
         with open(path, "w", encoding="utf-8") as file:
             file.write(text.replace("  nics_per_t0: 16\n", "").replace("  t1_count: 16\n", ""))
         scenario = [path]
-    run = subprocess.run([os.environ["WEFT"], "sim", *scenario, "--depth", "all", "--json", *words], capture_output=True, text=True, timeout=600)
+    run = weft.run("sim", *scenario, "--depth", "all", "--json", *words)
     if len(scenario[0]) > 30:
         os.unlink(scenario[0])
     if run.returncode != 0:

@@ -5,10 +5,8 @@ over the same with random faults: no time is below the ideal, and the error that
 100 (rounded up by less than one case: tests/soak/extrapolation.py has hundreds). WEFT_CASES_FIRST and WEFT_CASES_COUNT choose
 others, of those with faults WEFT_CASES_FAULTY says how many."""
 import os
-import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import extrapolation  # noqa: E402
 
 first, count = int(os.environ.get("WEFT_CASES_FIRST", "1")), int(os.environ.get("WEFT_CASES_COUNT", "40"))

@@ -13,11 +13,11 @@ import os
 import pathlib
 import random
 import re
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
+import weft
+
 FIRST, COUNT = (int(os.environ.get(f"WEFT_PLANTED_{name}", default)) for name, default in (("FIRST", 1), ("COUNT", 2)))
 SOURCE, TARGET = 0, 4
 NONE = "no fault found"
@@ -79,7 +79,7 @@ def scenario(kind, seed):
 
 
 def analyze(path):
-    done = subprocess.run([WEFT, "pcap", "analyze", path], capture_output=True, text=True, timeout=120, check=False)
+    done = weft.run("pcap", "analyze", path)
     return done.stdout if done.returncode == 0 else f"exit {done.returncode}: {done.stderr}"
 
 
@@ -129,7 +129,7 @@ def balances(log, is_short):
 def inside(kind, capture, log, result, flows, is_short):
     """EVs are those of the run, and messages take as long: a tap at the sender's NIC misses the last cable to it and what a first packet waited
     for the others', one at the receiver's the way there and back, with what the queues of the three switches on it, or what holds packets back (5 us at most), add."""
-    done = subprocess.run([WEFT, "pcap", "analyze", "--json", capture], capture_output=True, text=True, timeout=120, check=False)
+    done = weft.run("pcap", "analyze", "--json", capture)
     said = json.loads(done.stdout)
     if kind.startswith("mrc"):
         for what, values, worst, jain, chi_square in balances(log, is_short):
@@ -153,7 +153,7 @@ def inside(kind, capture, log, result, flows, is_short):
 
 def clean(kind, seed, capture, text, is_burst=False):
     """No rule of the protocol is broken by what a network does, and no class changes; senders meet where there are several, and not finer than stamps tell."""
-    done = subprocess.run([WEFT, "pcap", "analyze", "--json", capture], capture_output=True, text=True, timeout=120, check=False)
+    done = weft.run("pcap", "analyze", "--json", capture)
     said = json.loads(done.stdout)
     broken = {row["rule"]: (row["packets"], row["first_packet"]) for row in said["rules"] if row["packets"]}
     check(not broken and not said["dscp_changes"], f"{kind} {seed}: {broken} {said['dscp_changes'][:2]}\n{text}")
@@ -188,7 +188,7 @@ def one(kind, seed, folder):
     fault, want = KINDS[kind][0], KINDS[kind][4]
     for snap in (None, 64, 128):
         cut = [] if snap is None else ["--set", f"capture.snap={snap}B"]
-        run = subprocess.run([WEFT, "sim", path, "--json", "--pcap", capture, "--log", log, "--force", *cut], capture_output=True, text=True, timeout=120, check=False)
+        run = weft.run("sim", path, "--json", "--pcap", capture, "--log", log, "--force", *cut)
         if run.returncode != 0:
             return check(False, f"{kind} {seed}: weft sim: {run.returncode} {run.stderr}\n{text}")
         result = json.loads(run.stdout)

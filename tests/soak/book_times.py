@@ -13,7 +13,8 @@ import subprocess
 import sys
 import time
 
-SOURCE = pathlib.Path(os.environ["WEFT_SOURCE"])
+from weft import SOURCE, WEFT
+
 PAGE = SOURCE / "docs" / "howto" / "validate-a-fabric.md"
 BEGIN, END = "<!-- book_times.py: begin -->\n", "<!-- book_times.py: end -->\n"
 LIMIT_S = 300
@@ -28,7 +29,7 @@ def run(folder, name):
     """One book, with the processor time of all its cases."""
     begin, out = time.monotonic(), folder / name
     with open(folder / f"{name}.txt", "w", encoding="utf-8") as log:
-        child = subprocess.Popen([os.environ["WEFT"], "validate-fabric", name, "--quick", "--out", out], stdout=log, stderr=log,
+        child = subprocess.Popen([WEFT, "validate-fabric", name, "--quick", "--out", out], stdout=log, stderr=log,
                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)))
         _, status, used = os.wait4(child.pid, 0)
     book = json.loads((out / "book.json").read_text(encoding="utf-8"))

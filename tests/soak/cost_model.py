@@ -12,10 +12,10 @@ GiB): the share beyond the pages whose places the processor remembers. Peak memo
 import json
 import math
 import os
-import subprocess
 import sys
 
-WEFT = os.environ["WEFT"]
+import weft
+
 FITTED = (128, 256, 512, 1024, 2048)
 CHECKED = (4096, 8192)
 WIDE_FITTED, WIDE_CHECKED = (65536,), (16384, 32768, 131072)
@@ -33,8 +33,7 @@ def run(nics, window=None):
     words += ["limits.memory=40GiB"] if nics > 16384 else []  # so much may be drawn
     best = None
     for _ in range(4 * ROUNDS if nics <= 2048 else ROUNDS if nics < 65536 else min(ROUNDS, 2)):  # the short ones are noisiest
-        done = subprocess.run([WEFT, "sim", SCENARIO, "--json", *sum((["--set", word] for word in words), [])],
-                              capture_output=True, text=True, timeout=600)
+        done = weft.run("sim", SCENARIO, "--json", *sum((["--set", word] for word in words), []))
         if done.returncode != 0:
             sys.exit(f"{nics} NICs: {done.stderr.strip()}")
         speed = json.loads(done.stdout)["speed"]

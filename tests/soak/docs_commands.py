@@ -14,10 +14,11 @@ import sys
 import tempfile
 import time
 
-SOURCE = pathlib.Path(os.environ["WEFT_SOURCE"])
-GIVEN = pathlib.Path(os.environ["WEFT_SHARED"], "data", "traces", "given")
+from weft import SHARED, SOURCE, WEFT
+
+GIVEN = pathlib.Path(SHARED, "data", "traces", "given")
 LIMIT_S = 900
-PROGRAM = pathlib.Path(os.environ["WEFT"])
+PROGRAM = pathlib.Path(WEFT)
 # A command that begins so ends with this; all others with 0.
 ENDS = {
     "weft validate-fabric two-racks --quick --out out/lossy": 1,

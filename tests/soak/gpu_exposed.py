@@ -8,8 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
-SKIPPED = 77
+from weft import SKIPPED, WEFT
 
 
 def run(dilation, link):

@@ -8,7 +8,8 @@ import subprocess
 import sys
 import tempfile
 
-WEFT = os.environ["WEFT"]
+from weft import WEFT
+
 LONG = int(os.environ.get("WEFT_MEMORY_BYTES", 4_000_000_000))
 SHORT, MORE_MIB = 40_000_000, 2
 SCENARIO = """name: memory

@@ -11,7 +11,6 @@ page that was spoilt for it, and has to find that.
 import collections
 import html.parser
 import json
-import os
 import pathlib
 import re
 import shutil
@@ -22,7 +21,9 @@ import tempfile
 import urllib.parse
 import zlib
 
-WEFT, SOURCE = os.environ["WEFT"], pathlib.Path(os.environ["WEFT_SOURCE"])
+import weft
+from weft import SKIPPED, SOURCE, WEFT, check
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 PAGE_BYTES_MAX, PICTURE_BYTES_MAX, WIDTH, HEIGHT_MAX = 5_000_000, 400_000, 1000, 16_000
 PICTURE_ROWS = 8000 # of a page that is longer, its beginning
@@ -46,13 +47,6 @@ WITH_FLOWS = "baseline mrc congestion balance convergence soak".split() # sectio
 LOSSY = "{kind: loss, at: {t0: 0, up: 1, plane: 1}, probability: 1%}"
 BOOKS = {"book": [], "book-lossy": ["--fault", LOSSY]}
 STUDIES = {"seeds": ["incast", "--seeds", "3", "--sweep", "queue.bytes=64KiB,128KiB"], "points": ["incast", "--sweep", "queue.bytes=32KiB,64KiB,128KiB"]}
-failed = 0
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what, flush=True)
 
 
 # ---------------------------------------------------------------- the browser
@@ -384,7 +378,7 @@ def check_paper(profile, folder, page):
 # ---------------------------------------------------------------- whole
 
 def make(folder, run, words):
-    subprocess.run([WEFT, "sim", *words, "--quiet", "--out", folder / run], capture_output=True, check=True, timeout=120)
+    weft.run("sim", *words, "--quiet", "--out", folder / run, text=False, check=True)
     subprocess.run([WEFT, "report", folder / run, "--quiet", "--profile", "operator-default"], timeout=60, check=False)
     plain = folder / (run + "-plain")
     plain.mkdir()
@@ -396,12 +390,12 @@ def check_many(profile, folder):
     """Pages of books and of studies, and pictures of a book that failed."""
     for name, words in BOOKS.items():
         out = folder / name
-        subprocess.run([WEFT, "validate-fabric", "two-racks", "--quick", "--jobs", "2", "--out", out, *words], capture_output=True, timeout=300)
+        weft.run("validate-fabric", "two-racks", "--quick", "--jobs", "2", "--out", out, *words, text=False)
         found = list(faults_of(profile, out / "report.html", ["goodput", "busbw", "fct", *("cdf-" + name for name in WITH_FLOWS)], BOOK_SECTIONS))
         check(found == [], f"{name}: {(out / 'report.html').stat().st_size} bytes {'; '.join(found)}")
     for name, words in STUDIES.items():
         out = folder / name
-        subprocess.run([WEFT, "sim", *words, "--out", out], capture_output=True, timeout=120, check=True)
+        weft.run("sim", *words, "--out", out, text=False, check=True)
         subprocess.run([WEFT, "report", out, "--quiet"], timeout=60, check=True)
         drawn = [one["name"] for one in json.loads((out / "study.json").read_text())["figures"] if any(point["mean"] for point in one["points"])]
         found = list(faults_of(profile, out / "report.html", ["figure-" + one for one in drawn], ["summary", "figures", "unavailable", "runs", "again"]))
@@ -412,7 +406,7 @@ def check_many(profile, folder):
 def main():
     if CHROMIUM is None:
         print("skipped: there is no Chromium here (chromium)")
-        return 77
+        return SKIPPED
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         profile = folder / "profile"
@@ -420,7 +414,7 @@ def main():
             page, plain = make(folder, run, words)
             if "<script>" not in page.read_text():
                 print("skipped: this build has no Apache ECharts")
-                return 77
+                return SKIPPED
             for kind, path, is_live in (("Apache ECharts", page, True), ("SVG", plain, False)):
                 found = list(faults_of(profile, path, charts, is_live=is_live))
                 check(found == [], f"{run}, {kind}: {path.stat().st_size} bytes, {len(charts)} charts {'; '.join(found)}")
@@ -432,8 +426,8 @@ def main():
         check_looks(profile, folder, page, "report")
         check_paper(profile, folder, page)
         check_many(profile, folder)
-    print(f"{failed} failed")
-    return 1 if failed else 0
+    print(f"{check.failed} failed")
+    return 1 if check.failed else 0
 
 
 sys.exit(main())

@@ -19,8 +19,10 @@ import tempfile
 import threading
 import time
 
-WEFT = os.environ["WEFT"]
-TOOLS = pathlib.Path(os.environ["WEFT_SHARED"], "tools", "rxe")
+import weft
+from weft import SHARED, SKIPPED
+
+TOOLS = pathlib.Path(SHARED, "tools", "rxe")
 FIRST, COUNT = (int(os.environ.get(f"WEFT_RXE_{name}", default)) for name, default in (("FIRST", 1), ("COUNT", 3)))
 KEEP = os.environ.get("WEFT_RXE_KEEP")
 SPACE = f"weftrxe{os.getpid()}"
@@ -57,7 +59,7 @@ def check(holds, what):
 
 def skip(why):
     print(f"skipped: {why}")
-    sys.exit(77)
+    sys.exit(SKIPPED)
 
 
 # ---------------------------------------------------------------- between the guests
@@ -264,7 +266,7 @@ def check_nic(kind, draw, capture, counters, wanted):
     for path, sides in zip(paths, counters):
         path.write_text(json.dumps([{"ifname": "rxe0", **sides[1]}]), encoding="utf-8")
     words = ["--nic", ADDRESSES[1], "--before", paths[0], "--after", paths[1], "--json"]
-    done = subprocess.run([WEFT, "pcap", "analyze", capture, *words], capture_output=True, text=True, timeout=120, check=False)
+    done = weft.run("pcap", "analyze", capture, *words)
     states = {row["counter"]: row["state"] for row in json.loads(done.stdout)["nic"]} if done.returncode == 0 else {}
     for what, counter in (("NAKs", "out_of_seq_request"), ("RNRs", "send_rnr_err")):
         if what in wanted and kind != "several QPs":
@@ -275,7 +277,7 @@ def judge(kind, draw, capture, counters, hits):
     """`counters`: those of the two stacks before and after."""
     moved = [{name: counters[1][n][name] - counters[0][n][name] for name in counters[0][n]} for n in (0, 1)]
     fault, tap, cause = KINDS[kind]
-    done = subprocess.run([WEFT, "pcap", "analyze", capture, "--json"], capture_output=True, text=True, timeout=120, check=False)
+    done = weft.run("pcap", "analyze", capture, "--json")
     if not check(done.returncode == 0, f"{kind} {draw}: {done.stderr}"):
         return
     told = json.loads(done.stdout)

@@ -4,12 +4,11 @@
 closed forms; on the real one headers and SACKs explain the rest but for 3 %. CoreWeave's step, whose rings wait for credits: closed forms
 with credits in them explain the packets within 3 %, and the sample is as sure."""
 import json
-import os
-import subprocess
 import sys
 
-done = subprocess.run([os.environ["WEFT"], "sim", "azure-gb200-llama405b", "--depth", "sample", "--explain", "--json"],
-                      capture_output=True, text=True, check=True)
+import weft
+
+done = weft.run("sim", "azure-gb200-llama405b", "--depth", "sample", "--explain", "--json", check=True)
 result = json.loads(done.stdout)
 step, ideal, terms = result["step"], result["ideal"], result["terms"]
 explained = ideal["exposed_ps"] + terms["with_sacks_ps"] - terms["with_credits_ps"]
@@ -18,8 +17,7 @@ for what, off in (("ideal", ideal["exposed_ps"] / terms["closed_ps"] - 1), ("rea
     print(f"{what}: {off:+.2%}")
     failed += abs(off) >= 0.03
 
-done = subprocess.run([os.environ["WEFT"], "sim", "coreweave-gb300-deepseek-v3", "--depth", "sample", "--json"], capture_output=True,
-                      text=True, check=True)
+done = weft.run("sim", "coreweave-gb300-deepseek-v3", "--depth", "sample", "--json", check=True)
 other = json.loads(done.stdout)
 off = other["step"]["exposed_ps"] / other["terms"]["with_sacks_ps"] - 1
 sure = other["step"]["exposed_error_ps"] / other["step"]["exposed_ps"]

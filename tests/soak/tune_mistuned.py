@@ -6,17 +6,16 @@ The factor that weft tune states holds on seeds that it never met, within its in
 holds on a third job, which it was not tuned on; the bound is kept on fresh seeds. Without SQLite: skipped."""
 import json
 import math
-import os
 import pathlib
 import statistics
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "golden"))
 import program_tune  # noqa: E402
+import weft
+from weft import check
 
-WEFT = os.environ["WEFT"]
 SEEDS, FIRST = 40, 800001
 T95 = 2.02  # Student's t for 39 degrees of freedom, 95 %
 FABRIC = "fabric: {nics: 64, planes: 4, link_rate: 100Gb/s, nics_per_t0: 16, t1_count: 16}\n"
@@ -28,19 +27,11 @@ CASES = (  # what is wrong, the jobs, the settings of all runs, what may be tune
     ("DCQCN, rate timer 1,500 us", ["incast", "longer.yaml"], [*ROCE, "cc.rate_timer=1500us"], ["--space=dcqcn", "--over=worst"], "nic_paused_s<=1x"),
     ("NSCC, target 50 us", ["incast", "ring.yaml"], ["cc.target_delay=50us"],
      ["--knob=cc.target_delay=0.1rtt..8rtt:log", "--knob=cc.gamma=0.3..1", "--knob=cc.qa_gate=0..6"], None))
-failed = 0
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what, flush=True)
 
 
 def runs(folder, scenario, sets):
     words = [word for one in sets for word in ("--set", one)]
-    run = subprocess.run([WEFT, "sim", scenario, "--json", "--seed", str(FIRST), "--seeds", str(SEEDS), *words], cwd=folder,
-                         capture_output=True, text=True, timeout=1800, check=True)
+    run = weft.run("sim", scenario, "--json", "--seed", FIRST, "--seeds", SEEDS, *words, cwd=folder, timeout=1800, check=True)
     return [one["figures"] for one in json.loads(run.stdout)["runs"]]
 
 
@@ -66,8 +57,7 @@ def ratios(folder, jobs, sets, found):
 
 def prove(folder, what, jobs, sets, knobs, bound):
     words = [word for one in sets for word in ("--set", one)] + [*knobs, *(["--limit", bound] if bound else [])]
-    run = subprocess.run([WEFT, "tune", *jobs, "--aim", "done_s", *words, "--budget", "600", "--study", "study.tune", "--json"],
-                         cwd=folder, capture_output=True, text=True, timeout=1800, check=False)
+    run = weft.run("tune", *jobs, "--aim", "done_s", *words, "--budget", "600", "--study", "study.tune", "--json", cwd=folder, timeout=1800)
     study = json.loads(run.stdout)
     (folder / "study.tune").unlink()
     check(study["verdict"] == "better", f"{what}: {study['verdict']}, {study['runs']} runs")
@@ -96,8 +86,8 @@ def main():
             (folder / f"{job}.yaml").write_text(f"name: {job}\n{FABRIC}traffic: {traffic}\n", encoding="utf-8")
         for case in CASES:
             prove(folder, *case)
-    print(f"{failed} failed")
-    return 1 if failed else 0
+    print(f"{check.failed} failed")
+    return 1 if check.failed else 0
 
 
 if __name__ == "__main__":

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """help.py: one text becomes --help, a man page and a line in the list of commands; a malformed text is refused."""
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
 
-HELP = pathlib.Path(os.environ["WEFT_SOURCE"], "apps", "help.py")
+from weft import SOURCE
+
+HELP = pathlib.Path(SOURCE, "apps", "help.py")
 TEXT = r"""# SPDX-License-Identifier: Apache-2.0
 NAME
     weft-one - does "one" thing

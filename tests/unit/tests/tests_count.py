@@ -10,8 +10,10 @@ import sys
 import tempfile
 import time
 
-COUNT = pathlib.Path(os.environ["WEFT_SOURCE"], "tests", "count.py")
-BUILD = pathlib.Path(os.environ["WEFT"]).parent.parent
+from weft import SOURCE, WEFT, check
+
+COUNT = pathlib.Path(SOURCE, "tests", "count.py")
+BUILD = pathlib.Path(WEFT).parent.parent
 ROUND = """project('round')
 sh = find_program('sh')
 foreach suite, tests : {'unit': {'good': 'exit 0', 'bad': 'exit 3', 'absent': 'exit 77', 'hung': 'sleep 300'}, 'drive': {'fine': 'exit 0'},
@@ -21,13 +23,6 @@ foreach suite, tests : {'unit': {'good': 'exit 0', 'bad': 'exit 3', 'absent': 'e
   endforeach
 endforeach
 """
-failed = 0
-
-
-def check(holds, what):
-    global failed
-    failed += 0 if holds else 1
-    print(("ok: " if holds else "FAILED: ") + what)
 
 
 def count(folder, *suites):
@@ -69,7 +64,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         rounds(pathlib.Path(folder))
     limits()
-    sys.exit(1 if failed else 0)
+    sys.exit(1 if check.failed else 0)
 
 
 main()

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tests in Python share: where weft and its sources lie, how a run ends, and checks that are counted. tests/meson.build puts
+this folder on the path of each test; by hand: WEFT=build/apps/weft PYTHONPATH=tests tests/golden/program_table.py."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+SOURCE = pathlib.Path(os.environ.get("WEFT_SOURCE") or pathlib.Path(__file__).resolve().parent.parent)
+SHARED = pathlib.Path(os.environ.get("WEFT_SHARED") or SOURCE.parent / "shared")  # captures and tables of others
+SCENARIOS = SOURCE / "apps" / "scenarios"
+WEFT = os.environ.get("WEFT", "")
+DONE, MISSED, BAD_INPUT, ENVIRONMENT, PEER_LOST, NOT_VALID, SKIPPED = 0, 1, 2, 3, 4, 5, 77  # how a program or a test ends
+TIMEOUT_S = 600  # then it hangs
+
+
+def run(*words, timeout=TIMEOUT_S, text=True, check=False, **more):
+    """Runs weft with these words: what subprocess.run says of it, with its output as text."""
+    return subprocess.run([WEFT, *map(str, words)], capture_output=True, text=text, timeout=timeout, check=check, **more)
+
+
+def outcome(*words, **more):
+    """The same as exit status, output and errors."""
+    done = run(*words, **more)
+    return done.returncode, done.stdout, done.stderr
+
+
+def start(*words, **more):
+    """Starts weft with these words, its output and errors in pipes."""
+    return subprocess.Popen([WEFT, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+
+
+def result_of(*words, **more):
+    """The JSON that weft prints with these words; the test ends if it does not."""
+    done = run(*words, **more)
+    if done.returncode != DONE:
+        sys.exit(f"FAILED: weft {' '.join(map(str, words))}: exit {done.returncode}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def skip(why):
+    """Ends the test as skipped."""
+    print(why)
+    sys.exit(SKIPPED)
+
+
+def check(holds, what):
+    """Says whether a check holds, and counts it in check.failed if not."""
+    check.failed += not holds
+    print(("ok: " if holds else "FAILED: ") + what, flush=True)
+    return bool(holds)
+
+
+check.failed = 0
+
+
+def has_dpdk():
+    return "built without DPDK" not in run("host", "--probe", "memif:try", timeout=60).stderr
+
+
+def has_namespaces():
+    """Root, and a kernel with veth."""
+    name = f"weft-try-{os.getpid()}"
+    if not shutil.which("ip") or subprocess.run(["ip", "netns", "add", name], capture_output=True, check=False).returncode != 0:
+        return False
+    words = ["ip", "-n", name, "link", "add", "va0", "type", "veth", "peer", "name", "vb0"]
+    linked = subprocess.run(words, capture_output=True, check=False)
+    subprocess.run(["ip", "netns", "del", name], check=False)
+    return linked.returncode == 0
+
+
+def processor_s(pid):
+    """Processor time of a process and of its children, 0 when it has ended: on a machine that others keep busy a clock on the wall
+    does not say how far it is."""
+    try:
+        words = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
+    except OSError:
+        return 0
+    return sum(map(int, words[11:15])) / os.sysconf("SC_CLK_TCK") + sum(map(processor_s, children))
+
+
+def wait_for_work(process, seconds):
+    """Waits until a process that was started has had the processor for so long; it may end before."""
+    deadline = time.monotonic() + TIMEOUT_S
+    while process.poll() is None and processor_s(process.pid) < seconds:
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{process.args[0]} had {processor_s(process.pid):.2f} s of the processor in {TIMEOUT_S} s")
+        time.sleep(0.01)
