@@ -169,7 +169,7 @@ def main():
     alone()
     mixed()
     models()
-    print(f"jobs side by side: {len(check.failed)} complaints")
+    print(f"jobs side by side: {check.failed} complaints")
     sys.exit(1 if check.failed else 0)
 
 

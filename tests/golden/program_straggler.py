@@ -81,7 +81,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         lists(pathlib.Path(name))
         refusals(pathlib.Path(name))
-    print(f"stragglers and lists: {len(check.failed)} complaints")
+    print(f"stragglers and lists: {check.failed} complaints")
     sys.exit(1 if check.failed else 0)
 
 
