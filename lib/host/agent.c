@@ -59,8 +59,8 @@ static void send_near(struct world_host *host, uint32_t index, ps_t now)
 }
 
 // Posts what waits at a QP, as far as it takes it.
-static void post_waiting(struct world_host *host, struct nic *nic, uint32_t qpn, ps_t now,
-			 struct outbox *out)
+static void on_ready(struct world_host *host, struct nic *nic, uint32_t qpn, ps_t now,
+		     struct outbox *out)
 {
 	struct nic_peer *peer = &nic->peers[qpn];
 	uint32_t index = (uint32_t)(nic - host->nics);
@@ -91,7 +91,7 @@ static void start_collective(struct world_host *host, uint32_t index, ps_t now, 
 	rank_act(host, agent->rank_of[agent->group_first[op->group] + op->at], now, out);
 }
 
-bool agent_lets_start(const struct world_host *host, const struct rank *rank)
+static bool lets_start(const struct world_host *host, const struct rank *rank)
 {
 	const struct agent *agent = host->agent;
 	return program_run_has_begun(
@@ -100,7 +100,7 @@ bool agent_lets_start(const struct world_host *host, const struct rank *rank)
 }
 
 // By an event of its own: the ring is at work when it says this.
-void agent_on_collective(struct world_host *host, const struct rank *rank, ps_t now)
+static void on_collective(struct world_host *host, const struct rank *rank, ps_t now)
 {
 	host_later(host, HOST_OP_ENDED,
 		   program_collective_of(host->agent->program, rank->group_index, rank->at,
@@ -168,12 +168,7 @@ static void note_end(struct world_host *host, const struct op *op, ps_t now)
 		end_ps[op->stream] = ps_max(end_ps[op->stream], now);
 }
 
-void agent_on_begin(struct world_host *host, uint32_t rank, ps_t now, struct outbox *out)
-{
-	act(host, rank, now, out);
-}
-
-void agent_on_ended(struct world_host *host, uint32_t op, ps_t now, struct outbox *out)
+static void op_ended(struct world_host *host, uint32_t op, ps_t now, struct outbox *out)
 {
 	struct agent *agent = host->agent;
 	uint32_t rank = agent->program->ops[op].rank, left = program_run_left(agent->run, rank);
@@ -182,21 +177,7 @@ void agent_on_ended(struct world_host *host, uint32_t op, ps_t now, struct outbo
 	go_on(host, rank, left, now, out);
 }
 
-// What did not come over the fabric has no payload; a driver that keeps the data is told here.
-void agent_on_moved(struct world_host *host, uint32_t receive, ps_t now, struct outbox *out)
-{
-	const struct program *program = host->agent->program;
-	const struct op *op = &program->ops[receive];
-	if (out->place_capacity > 0)
-		outbox_place(out,
-			     &(struct place){.nic = program->nics[op->rank],
-					     .rkey = RKEY_MOVED,
-					     .bytes = op->bytes,
-					     .va = receive});
-	agent_on_arrived(host, receive, now, out);
-}
-
-void agent_on_arrived(struct world_host *host, uint32_t receive, ps_t now, struct outbox *out)
+static void op_arrived(struct world_host *host, uint32_t receive, ps_t now, struct outbox *out)
 {
 	struct agent *agent = host->agent;
 	uint32_t rank = agent->program->ops[receive].rank;
@@ -206,14 +187,39 @@ void agent_on_arrived(struct world_host *host, uint32_t receive, ps_t now, struc
 	go_on(host, rank, left, now, out);
 }
 
-void agent_on_sent(struct world_host *host, struct nic *nic, const struct completion *done,
-		   uint32_t op, ps_t now, struct outbox *out)
+// What did not come over the fabric has no payload; a driver that keeps the data is told here.
+static void op_moved(struct world_host *host, uint32_t receive, ps_t now, struct outbox *out)
+{
+	const struct program *program = host->agent->program;
+	const struct op *op = &program->ops[receive];
+	if (out->place_capacity > 0)
+		outbox_place(out,
+			     &(struct place){.nic = program->nics[op->rank],
+					     .rkey = RKEY_MOVED,
+					     .bytes = op->bytes,
+					     .va = receive});
+	op_arrived(host, receive, now, out);
+}
+
+static void on_event(struct world_host *host, enum host_event event, uint64_t id, ps_t now,
+		     struct outbox *out)
+{
+	if (event == HOST_OP_BEGIN)
+		act(host, (uint32_t)id, now, out);
+	else if (event == HOST_OP_ENDED)
+		op_ended(host, (uint32_t)id, now, out);
+	else // HOST_OP_ARRIVED
+		op_moved(host, (uint32_t)id, now, out);
+}
+
+static void on_sent(struct world_host *host, struct nic *nic, const struct completion *done,
+		    ps_t now, struct outbox *out)
 {
 	struct outcome_program *count = &host->record->outcome->program;
 	count->fabric_messages++;
 	count->fabric_bytes += done->bytes;
-	post_waiting(host, nic, done->qp, now, out);
-	agent_on_ended(host, op, now, out);
+	on_ready(host, nic, done->qp, now, out);
+	op_ended(host, (uint32_t)(done->cookie >> 16), now, out);
 }
 
 // Whether a message is the one that the receive of its immediate value waits for.
@@ -231,8 +237,8 @@ static bool is_awaited(const struct agent *agent, const struct agent_line *line,
 		program->nics[op->peer] == line->from_nic;
 }
 
-void agent_on_received(struct world_host *host, const struct nic *nic,
-		       const struct completion *done, ps_t now, struct outbox *out)
+static void on_received(struct world_host *host, struct nic *nic, const struct completion *done,
+			ps_t now, struct outbox *out)
 {
 	const struct agent *agent = host->agent;
 	if (!is_awaited(agent, &agent->lines[nic->peers[done->qp].owner], done)) {
@@ -240,11 +246,12 @@ void agent_on_received(struct world_host *host, const struct nic *nic,
 		host->record->outcome->program.unexpected++;
 		return;
 	}
-	agent_on_arrived(host, done->imm, now, out);
+	op_arrived(host, done->imm, now, out);
 }
 
-void agent_on_ready(struct world_host *host, struct nic *nic, uint32_t qpn, ps_t now,
-		    struct outbox *out)
-{
-	post_waiting(host, nic, qpn, now, out);
-}
+const struct host_engine agent_engine = {.on_event = on_event,
+					 .on_sent = on_sent,
+					 .on_received = on_received,
+					 .on_ready = on_ready,
+					 .lets_start = lets_start,
+					 .on_collective = on_collective};

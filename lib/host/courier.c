@@ -126,8 +126,8 @@ static void send_waiting(struct world_host *host, struct berths *berths, ps_t no
 }
 
 // Posts what waits at a QP, as far as it takes it.
-static void post_waiting(struct world_host *host, struct nic *nic, uint32_t qpn, ps_t now,
-			 struct outbox *out)
+static void on_ready(struct world_host *host, struct nic *nic, uint32_t qpn, ps_t now,
+		     struct outbox *out)
 {
 	struct nic_peer *peer = &nic->peers[qpn];
 	while (peer->wait_first != OP_NONE) {
@@ -153,27 +153,30 @@ static void note_end(struct world_host *host, struct nic *nic, uint32_t qpn, ps_
 	send_waiting(host, nic->berths, now, out);
 }
 
-void courier_on_begin(struct world_host *host, uint32_t rank, ps_t now, struct outbox *out)
+// Its rank begins.
+static void on_event(struct world_host *host, enum host_event event, uint64_t rank, ps_t now,
+		     struct outbox *out)
 {
 	struct counter counter = {host, now, out};
-	course_begin(host->courier->course, rank, send, &counter);
+	course_begin(host->courier->course, (uint32_t)rank, send, &counter);
 }
 
-void courier_on_sent(struct world_host *host, struct nic *nic, const struct completion *done,
-		     uint32_t number, ps_t now, struct outbox *out)
+static void on_sent(struct world_host *host, struct nic *nic, const struct completion *done,
+		    ps_t now, struct outbox *out)
 {
+	uint32_t number = (uint32_t)(done->cookie >> 16);
 	struct counter counter = {host, now, out};
 	struct outcome_program *count = &host->record->outcome->program;
 	uint32_t to = other_of(host, &nic->peers[done->qp]);
 	count->fabric_messages++;
 	count->fabric_bytes += done->bytes;
-	post_waiting(host, nic, done->qp, now, out);
+	on_ready(host, nic, done->qp, now, out);
 	note_end(host, nic, done->qp, now, out);
 	course_sent(host->courier->course, host->first_nic, to, number, send, &counter);
 }
 
-void courier_on_received(struct world_host *host, struct nic *nic, const struct completion *done,
-			 ps_t now, struct outbox *out)
+static void on_received(struct world_host *host, struct nic *nic, const struct completion *done,
+			ps_t now, struct outbox *out)
 {
 	struct counter counter = {host, now, out};
 	uint32_t from = other_of(host, &nic->peers[done->qp]);
@@ -182,8 +185,5 @@ void courier_on_received(struct world_host *host, struct nic *nic, const struct 
 		       &counter);
 }
 
-void courier_on_ready(struct world_host *host, struct nic *nic, uint32_t qpn, ps_t now,
-		      struct outbox *out)
-{
-	post_waiting(host, nic, qpn, now, out);
-}
+const struct host_engine courier_engine = {
+	.on_event = on_event, .on_sent = on_sent, .on_received = on_received, .on_ready = on_ready};

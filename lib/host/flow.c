@@ -4,7 +4,8 @@
 
 #include <weft/host/host.h>
 
-void flow_start(struct world_host *host, uint32_t index, ps_t now, struct outbox *out)
+static void on_event(struct world_host *host, enum host_event event, uint64_t index, ps_t now,
+		     struct outbox *out)
 {
 	const struct flow *flow = &host->flows[index];
 	uint32_t qps = host->qps_per_connection;
@@ -15,9 +16,9 @@ void flow_start(struct world_host *host, uint32_t index, ps_t now, struct outbox
 			.va = i * share,
 			.rkey = RKEY_DATA,
 			.bytes = (uint32_t)(is_last ? flow->bytes - i * share : share),
-			.imm = index,
+			.imm = (uint32_t)index,
 			.has_imm = true,
-			.cookie = cookie_of(COOKIE_FLOW, index, 0),
+			.cookie = cookie_of(COOKIE_FLOW, (uint32_t)index, 0),
 		};
 		// a flow has QPs of its own
 		host_post_in_turn(host, flow->from - host->first_nic, host->flow_qpn[index] + i,
@@ -37,9 +38,10 @@ static void end_work(struct world_host *host, ps_t now)
 	host->record->outcome->end_ps = ps_max(host->record->outcome->end_ps, now);
 }
 
-void flow_on_sent(struct world_host *host, struct nic *nic, const struct nic_peer *peer, ps_t now,
-		  struct outbox *out)
+static void on_sent(struct world_host *host, struct nic *nic, const struct completion *done,
+		    ps_t now, struct outbox *out)
 {
+	const struct nic_peer *peer = &nic->peers[done->qp];
 	struct outcome *outcome = host->record->outcome;
 	const struct flow *flow = &host->flows[peer->owner];
 	if (!is_whole(host, nic, peer))
@@ -50,11 +52,15 @@ void flow_on_sent(struct world_host *host, struct nic *nic, const struct nic_pee
 	end_work(host, now);
 }
 
-void flow_on_received(struct world_host *host, struct nic *nic, const struct nic_peer *peer,
-		      ps_t now, struct outbox *out)
+static void on_received(struct world_host *host, struct nic *nic, const struct completion *done,
+			ps_t now, struct outbox *out)
 {
+	const struct nic_peer *peer = &nic->peers[done->qp];
 	if (!is_whole(host, nic, peer))
 		return;
 	trigger_flows_fire(host, host->flows[peer->owner].on_received, now, out);
 	end_work(host, now);
 }
+
+const struct host_engine flow_engine = {
+	.on_event = on_event, .on_sent = on_sent, .on_received = on_received};

@@ -78,46 +78,31 @@ void host_post_in_turn(struct world_host *host, uint32_t nic, uint32_t qpn, cons
 		backlog_push(backlog, qpn, work);
 }
 
+// Whose the QP of `peer` is.
+static const struct host_engine *engine_of(const struct world_host *host,
+					   const struct nic_peer *peer)
+{
+	static const uint8_t engine_of_role[] = {[NIC_ROLE_RING_SEND] = ENGINE_RINGS,
+						 [NIC_ROLE_RING_RECEIVE] = ENGINE_RINGS,
+						 [NIC_ROLE_FLOW] = ENGINE_FLOWS,
+						 [NIC_ROLE_LINE_SEND] = ENGINE_LINES,
+						 [NIC_ROLE_LINE_RECEIVE] = ENGINE_LINES};
+	return host->engines[engine_of_role[peer->role]];
+}
+
 // A QP that waited for a context may post.
 static void on_ready(struct world_host *host, struct nic *nic, uint32_t qpn, ps_t now,
 		     struct outbox *out)
 {
-	const struct nic_peer *peer = &nic->peers[qpn];
+	const struct host_engine *engine = engine_of(host, &nic->peers[qpn]);
 	const struct work *work;
 	while ((work = backlog_first(&nic->backlog, qpn)) != NULL) {
 		if (!host_post(host, (uint32_t)(nic - host->nics), qpn, work, now, out))
 			return; // its queue is not full: it waits again
 		backlog_pop(&nic->backlog, qpn);
 	}
-	if (peer->role == NIC_ROLE_RING_RECEIVE)
-		rank_on_ready(host, peer->owner, peer->channel, now, out);
-	if (peer->role == NIC_ROLE_LINE_SEND && host->courier != NULL)
-		courier_on_ready(host, nic, qpn, now, out);
-	else if (peer->role == NIC_ROLE_LINE_SEND)
-		agent_on_ready(host, nic, qpn, now, out);
-}
-
-typedef void rank_event_fn(struct world_host *host, uint32_t rank, uint32_t channel, ps_t now,
-			   struct outbox *out);
-
-// Slices go to the QPs of a connection in turn, and in turn the rank is told of them: one that is
-// done before its turn waits.
-static void tell_in_turn(struct world_host *host, struct nic *nic, struct nic_peer *peer,
-			 rank_event_fn *tell, ps_t now, struct outbox *out)
-{
-	struct nic_peer *first = &nic->peers[peer->first];
-	peer->waiting++;
-	while (first[first->turn].waiting > 0) {
-		first[first->turn].waiting--;
-		first->turn = (first->turn + 1) % host->qps_per_connection;
-		tell(host, peer->owner, peer->channel, now, out);
-	}
-}
-
-// Neighbours in a ring, which share switches, are in one part.
-static uint32_t batch_of(const struct rank *rank)
-{
-	return (uint32_t)((uint64_t)rank->at * BATCH_COUNT / rank->group->ranks);
+	if (engine->on_ready != NULL)
+		engine->on_ready(host, nic, qpn, now, out);
 }
 
 // By the racks of both ends; where the other one is the QP knows.
@@ -133,61 +118,35 @@ static void add_to_racks(const struct world_host *host, const struct nic *nic,
 	racks_add(racks, host->first_nic + (uint32_t)(nic - host->nics), view.remote_nic, took_ns);
 }
 
-static void on_sent(struct world_host *host, struct nic *nic, const struct completion *done,
-		    ps_t now, struct outbox *out)
+static void measure_sent(struct world_host *host, const struct nic *nic,
+			 const struct completion *done, ps_t now)
 {
-	enum cookie_kind kind = (enum cookie_kind)(done->cookie >> 56);
-	uint32_t owner = (uint32_t)(done->cookie >> 16);
-	if (kind == COOKIE_GRANT) {
-		rank_on_granted(host, owner, done->cookie & 0xffff, now, out);
-		return;
-	}
-	struct outcome *outcome = host->record->outcome;
-	enum pair_class pair = nic->peers[done->qp].pair;
 	ps_t took_ns = (now - done->posted_at) / PS_PER_NS;
-	hist_add(&outcome->message_ns[pair], took_ns);
+	hist_add(&host->record->outcome->message_ns[nic->peers[done->qp].pair], took_ns);
 	add_to_racks(host, nic, done, took_ns);
 	if (__builtin_expect(host->delays != NULL, 0))
 		delays_on_sent(host, nic, done->qp, took_ns);
-	if (kind == COOKIE_SLICE) {
-		const struct rank *rank = &host->ranks[owner];
-		batches_add(&outcome->message_batches[pair], batch_of(rank),
-			    rank_phase(host, rank, done->cookie & 0xffff), took_ns);
-		tell_in_turn(host, nic, &nic->peers[done->qp], rank_on_sent, now, out);
-		return;
-	}
-	if (kind == COOKIE_OP && host->courier != NULL) {
-		courier_on_sent(host, nic, done, owner, now, out);
-		return;
-	}
-	if (kind == COOKIE_OP) {
-		agent_on_sent(host, nic, done, owner, now, out);
-		return;
-	}
-	flow_on_sent(host, nic, &nic->peers[done->qp], now, out);
+}
+
+static void on_sent(struct world_host *host, struct nic *nic, const struct completion *done,
+		    ps_t now, struct outbox *out)
+{
+	static const uint8_t engine_of_cookie[] = {[COOKIE_SLICE] = ENGINE_RINGS,
+						   [COOKIE_GRANT] = ENGINE_RINGS,
+						   [COOKIE_FLOW] = ENGINE_FLOWS,
+						   [COOKIE_OP] = ENGINE_LINES};
+	enum cookie_kind kind = (enum cookie_kind)(done->cookie >> 56);
+	if (kind != COOKIE_GRANT)
+		measure_sent(host, nic, done, now);
+	host->engines[engine_of_cookie[kind]]->on_sent(host, nic, done, now, out);
 }
 
 static void on_received(struct world_host *host, struct nic *nic, const struct completion *done,
 			ps_t now, struct outbox *out)
 {
-	struct nic_peer *peer = &nic->peers[done->qp];
 	if (__builtin_expect(host->delays != NULL, 0))
 		delays_on_received(nic, done->qp, now);
-	if (peer->role == NIC_ROLE_FLOW) {
-		flow_on_received(host, nic, peer, now, out);
-		return;
-	}
-	if (peer->role == NIC_ROLE_LINE_RECEIVE && host->courier != NULL) {
-		courier_on_received(host, nic, done, now, out);
-		return;
-	}
-	if (peer->role == NIC_ROLE_LINE_RECEIVE) {
-		agent_on_received(host, nic, done, now, out);
-		return;
-	}
-	check(done->imm == peer->imm_next && "slices complete once and in posting order");
-	peer->imm_next += host->qps_per_connection;
-	tell_in_turn(host, nic, peer, rank_on_received, now, out);
+	engine_of(host, &nic->peers[done->qp])->on_received(host, nic, done, now, out);
 }
 
 // Payloads are the driver's. Credits are writes into memory that the sender watches: they come as
@@ -201,8 +160,9 @@ static void drain_places(struct world_host *host, struct nic *nic, ps_t now, str
 			const struct nic_peer *peer = &nic->peers[places[i].qp];
 			if (places[i].payload != 0)
 				outbox_place(out, &places[i]);
-			if (peer->role == NIC_ROLE_RING_SEND && (places[i].rkey & RKEY_NOTICE))
-				rank_on_credit(host, peer->owner, peer->channel, now, out);
+			const struct host_engine *engine = engine_of(host, peer);
+			if ((places[i].rkey & RKEY_NOTICE) && engine->on_notice != NULL)
+				engine->on_notice(host, peer, now, out);
 		}
 	}
 }
@@ -321,40 +281,17 @@ static void on_light(struct world_host *host, struct heap_item item, struct outb
 	host_link(host, port, now, out);
 }
 
-static void on_event(struct world_host *host, struct heap_item event, struct outbox *out)
+static void on_event(struct world_host *host, struct heap_item item, struct outbox *out)
 {
-	uint64_t id = event.key & EVENT_ID_MASK;
-	uint32_t owner = (uint32_t)(id >> 16), channel = id & 0xffff;
-	switch ((enum host_event)(event.key >> 56)) {
-	case HOST_RELEASE:
-		host->ranks[id].is_waiting = false;
-		rank_act(host, (uint32_t)id, event.at, out);
-		break;
-	case HOST_SENT:
-		rank_on_sent(host, owner, channel, event.at, out);
-		break;
-	case HOST_RECEIVED:
-		rank_on_received(host, owner, channel, event.at, out);
-		break;
-	case HOST_CREDIT:
-		rank_on_credit(host, owner, channel, event.at, out);
-		break;
-	case HOST_FLOW:
-		flow_start(host, (uint32_t)id, event.at, out);
-		break;
-	case HOST_OP_BEGIN:
-		if (host->courier != NULL)
-			courier_on_begin(host, (uint32_t)id, event.at, out);
-		else
-			agent_on_begin(host, (uint32_t)id, event.at, out);
-		break;
-	case HOST_OP_ENDED:
-		agent_on_ended(host, (uint32_t)id, event.at, out);
-		break;
-	case HOST_OP_ARRIVED:
-		agent_on_moved(host, (uint32_t)id, event.at, out);
-		break;
-	}
+	static const uint8_t engine_of_event[] = {
+		[HOST_RELEASE] = ENGINE_RINGS,	[HOST_SENT] = ENGINE_RINGS,
+		[HOST_RECEIVED] = ENGINE_RINGS, [HOST_CREDIT] = ENGINE_RINGS,
+		[HOST_FLOW] = ENGINE_FLOWS,	[HOST_OP_BEGIN] = ENGINE_LINES,
+		[HOST_OP_ENDED] = ENGINE_LINES, [HOST_OP_ARRIVED] = ENGINE_LINES,
+	};
+	enum host_event event = (enum host_event)(item.key >> 56);
+	host->engines[engine_of_event[event]]->on_event(host, event, item.key & EVENT_ID_MASK,
+							item.at, out);
 }
 
 // Whether a NIC has something to send or waits for something. If none has, light may come and go:

@@ -59,9 +59,14 @@ static void write_credit(struct world_host *host, uint32_t index, uint32_t chann
 		rank->grants_waiting[channel]++;
 }
 
-void rank_on_ready(struct world_host *host, uint32_t index, uint32_t channel, ps_t now,
-		   struct outbox *out)
+// Credits are written on the QPs that slices come on.
+static void on_ready(struct world_host *host, struct nic *nic, uint32_t qpn, ps_t now,
+		     struct outbox *out)
 {
+	const struct nic_peer *peer = &nic->peers[qpn];
+	uint32_t index = peer->owner, channel = peer->channel;
+	if (peer->role != NIC_ROLE_RING_RECEIVE)
+		return;
 	struct rank *rank = &host->ranks[index];
 	for (uint32_t left = rank->grants_waiting[channel]; left > 0; left--) {
 		uint32_t waiting = rank->grants_waiting[channel]--;
@@ -71,8 +76,9 @@ void rank_on_ready(struct world_host *host, uint32_t index, uint32_t channel, ps
 	}
 }
 
-void rank_on_granted(struct world_host *host, uint32_t index, uint32_t channel, ps_t now,
-		     struct outbox *out)
+// A credit write is acknowledged: its queue has room again.
+static void on_granted(struct world_host *host, uint32_t index, uint32_t channel, ps_t now,
+		       struct outbox *out)
 {
 	struct rank *rank = &host->ranks[index];
 	if (rank->grants_waiting[channel] == 0)
@@ -105,7 +111,9 @@ static void record_steps(const struct world_host *host, struct rank *rank, uint3
 			    now + host->record->skipped_ps);
 }
 
-uint32_t rank_phase(const struct world_host *host, const struct rank *rank, uint32_t channel)
+// Steps of a sample's loop in three parts, by those that the rank has of it: what is not steady
+// shows as a drift from one to the next. 0 where all steps run.
+static uint32_t phase_of(const struct world_host *host, const struct rank *rank, uint32_t channel)
 {
 	const uint32_t steps = host->job->ring.steps_max;
 	return steps == 0 ? 0 : (uint32_t)(rank->steps_seen[channel] % steps * PHASE_COUNT / steps);
@@ -117,7 +125,8 @@ static void start_next(struct world_host *host, uint32_t index, ps_t now)
 	struct rank *rank = &host->ranks[index];
 	if (rank->bucket == rank->group->bucket_count)
 		return;
-	if (host->agent != NULL && !agent_lets_start(host, rank))
+	const struct host_engine *lines = host->engines[ENGINE_LINES];
+	if (lines != NULL && lines->lets_start != NULL && !lines->lets_start(host, rank))
 		return;
 	const struct bucket *bucket = &host->job->buckets[rank->group->bucket_first + rank->bucket];
 	ps_t release_ps = stall_work_done(&host->faults, bucket->release_ps);
@@ -150,8 +159,9 @@ static void finish(struct world_host *host, struct rank *rank, ps_t now)
 		slices_ended(rank->slices, rank->bucket - 1, now);
 	host->record->work_done++;
 	host->record->outcome->end_ps = ps_max(host->record->outcome->end_ps, end_ps);
-	if (host->agent != NULL)
-		agent_on_collective(host, rank, now);
+	const struct host_engine *lines = host->engines[ENGINE_LINES];
+	if (lines != NULL && lines->on_collective != NULL)
+		lines->on_collective(host, rank, now);
 }
 
 void rank_act(struct world_host *host, uint32_t index, ps_t now, struct outbox *out)
@@ -180,8 +190,13 @@ void rank_act(struct world_host *host, uint32_t index, ps_t now, struct outbox *
 	}
 }
 
-void rank_on_received(struct world_host *host, uint32_t index, uint32_t channel, ps_t now,
-		      struct outbox *out)
+// ---------------------------------------------------------------- slices and credits
+
+typedef void slice_fn(struct world_host *host, uint32_t rank, uint32_t channel, ps_t now,
+		      struct outbox *out);
+
+static void slice_came(struct world_host *host, uint32_t index, uint32_t channel, ps_t now,
+		       struct outbox *out)
 {
 	struct rank *rank = &host->ranks[index];
 	if (__builtin_expect(rank->slices != NULL, 0))
@@ -192,16 +207,96 @@ void rank_on_received(struct world_host *host, uint32_t index, uint32_t channel,
 	rank_act(host, index, now, out);
 }
 
-void rank_on_sent(struct world_host *host, uint32_t index, uint32_t channel, ps_t now,
-		  struct outbox *out)
+static void slice_left(struct world_host *host, uint32_t index, uint32_t channel, ps_t now,
+		       struct outbox *out)
 {
 	ring_on_sent(host->ranks[index].ring, channel);
 	rank_act(host, index, now, out);
 }
 
-void rank_on_credit(struct world_host *host, uint32_t index, uint32_t channel, ps_t now,
-		    struct outbox *out)
+static void credit_came(struct world_host *host, uint32_t index, uint32_t channel, ps_t now,
+			struct outbox *out)
 {
 	ring_on_credit(host->ranks[index].ring, channel);
 	rank_act(host, index, now, out);
 }
+
+// Slices go to the QPs of a connection in turn, and in turn the rank is told of them: one that is
+// done before its turn waits.
+static void tell_in_turn(struct world_host *host, struct nic *nic, struct nic_peer *peer,
+			 slice_fn *tell, ps_t now, struct outbox *out)
+{
+	struct nic_peer *first = &nic->peers[peer->first];
+	peer->waiting++;
+	while (first[first->turn].waiting > 0) {
+		first[first->turn].waiting--;
+		first->turn = (first->turn + 1) % host->qps_per_connection;
+		tell(host, peer->owner, peer->channel, now, out);
+	}
+}
+
+// ---------------------------------------------------------------- the engine
+
+static void on_event(struct world_host *host, enum host_event event, uint64_t id, ps_t now,
+		     struct outbox *out)
+{
+	uint32_t owner = (uint32_t)(id >> 16), channel = id & 0xffff;
+	switch (event) {
+	case HOST_SENT:
+		slice_left(host, owner, channel, now, out);
+		break;
+	case HOST_RECEIVED:
+		slice_came(host, owner, channel, now, out);
+		break;
+	case HOST_CREDIT:
+		credit_came(host, owner, channel, now, out);
+		break;
+	default: // HOST_RELEASE
+		host->ranks[id].is_waiting = false;
+		rank_act(host, (uint32_t)id, now, out);
+	}
+}
+
+// Neighbours in a ring, which share switches, are in one part.
+static uint32_t batch_of(const struct rank *rank)
+{
+	return (uint32_t)((uint64_t)rank->at * BATCH_COUNT / rank->group->ranks);
+}
+
+static void on_sent(struct world_host *host, struct nic *nic, const struct completion *done,
+		    ps_t now, struct outbox *out)
+{
+	struct nic_peer *peer = &nic->peers[done->qp];
+	uint32_t index = (uint32_t)(done->cookie >> 16), channel = done->cookie & 0xffff;
+	if (done->cookie >> 56 == COOKIE_GRANT) {
+		on_granted(host, index, channel, now, out);
+		return;
+	}
+	const struct rank *rank = &host->ranks[index];
+	batches_add(&host->record->outcome->message_batches[peer->pair], batch_of(rank),
+		    phase_of(host, rank, channel), (now - done->posted_at) / PS_PER_NS);
+	tell_in_turn(host, nic, peer, slice_left, now, out);
+}
+
+static void on_received(struct world_host *host, struct nic *nic, const struct completion *done,
+			ps_t now, struct outbox *out)
+{
+	struct nic_peer *peer = &nic->peers[done->qp];
+	check(done->imm == peer->imm_next && "slices complete once and in posting order");
+	peer->imm_next += host->qps_per_connection;
+	tell_in_turn(host, nic, peer, slice_came, now, out);
+}
+
+// Credits are writes into memory that the sender of slices watches.
+static void on_notice(struct world_host *host, const struct nic_peer *peer, ps_t now,
+		      struct outbox *out)
+{
+	if (peer->role == NIC_ROLE_RING_SEND)
+		credit_came(host, peer->owner, peer->channel, now, out);
+}
+
+const struct host_engine rank_engine = {.on_event = on_event,
+					.on_sent = on_sent,
+					.on_received = on_received,
+					.on_ready = on_ready,
+					.on_notice = on_notice};

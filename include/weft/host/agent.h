@@ -30,24 +30,3 @@ struct agent {
 	uint64_t *events;	 // [hosts] local events that may be under way at once
 	struct landing landing;
 };
-
-struct world_host;
-struct rank;
-
-// Whether the program lets rank `rank` of the host start the next bucket of its group; and that it
-// has done its part of the one that it started last.
-bool agent_lets_start(const struct world_host *host, const struct rank *rank);
-void agent_on_collective(struct world_host *host, const struct rank *rank, ps_t now);
-
-// Events of a host: a rank begins; a computation has taken its time; a scale-up transfer left, or
-// arrived; a send over the fabric completed; its message is here; its QP may post again.
-void agent_on_begin(struct world_host *host, uint32_t rank, ps_t now, struct outbox *out);
-void agent_on_ended(struct world_host *host, uint32_t op, ps_t now, struct outbox *out);
-void agent_on_moved(struct world_host *host, uint32_t receive, ps_t now, struct outbox *out);
-void agent_on_arrived(struct world_host *host, uint32_t receive, ps_t now, struct outbox *out);
-void agent_on_sent(struct world_host *host, struct nic *nic, const struct completion *done,
-		   uint32_t op, ps_t now, struct outbox *out);
-void agent_on_received(struct world_host *host, const struct nic *nic,
-		       const struct completion *done, ps_t now, struct outbox *out);
-void agent_on_ready(struct world_host *host, struct nic *nic, uint32_t qpn, ps_t now,
-		    struct outbox *out);

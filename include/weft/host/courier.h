@@ -29,14 +29,3 @@ struct courier {
 	uint32_t *waits_to;	    // [waits_max] whom it is for; NULL: no NIC lacks a QP
 	uint32_t waits_fresh, waits_free, waits_max;
 };
-
-struct world_host;
-
-// Events of a host: its rank begins; a message was sent; one is here; a QP may post again.
-void courier_on_begin(struct world_host *host, uint32_t rank, ps_t now, struct outbox *out);
-void courier_on_sent(struct world_host *host, struct nic *nic, const struct completion *done,
-		     uint32_t number, ps_t now, struct outbox *out);
-void courier_on_received(struct world_host *host, struct nic *nic, const struct completion *done,
-			 ps_t now, struct outbox *out);
-void courier_on_ready(struct world_host *host, struct nic *nic, uint32_t qpn, ps_t now,
-		      struct outbox *out);

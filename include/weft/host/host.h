@@ -18,6 +18,7 @@
 
 #include <weft/host/agent.h>
 #include <weft/host/courier.h>
+#include <weft/host/host_engine.h>
 #include <weft/host/light.h>
 #include <weft/host/nic.h>
 #include <weft/host/record.h>
@@ -29,18 +30,6 @@
 #define RKEY_DATA 1u
 #define RKEY_CREDITS (RKEY_NOTICE | 2u)
 #define REGIONS_PER_NIC 2u
-
-// Local events. At equal time timers of NICs come first, then these in this order, then by id.
-enum host_event {
-	HOST_RELEASE,	 // id: rank: its next bucket may start
-	HOST_SENT,	 // id: rank << 16 | channel: a scale-up transfer left
-	HOST_RECEIVED,	 // id: rank << 16 | channel: a scale-up transfer arrived
-	HOST_CREDIT,	 // id: rank << 16 | channel: a scale-up credit arrived
-	HOST_FLOW,	 // id: flow: start it
-	HOST_OP_BEGIN,	 // id: rank of the program or course: it begins
-	HOST_OP_ENDED,	 // id: operation: a computation has taken its time, a transfer left
-	HOST_OP_ARRIVED, // id: operation: the message of this receive is here
-};
 
 // Where a rank's neighbour of one channel is.
 struct rank_link {
@@ -81,10 +70,11 @@ struct world_host {
 	uint32_t rank_count;
 	struct rank *ranks;
 	const struct job *job;
-	struct agent *agent;		 // of the world, or NULL: no program
-	struct courier *courier;	 // of the host's shard, or NULL: no course
-	struct flow *flows;		 // of the world
-	struct trigger *triggers;	 // of the world
+	const struct host_engine *engines[ENGINE_KINDS]; // NULL: none of this kind
+	struct agent *agent;				 // of the world, or NULL: no program
+	struct courier *courier;			 // of the host's shard, or NULL: no course
+	struct flow *flows;				 // of the world
+	struct trigger *triggers;			 // of the world
 	const struct starters *starters; // of the world: those of this host are its own
 	const uint32_t *flow_qpn;	 // [flows] first QP at the sender
 	struct record *record;
@@ -122,8 +112,8 @@ void host_hold_line(struct world_host *host, uint32_t port, ps_t until);
 void host_link(struct world_host *host, uint32_t port, ps_t now, struct outbox *out);
 
 // Posts `work` on a QP of NIC `nic` at `now`. False when the QP's queue is full, or it must wait
-// for a context: rank_on_ready() follows. A QP in ERROR takes it and loses it: the run will end as
-// stalled.
+// for a context: an engine's on_ready() follows. A QP in ERROR takes it and loses it: the run will
+// end as stalled.
 bool host_post(struct world_host *host, uint32_t nic, uint32_t qpn, const struct work *work,
 	       ps_t now, struct outbox *out);
 
@@ -152,31 +142,6 @@ void host_later(struct world_host *host, enum host_event event, uint64_t id, ps_
 
 // Does all that the ring of `rank` wants at `now`.
 void rank_act(struct world_host *host, uint32_t rank, ps_t now, struct outbox *out);
-
-// Steps of a sample's loop in three parts, by those that the rank has of it: what is not steady
-// shows as a drift from one to the next. 0 where all steps run.
-uint32_t rank_phase(const struct world_host *host, const struct rank *rank, uint32_t channel);
-
-// Events of a rank: a slice came, a slice was acknowledged, a credit write was acknowledged (its
-// queue has room again), the QP that credits are written on may post again, a credit came.
-void rank_on_received(struct world_host *host, uint32_t rank, uint32_t channel, ps_t now,
-		      struct outbox *out);
-void rank_on_sent(struct world_host *host, uint32_t rank, uint32_t channel, ps_t now,
-		  struct outbox *out);
-void rank_on_granted(struct world_host *host, uint32_t rank, uint32_t channel, ps_t now,
-		     struct outbox *out);
-void rank_on_ready(struct world_host *host, uint32_t rank, uint32_t channel, ps_t now,
-		   struct outbox *out);
-void rank_on_credit(struct world_host *host, uint32_t rank, uint32_t channel, ps_t now,
-		    struct outbox *out);
-
-// A flow begins: its shares are posted. A share of the flow of `peer`, a QP's, was acknowledged; or
-// has come.
-void flow_start(struct world_host *host, uint32_t index, ps_t now, struct outbox *out);
-void flow_on_sent(struct world_host *host, struct nic *nic, const struct nic_peer *peer, ps_t now,
-		  struct outbox *out);
-void flow_on_received(struct world_host *host, struct nic *nic, const struct nic_peer *peer,
-		      ps_t now, struct outbox *out);
 
 // Whom a completion of a sent request belongs to.
 enum cookie_kind { COOKIE_SLICE, COOKIE_GRANT, COOKIE_FLOW, COOKIE_OP };

@@ -91,6 +91,11 @@ static int build_host(struct world *world, uint32_t index, const struct builder 
 		.planes = world->fabric.planes,
 		.rank_count = ranks,
 		.job = &world->job,
+		.engines = {[ENGINE_FLOWS] = &flow_engine,
+			    [ENGINE_RINGS] = &rank_engine,
+			    [ENGINE_LINES] = world->agent != NULL ? &agent_engine
+				    : world->course != NULL	  ? &courier_engine
+								  : NULL},
 		.agent = world->agent,
 		.courier = world->couriers[world->shard_of[index]],
 		.flows = world->flows,
