@@ -89,8 +89,7 @@ static int draw_connections(struct adapter *adapter, const struct sizes *sizes)
 	uint64_t *receives = arena_draw(arena, ARENA_DRIVE, (size_t)qps * sizes->receives,
 					sizeof(uint64_t));
 	adapter->by_peer = arena_draw(arena, ARENA_DRIVE, sizes->peers, sizeof(uint32_t));
-	if (adapter->connections == NULL || sources == NULL || receives == NULL ||
-	    adapter->by_peer == NULL)
+	if (arena_has_failed(arena))
 		return -ENOMEM;
 	for (uint32_t qpn = 0; qpn < qps; qpn++) {
 		adapter->connections[qpn].sources = sources + (size_t)qpn * sizes->sources;

@@ -46,7 +46,7 @@ int host_table_init(struct host_table *table, struct arena *arena, uint32_t coun
 	table->places = arena_draw(arena, ARENA_DRIVE, places, sizeof(uint32_t));
 	while (count_max > UINT32_C(1) << table->place_bits)
 		table->place_bits++;
-	return table->hosts == NULL || table->ends == NULL || table->places == NULL ? -ENOMEM : 0;
+	return arena_has_failed(arena) ? -ENOMEM : 0;
 }
 
 static uint32_t bucket_of(const struct host_table *table, const uint8_t gid[16])

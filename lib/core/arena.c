@@ -17,11 +17,11 @@ void *arena_draw(struct arena *arena, enum arena_room room, size_t count, size_t
 	check(!arena->is_sealed);
 	check(room < ARENA_ROOM_COUNT);
 	size_t wanted;
-	if (__builtin_mul_overflow(count, bytes, &wanted))
-		return NULL;
+	bool is_huge = __builtin_mul_overflow(count, bytes, &wanted);
 	size_t align = wanted >= 64 ? 64 : 16;
 	size_t start = (arena->used + align - 1) & ~(align - 1);
-	if (start > arena->size || wanted > arena->size - start)
+	arena->has_failed |= is_huge || start > arena->size || wanted > arena->size - start;
+	if (arena->has_failed)
 		return NULL;
 	arena->drawn_bytes[room] += start + wanted - arena->used;
 	arena->used = start + wanted;

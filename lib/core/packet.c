@@ -10,7 +10,7 @@ int packet_pool_init(struct packet_pool *pool, struct arena *arena, uint32_t cap
 	struct packet *packets = arena_draw(arena, ARENA_CORE, (size_t)capacity + 1,
 					    sizeof(*packets));
 	uint32_t *free = arena_draw(arena, ARENA_CORE, capacity, sizeof(*free));
-	if (packets == NULL || free == NULL)
+	if (arena_has_failed(arena))
 		return -ENOMEM;
 	*pool = (struct packet_pool){
 		.packets = packets, .free = free, .fresh = 1, .capacity = capacity};

@@ -28,7 +28,7 @@ static int draw(struct cable_set *set, const struct world *world, struct arena *
 	uint32_t machines = world->machine_count;
 	set->base = arena_draw(arena, ARENA_DRIVE, machines + 1, sizeof(uint32_t));
 	set->waiting = arena_draw(arena, ARENA_DRIVE, machines, sizeof(uint64_t *));
-	if (set->base == NULL || set->waiting == NULL || draw_waiting(set, world, arena) < 0)
+	if (arena_has_failed(arena) || draw_waiting(set, world, arena) < 0)
 		return -ENOMEM;
 	set->cables = arena_draw(arena, ARENA_DRIVE, set->count, sizeof(struct cable));
 	set->out = arena_draw(arena, ARENA_DRIVE, set->count, sizeof(uint32_t));
@@ -38,11 +38,7 @@ static int draw(struct cable_set *set, const struct world *world, struct arena *
 	set->is_bad = arena_draw(arena, ARENA_DRIVE, world->cable_fault_count + 1, sizeof(uint8_t));
 	set->digests = arena_draw(arena, ARENA_DRIVE, set->count, sizeof(uint64_t));
 	set->rng = arena_draw(arena, ARENA_DRIVE, set->count, sizeof(struct rng));
-	return set->cables == NULL || set->out == NULL || set->plan == NULL || set->late == NULL ||
-			set->digests == NULL || set->rng == NULL || set->stalled == NULL ||
-			set->is_bad == NULL
-		? -ENOMEM
-		: 0;
+	return arena_has_failed(arena) ? -ENOMEM : 0;
 }
 
 static bool has_fault(const struct world *world, const struct cable_plan *plan,

@@ -14,7 +14,7 @@ int far_init(struct far_set *set, struct arena *arena, uint32_t machines)
 	set->place = arena_draw(arena, ARENA_DRIVE, machines, sizeof(uint32_t));
 	set->at = arena_draw(arena, ARENA_DRIVE, machines, sizeof(ps_t));
 	set->count = 0;
-	return set->heap == NULL || set->place == NULL || set->at == NULL ? -ENOMEM : 0;
+	return arena_has_failed(arena) ? -ENOMEM : 0;
 }
 
 static bool is_before(const struct far_set *set, uint32_t a, uint32_t b)

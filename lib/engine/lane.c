@@ -69,7 +69,7 @@ static int draw_gathered(struct lane *lane, uint32_t ports_max, struct arena *ar
 						sizeof(struct arrival));
 		gathered->runs = arena_draw(arena, ARENA_DRIVE, ports_max,
 					    sizeof(struct arrival_run));
-		if (gathered->arrivals == NULL || gathered->runs == NULL)
+		if (arena_has_failed(arena))
 			return -ENOMEM;
 	}
 	return lane->gathered == NULL ? -ENOMEM : 0;
@@ -89,8 +89,7 @@ int lane_init(struct lane *lane, const struct world *world, ps_t span_ps, struct
 	lane->scratch[1] = arena_draw(arena, ARENA_DRIVE, burst, sizeof(struct arrival));
 	lane->out.departures = arena_draw(arena, ARENA_DRIVE, world->departures_max + 1,
 					  sizeof(struct departure)); // scatter.c: and the end
-	if (lane->scratch[0] == NULL || lane->scratch[1] == NULL || lane->out.departures == NULL ||
-	    draw_gathered(lane, ports_max, arena) < 0)
+	if (arena_has_failed(arena) || draw_gathered(lane, ports_max, arena) < 0)
 		return -ENOMEM;
 	lane->out.capacity = world->departures_max;
 	lane->out.signal_capacity = world_signals_max(world);

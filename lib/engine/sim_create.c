@@ -142,7 +142,7 @@ static int create_lane(struct sim *sim, uint32_t index, const struct cable_set *
 	uint64_t mail = sim->lane_count > 1 ? world_signals_total(world) : 0;
 	lane->mail = arena_draw(world->arena, ARENA_DRIVE, mail, sizeof(struct signal));
 	lane->news_of = arena_draw(world->arena, ARENA_DRIVE, sim->lane_count, sizeof(uint64_t *));
-	if (lane->news_of == NULL || lane->mail == NULL)
+	if (arena_has_failed(world->arena))
 		return -ENOMEM;
 	return sim->ports == NULL ? 0 : frames_init(lane, world, world->arena);
 }

@@ -24,7 +24,7 @@ int window_set_init(struct window_set *set, struct arena *arena, uint32_t machin
 				   .machines = machines};
 	set->bits = arena_draw(arena, ARENA_DRIVE, slots * words, sizeof(uint64_t));
 	set->used = arena_draw(arena, ARENA_DRIVE, slots / 64, sizeof(uint64_t));
-	if (set->bits == NULL || set->used == NULL || far_init(&set->far, arena, machines) < 0)
+	if (arena_has_failed(arena) || far_init(&set->far, arena, machines) < 0)
 		return -ENOMEM;
 	return 0;
 }

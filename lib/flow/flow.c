@@ -79,12 +79,7 @@ struct flow *flow_create(struct arena *arena, const struct flow_config *config)
 				   sizeof(struct target_state));
 	flow->report.changes = arena_draw(arena, ARENA_MEASURE, full.changes_max,
 					  sizeof(struct flow_change));
-	bool is_whole = flow->hash != NULL && flow->pairs != NULL && flow->report.streams != NULL &&
-		flow->states != NULL && flow->psns != NULL && flow->report.repairs != NULL &&
-		flow->report.notes != NULL && flow->target_slots != NULL &&
-		flow->report.targets != NULL && flow->targets != NULL &&
-		flow->report.changes != NULL;
-	return is_whole ? flow : NULL;
+	return arena_has_failed(arena) ? NULL : flow;
 }
 
 // ---------------------------------------------------------------- a packet

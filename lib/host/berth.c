@@ -197,7 +197,7 @@ int berths_build(struct berths **ret, struct arena *arena, const struct berths_o
 		.wait_first = OP_NONE,
 		.met = arena_draw(arena, ARENA_WORLD, BITMAP_WORDS(course_config(course)->ranks),
 				  sizeof(uint64_t))};
-	if (berths->buckets == NULL || berths->list == NULL || berths->met == NULL)
+	if (arena_has_failed(arena))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < buckets; i++)
 		berths->buckets[i] = OP_NONE;

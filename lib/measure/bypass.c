@@ -17,7 +17,7 @@ int bypass_init(struct bypass *bypass, struct arena *arena, uint32_t max, ps_t s
 	*bypass = (struct bypass){.max = max, .mask = places - 1, .silence_ps = silence_ps};
 	bypass->events = arena_draw(arena, ARENA_MEASURE, max, sizeof(*bypass->events));
 	bypass->places = arena_draw(arena, ARENA_MEASURE, places, sizeof(*bypass->places));
-	return bypass->events == NULL || bypass->places == NULL ? -ENOMEM : 0;
+	return arena_has_failed(arena) ? -ENOMEM : 0;
 }
 
 static bool is_same(const struct bypass_event *a, const struct bypass_event *b)

@@ -23,7 +23,7 @@ int paths_init(struct paths *paths, struct arena *arena, uint32_t count, uint64_
 	paths->counts = arena_draw(arena, ARENA_MEASURE, (uint64_t)count * shape.cells,
 				   sizeof(*paths->counts));
 	paths->sums = arena_draw(arena, ARENA_MEASURE, count, sizeof(*paths->sums));
-	return paths->counts == NULL || paths->sums == NULL ? -ENOMEM : 0;
+	return arena_has_failed(arena) ? -ENOMEM : 0;
 }
 
 // Only those that have values: most memory of many paths is never touched.

@@ -21,7 +21,7 @@ int seen_init(struct seen *ret, struct arena *arena, uint64_t paths)
 		ret->places *= 2;
 	uint64_t *keys = arena_draw(arena, ARENA_DRIVE, sets * ret->places, sizeof(*keys));
 	ret->of = arena_draw(arena, ARENA_DRIVE, sets / 2, sizeof(*ret->of));
-	if (keys == NULL || ret->of == NULL)
+	if (arena_has_failed(arena))
 		return -ENOMEM;
 	for (uint64_t i = 0; i < sets / 2; i++) {
 		ret->of[i].left.keys = keys + 2 * i * ret->places;

@@ -19,8 +19,7 @@ int slices_init(struct slices *slices, struct arena *arena, uint32_t channels, u
 		.came = arena_draw(arena, ARENA_MEASURE, cells, sizeof(ps_t)),
 		.came_count = arena_draw(arena, ARENA_MEASURE, channels, sizeof(uint64_t)),
 		.parts = arena_draw(arena, ARENA_MEASURE, buckets, sizeof(struct slice_part))};
-	if (slices->sent == NULL || slices->came == NULL || slices->came_count == NULL ||
-	    slices->parts == NULL)
+	if (arena_has_failed(arena))
 		return -ENOMEM;
 	for (size_t i = 0; i < cells; i++) {
 		slices->sent[i].at = PS_NEVER;

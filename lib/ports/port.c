@@ -46,9 +46,7 @@ static int draw_tables(struct ports *ports, struct arena *arena, uint32_t cables
 	ports->queue_of = arena_draw(arena, ARENA_DRIVE, cables, sizeof(uint32_t));
 	ports->queue_frames = arena_draw(arena, ARENA_DRIVE, ports->queue_count, sizeof(uint32_t));
 	ports->queue_to = arena_draw(arena, ARENA_DRIVE, ports->queue_count, sizeof(uint8_t));
-	return ports->queue_of == NULL || ports->queue_frames == NULL || ports->queue_to == NULL
-		? -ENOMEM
-		: 0;
+	return arena_has_failed(arena) ? -ENOMEM : 0;
 }
 
 // Gives each pair of lanes a row of queues and deals its cables out over them.

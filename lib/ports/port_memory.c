@@ -142,7 +142,7 @@ static int draw_frames(const struct ports *ports, struct memory *memory, struct 
 	size_t stride = ALIGN + ((ports->frame_bytes_max + ALIGN - 1) & ~(ALIGN - 1));
 	uint8_t *blocks = arena_draw(arena, ARENA_DRIVE, ports->frames, stride);
 	memory->free = arena_draw(arena, ARENA_DRIVE, ports->frames, sizeof(void *));
-	if (blocks == NULL || memory->free == NULL)
+	if (arena_has_failed(arena))
 		return -ENOMEM;
 	for (uint32_t i = ports->frames; i > 0; i--) // the first ones on top
 		memory->free[memory->free_count++] = blocks + (i - 1) * stride;

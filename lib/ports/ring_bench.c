@@ -398,10 +398,7 @@ static int draw(struct ring_bench *bench, struct arena *arena)
 		.packets = bench->options->packets,
 		.chunks = bench->options->chunks,
 	};
-	return bench->held == NULL || bench->data_path == NULL || bench->out.departures == NULL ||
-			bench->out.places == NULL
-		? -ENOMEM
-		: 0;
+	return arena_has_failed(arena) ? -ENOMEM : 0;
 }
 
 static int open_ports(struct ring_bench *bench, struct arena *arena, struct refusal *refusal)

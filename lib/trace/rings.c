@@ -109,7 +109,7 @@ int rings_job(struct job *ret, const struct rings *rings, struct arena *arena,
 					    sizeof(*buckets));
 	uint32_t *members = arena_draw(arena, ARENA_WORKLOAD, rings->member_count,
 				       sizeof(*members));
-	if (groups == NULL || buckets == NULL || members == NULL)
+	if (arena_has_failed(arena))
 		return -ENOMEM;
 	memcpy(members, rings->members, rings->member_count * sizeof(*members));
 	*ret = (struct job){.group_count = rings->group_count,

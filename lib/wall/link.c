@@ -17,7 +17,7 @@ int link_init(struct wall *wall)
 	uint32_t ports = wall->machine.port_count;
 	wall->cut = arena_draw(arena, ARENA_DRIVE, ports, sizeof(*wall->cut));
 	wall->links = arena_draw(arena, ARENA_DRIVE, ports, sizeof(*wall->links));
-	if (wall->cut == NULL || wall->links == NULL)
+	if (arena_has_failed(arena))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < ports; i++)
 		wall->links[i].other_since = PS_NEVER;

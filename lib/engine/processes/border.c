@@ -81,7 +81,7 @@ int border_init(struct border **ret, struct lane *lane, struct ranks *ranks, str
 				      sizeof(uint64_t));
 	border->peers = arena_draw(arena, ARENA_DRIVE, ranks->count, sizeof(*border->peers));
 	border->views = arena_draw(arena, ARENA_DRIVE, ranks->count, sizeof(*border->views));
-	if (border->machines == NULL || border->peers == NULL || border->views == NULL)
+	if (arena_has_failed(arena))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < ranks->count; i++)
 		if (i != ranks->index && draw_peer(&border->peers[i], arena) < 0)

@@ -146,8 +146,7 @@ static int draw(struct search *search, struct outages *ret, struct arena *arena,
 		.seen = arena_draw(arena, ARENA_FABRIC, EDGES_MAX, sizeof(ps_t)),
 	};
 	*ret = (struct outages){.of = arena_draw(arena, ARENA_FABRIC, links, sizeof(uint32_t))};
-	bool has_all = search->faults != NULL && search->edges != NULL && search->seen != NULL;
-	return has_all && ret->of != NULL ? 0 : -ENOMEM;
+	return arena_has_failed(arena) ? -ENOMEM : 0;
 }
 
 int outages_find(struct outages *ret, struct arena *arena, const struct topology *topology,

@@ -189,7 +189,7 @@ static int draw_table(struct route_table **ret, const struct planner *planner, u
 		.port_count = planner->port_count,
 	};
 	*ret = table;
-	return table->set_of == NULL || table->sets == NULL || table->ports == NULL ? -ENOMEM : 0;
+	return arena_has_failed(arena) ? -ENOMEM : 0;
 }
 
 // ---------------------------------------------------------------- routes over time
@@ -257,7 +257,7 @@ static int find_nics(struct planner *planner)
 	const struct topology *topology = planner->topology;
 	uint16_t *at = arena_draw(planner->arena, ARENA_FABRIC, topology->nics, sizeof(*at));
 	uint16_t *port = arena_draw(planner->arena, ARENA_FABRIC, topology->nics, sizeof(*port));
-	if (at == NULL || port == NULL)
+	if (arena_has_failed(planner->arena))
 		return -ENOMEM;
 	memset(planner->nic_at, 0xff, planner->nodes * sizeof(*planner->nic_at));
 	for (uint32_t i = 0; i < topology->link_count; i++) {
@@ -296,8 +296,7 @@ static int planner_draw(struct planner *planner)
 	planner->set_of = arena_draw(arena, ARENA_FABRIC, nodes, sizeof(*planner->set_of));
 	planner->sets = arena_draw(arena, ARENA_FABRIC, nodes + 1, sizeof(*planner->sets));
 	planner->ports = arena_draw(arena, ARENA_FABRIC, planner->ports_max, sizeof(uint16_t));
-	if (planner->nic_at == NULL || planner->ways == NULL || planner->set_of == NULL ||
-	    planner->sets == NULL || planner->ports == NULL)
+	if (arena_has_failed(arena))
 		return -ENOMEM;
 	return find_nics(planner);
 }

@@ -21,7 +21,7 @@ int deadlock_room_init(struct deadlock_room *room, struct arena *arena,
 	room->is_stuck = arena_draw(arena, ARENA_FABRIC, ports, sizeof(*room->is_stuck));
 	room->held = arena_draw(arena, ARENA_FABRIC, MACHINE_PORTS_MAX, sizeof(*room->held));
 	room->turn = arena_draw(arena, ARENA_FABRIC, ports, sizeof(*room->turn));
-	return room->is_stuck == NULL || room->held == NULL || room->turn == NULL ? -ENOMEM : 0;
+	return arena_has_failed(arena) ? -ENOMEM : 0;
 }
 
 struct search {

@@ -13,7 +13,7 @@ int due_init(struct due *due, struct arena *arena, uint32_t ports)
 	due->at = arena_draw(arena, ARENA_FABRIC, due->leaves, sizeof(*due->at));
 	due->winner = arena_draw(arena, ARENA_FABRIC, 2 * (size_t)due->leaves,
 				 sizeof(*due->winner));
-	if (due->at == NULL || due->winner == NULL)
+	if (arena_has_failed(arena))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < due->leaves; i++) {
 		due->at[i] = PS_NEVER;

@@ -26,7 +26,7 @@ int ordered_init(struct switch_ *self, struct arena *arena, const struct topolog
 	struct pfc_port *pfc = arena_draw(arena, ARENA_FABRIC, plan->port_count, sizeof(*pfc));
 	uint64_t *stopped = arena_draw(arena, ARENA_FABRIC, BITMAP_WORDS(plan->port_count),
 				       sizeof(*stopped));
-	if (ordered == NULL || pfc == NULL || stopped == NULL ||
+	if (arena_has_failed(arena) ||
 	    due_init(&ordered->departures, arena, plan->port_count) < 0 ||
 	    due_init(&ordered->timers, arena, plan->port_count) < 0)
 		return -ENOMEM;

@@ -63,7 +63,7 @@ int switch_create(struct switch_ **ret, struct arena *arena, const struct topolo
 				    sizeof *busy);
 	uint32_t *batch_end = arena_draw(arena, ARENA_FABRIC, plan->port_count + 1,
 					 sizeof *batch_end);
-	if (self == NULL || ports == NULL || busy == NULL || batch_end == NULL)
+	if (arena_has_failed(arena))
 		return refuse(refusal, -ENOMEM, "no memory for switch % with % ports", switch_index,
 			      plan->port_count);
 	for (uint32_t i = 0; i < plan->port_count; i++) {

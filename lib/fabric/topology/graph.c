@@ -272,7 +272,7 @@ static int draw_planes(struct topology *topology, struct arena *arena, const str
 				     sizeof(*topology->links));
 	topology->port_links = arena_draw(arena, ARENA_FABRIC, ports,
 					  sizeof(*topology->port_links));
-	if (topology->switches == NULL || topology->links == NULL || topology->port_links == NULL)
+	if (arena_has_failed(arena))
 		return refuse(refusal, -ENOMEM, "no memory for % switches and % links",
 			      topology->switch_count, topology->link_count);
 	return 0;

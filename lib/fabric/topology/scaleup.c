@@ -19,7 +19,7 @@ int scaleup_init(struct scaleup *scaleup, struct arena *arena, const struct scal
 		return -EINVAL;
 	ps_t *out_free_at = arena_draw(arena, ARENA_FABRIC, gpus, sizeof *out_free_at);
 	ps_t *in_free_at = arena_draw(arena, ARENA_FABRIC, gpus, sizeof *in_free_at);
-	if (out_free_at == NULL || in_free_at == NULL)
+	if (arena_has_failed(arena))
 		return -ENOMEM;
 	*scaleup = (struct scaleup){
 		.line = line_of(config->rate_bps),

@@ -248,7 +248,7 @@ static int draw(struct topology *topology, struct arena *arena, const struct sha
 	topology->links = arena_draw(arena, ARENA_FABRIC, topology->link_count,
 				     sizeof *topology->links);
 	topology->port_links = arena_draw(arena, ARENA_FABRIC, ports, sizeof *topology->port_links);
-	if (topology->switches == NULL || topology->links == NULL || topology->port_links == NULL)
+	if (arena_has_failed(arena))
 		return refuse(refusal, -ENOMEM, "no memory for % switches and % links",
 			      topology->switch_count, topology->link_count);
 	return 0;

@@ -56,8 +56,7 @@ static int search_draw(struct search *ret, struct arena *arena, const struct gra
 		.slot_count = slots,
 	};
 	ret->begin = arena_draw(arena, ARENA_FABRIC, nodes * ret->words, sizeof(uint64_t));
-	if (ret->distance == NULL || ret->order == NULL || ret->set_of == NULL ||
-	    ret->set_node == NULL || ret->slots == NULL || ret->begin == NULL)
+	if (arena_has_failed(arena))
 		return -ENOMEM;
 	return 0;
 }
@@ -182,7 +181,7 @@ static int make_table(struct route_table *ret, struct search *search, uint32_t f
 				      sizeof(*set_of));
 	struct port_set *own = arena_draw(search->arena, ARENA_FABRIC, sets, sizeof(*own));
 	uint16_t *own_ports = arena_draw(search->arena, ARENA_FABRIC, ports, sizeof(*own_ports));
-	if (set_of == NULL || own == NULL || own_ports == NULL)
+	if (arena_has_failed(search->arena))
 		return -ENOMEM;
 	memcpy(set_of, search->set_of, graph->node_count * sizeof(*set_of));
 	for (uint32_t set = 0, used = 0; set < sets; set++) {
@@ -261,8 +260,7 @@ static int lengths_draw(struct lengths *ret, struct arena *arena, const struct g
 	ret->control_ps = arena_draw(arena, ARENA_FABRIC, nodes, sizeof(ps_t));
 	ret->order = arena_draw(arena, ARENA_FABRIC, nodes, sizeof(*ret->order));
 	ret->nic_ps = arena_draw(arena, ARENA_FABRIC, 2 * nodes, sizeof(ps_t));
-	if (ret->links == NULL || ret->data_ps == NULL || ret->control_ps == NULL ||
-	    ret->order == NULL || ret->nic_ps == NULL)
+	if (arena_has_failed(arena))
 		return -ENOMEM;
 	memset(ret->nic_ps, 0xff, 2 * nodes * sizeof(ps_t));
 	for (uint32_t nic = 0; nic < graph->nic_count; nic++) {

@@ -102,7 +102,7 @@ static int find_points(struct tap_set *set, struct refusal *refusal)
 	uint32_t count = 0, places = TAP_PLACE(world->cable_count, 0);
 	set->listens = arena_draw(world->arena, ARENA_DRIVE, places, sizeof(uint8_t));
 	set->point_of = arena_draw(world->arena, ARENA_DRIVE, places, sizeof(uint32_t));
-	if (set->listens == NULL || set->point_of == NULL)
+	if (arena_has_failed(world->arena))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < places; i++) {
 		if (is_point(world, i)) {

@@ -185,7 +185,7 @@ int choose_init(struct endpoint *endpoint, struct arena *arena,
 		return 0;
 	choices->ev = arena_draw(arena, ARENA_TRANSPORT, evs, sizeof(struct ev_choice));
 	uint8_t *memory = arena_draw(arena, ARENA_TRANSPORT, evs, profile);
-	if (choices->ev == NULL || memory == NULL)
+	if (arena_has_failed(arena))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < evs; i++)
 		choices->ev[i].memory = memory + i * profile;

@@ -111,7 +111,7 @@ int ring_create(struct ring **ret, struct arena *arena, const struct ring_config
 	struct ring *ring = arena_draw(arena, ARENA_WORKLOAD, 1, sizeof(*ring));
 	struct ring_line *lines = arena_draw(arena, ARENA_WORKLOAD, config->channels,
 					     sizeof(*lines));
-	if (ring == NULL || lines == NULL)
+	if (arena_has_failed(arena))
 		return refuse(refusal, -ENOMEM, "no memory for a ring of % channels",
 			      config->channels);
 	*ring = (struct ring){.config = *config, .lines = lines};

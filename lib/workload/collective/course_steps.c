@@ -247,7 +247,7 @@ static int create(struct course *course, struct arena *arena)
 	course->paces = arena_draw(arena, ARENA_WORKLOAD, cells, sizeof(*course->paces));
 	course->arrived = arena_draw(arena, ARENA_WORKLOAD, cells * course->steps,
 				     sizeof(uint32_t));
-	if (course->paces == NULL || course->arrived == NULL)
+	if (arena_has_failed(arena))
 		return -ENOMEM;
 	add_all(course);
 	return 0;

@@ -82,10 +82,7 @@ static int draw(struct course *course, struct arena *arena)
 	course->child = arena_draw(arena, ARENA_WORKLOAD, seats, sizeof(uint32_t));
 	course->sibling = arena_draw(arena, ARENA_WORKLOAD, seats, sizeof(uint32_t));
 	course->summed = arena_draw(arena, ARENA_WORKLOAD, seats * course->pieces, 1);
-	return course->parent == NULL || course->child == NULL || course->sibling == NULL ||
-			course->summed == NULL
-		? -ENOMEM
-		: 0;
+	return arena_has_failed(arena) ? -ENOMEM : 0;
 }
 
 static int create(struct course *course, struct arena *arena)

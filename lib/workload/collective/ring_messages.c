@@ -57,8 +57,7 @@ int ring_messages_put(struct program *program, struct arena *scratch,
 	emit.sends = arena_draw(scratch, ARENA_WORKLOAD, slices, sizeof(uint32_t));
 	emit.receives = arena_draw(scratch, ARENA_WORKLOAD, slices, sizeof(uint32_t));
 	emit.credits = arena_draw(scratch, ARENA_WORKLOAD, slices, sizeof(uint32_t));
-	if (emit.slices_max == 0 || emit.sends == NULL || emit.receives == NULL ||
-	    emit.credits == NULL)
+	if (arena_has_failed(scratch) || emit.slices_max == 0)
 		return refuse(refusal, -ENOMEM, "no memory for a ring of % slices",
 			      (int64_t)slices);
 	for (ring.at = 0; ring.at < of->group->ranks; ring.at++) {

@@ -249,8 +249,7 @@ static int draw(struct goal *goal)
 	goal->seen = arena_draw(arena, ARENA_WORKLOAD, BITMAP_WORDS(goal->ranks), sizeof(uint64_t));
 	goal->list = arena_draw(arena, ARENA_WORKLOAD, goal->waits, sizeof(*goal->list));
 	goal->gates = arena_draw(arena, ARENA_WORKLOAD, goal->ops, sizeof(uint32_t));
-	if (goal->labels == NULL || goal->lines == NULL || goal->seen == NULL ||
-	    goal->list == NULL || goal->gates == NULL)
+	if (arena_has_failed(arena))
 		return refuse(goal->refusal, -ENOMEM, "no memory for % operations", goal->ops);
 	return program_create(&goal->program, arena, goal->ranks * goal->nics,
 			      goal->ops + goal->starts, goal->waits + goal->starts, goal->refusal);

@@ -361,7 +361,7 @@ int trace_simai_parse(struct trace *ret, struct arena *arena, const char *text, 
 				   sizeof(*trace.entries));
 	trace.layer_ns = arena_draw(arena, ARENA_WORKLOAD, trace.layer_count,
 				    sizeof(*trace.layer_ns));
-	if (trace.entries == NULL || trace.layer_ns == NULL)
+	if (arena_has_failed(arena))
 		return refuse(refusal, -ENOMEM, "no memory for the % communications of the trace",
 			      trace.entry_count);
 	rc = read_all(&trace, text, bytes, refusal);

@@ -33,8 +33,7 @@ int program_create(struct program **ret, struct arena *arena, uint32_t ranks, ui
 			.edge_to = arena_draw(arena, ARENA_WORKLOAD, edge_max, sizeof(uint32_t)),
 			.nics = arena_draw(arena, ARENA_WORKLOAD, ranks, sizeof(uint32_t)),
 			.refused_op = OP_NONE};
-	if (program == NULL || program->ops == NULL || program->edge_from == NULL ||
-	    program->edge_to == NULL || program->nics == NULL)
+	if (arena_has_failed(arena))
 		return refuse(refusal, -ENOMEM,
 			      "no memory for a program of % ranks, % operations and % dependencies",
 			      ranks, op_max, edge_max);

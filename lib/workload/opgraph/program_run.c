@@ -143,8 +143,7 @@ int program_run_create(struct program_run **ret, struct arena *arena, const stru
 	run->link = arena_draw(arena, ARENA_WORKLOAD, program->op_count, sizeof(uint32_t));
 	run->ranks = arena_draw(arena, ARENA_WORKLOAD, program->ranks, sizeof(struct run_rank));
 	run->streams = arena_draw(arena, ARENA_WORKLOAD, streams, sizeof(struct run_stream));
-	if (run->state == NULL || run->waits == NULL || run->link == NULL || run->ranks == NULL ||
-	    run->streams == NULL)
+	if (arena_has_failed(arena))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < program->ranks; i++)
 		run->ranks[i].ready.head = OP_NONE;

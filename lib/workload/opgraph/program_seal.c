@@ -218,7 +218,7 @@ static int draw_collectives(struct sealing *sealing, struct arena *arena)
 	program->collective_first = arena_draw(arena, ARENA_WORKLOAD, groups + 1ull,
 					       sizeof(uint64_t));
 	sealing->members = arena_draw(arena, ARENA_WORKLOAD, buckets, sizeof(uint32_t));
-	if (program->collective_first == NULL || sealing->members == NULL)
+	if (arena_has_failed(arena))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < groups; i++) {
 		program->collective_first[i] = cells;

@@ -182,7 +182,7 @@ int matrix_settle(struct matrix *matrix, struct arena *arena, const char *text, 
 	uint32_t *order = arena_draw(arena, ARENA_WORKLOAD, matrix->flow_count, sizeof(*order));
 	uint64_t *begun = arena_draw(arena, ARENA_WORKLOAD, BITMAP_WORDS(matrix->flow_count),
 				     sizeof(*begun));
-	if (order == NULL || begun == NULL)
+	if (arena_has_failed(arena))
 		return refuse(refusal, -ENOMEM, "no memory for triggers");
 	int rc = count_all(&settling);
 	return rc == 0 ? begin_all(&settling, order, begun) : rc;

@@ -37,7 +37,7 @@ int job_draw(struct job *job, struct arena *arena, uint32_t groups, uint32_t buc
 {
 	job->groups = arena_draw(arena, ARENA_WORKLOAD, groups, sizeof(*job->groups));
 	job->buckets = arena_draw(arena, ARENA_WORKLOAD, buckets, sizeof(*job->buckets));
-	if (job->groups == NULL || job->buckets == NULL)
+	if (arena_has_failed(arena))
 		return refuse(refusal, -ENOMEM, "no memory for % groups with % collectives", groups,
 			      buckets);
 	return 0;

@@ -167,7 +167,7 @@ static int add_part(struct mixing *mixing, const struct mix_part *part, uint32_t
 	const struct program *from = part->program;
 	mixing->ops = arena_draw(mixing->arena, ARENA_WORKLOAD, from->op_count, sizeof(uint32_t));
 	mixing->gates = arena_draw(mixing->arena, ARENA_WORKLOAD, from->ranks, sizeof(uint32_t));
-	if (mixing->ops == NULL || mixing->gates == NULL)
+	if (arena_has_failed(mixing->arena))
 		return refuse(refusal, -ENOMEM, "no memory for % operations of a job",
 			      from->op_count);
 	for (uint32_t rank = 0; rank < from->ranks; rank++)

@@ -90,9 +90,7 @@ int step_create(struct step **ret, struct arena *arena, const struct plan *plan,
 	step->backward_at = arena_draw(arena, ARENA_WORKLOAD, all, sizeof(ps_t));
 	step->fire_after = arena_draw(arena, ARENA_WORKLOAD, cells, sizeof(uint32_t));
 	step->is_reduced = arena_draw(arena, ARENA_WORKLOAD, cells, sizeof(bool));
-	if (step->stages == NULL || step->cells.cells == NULL || step->cells.buckets == NULL ||
-	    step->forward_at == NULL || step->backward_at == NULL || step->fire_after == NULL ||
-	    step->is_reduced == NULL)
+	if (arena_has_failed(arena))
 		return refuse(refusal, -ENOMEM, "no memory for a schedule of % forwards",
 			      (int64_t)all);
 	step_cells_fill(&step->cells, plan);

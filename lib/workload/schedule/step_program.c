@@ -20,7 +20,7 @@ static int draw_pair(struct arena *arena, uint32_t ranks, uint32_t **a, uint32_t
 {
 	*a = arena_draw(arena, ARENA_WORKLOAD, ranks, sizeof(uint32_t));
 	*b = arena_draw(arena, ARENA_WORKLOAD, ranks, sizeof(uint32_t));
-	return *a == NULL || *b == NULL ? -ENOMEM : 0;
+	return arena_has_failed(arena) ? -ENOMEM : 0;
 }
 
 static int find_team(struct builder *builder, struct arena *arena, struct team *team,
@@ -83,8 +83,7 @@ static int draw_cells(struct builder *builder, struct arena *arena)
 	builder->fire_at = arena_draw(arena, ARENA_WORKLOAD, plan->parallel.vpp, sizeof(uint32_t));
 	builder->turns = arena_draw(arena, ARENA_WORKLOAD, plan->parallel.micro_batches,
 				    sizeof(uint32_t));
-	if (builder->cells.cells == NULL || builder->cells.buckets == NULL ||
-	    builder->fire_at == NULL || builder->turns == NULL)
+	if (arena_has_failed(arena))
 		return -ENOMEM;
 	step_cells_fill(&builder->cells, plan);
 	return 0;
@@ -112,7 +111,7 @@ static int draw_slices(struct builder *builder, struct arena *arena)
 	emit->sends = arena_draw(arena, ARENA_WORKLOAD, most, sizeof(uint32_t));
 	emit->receives = arena_draw(arena, ARENA_WORKLOAD, most, sizeof(uint32_t));
 	emit->credits = arena_draw(arena, ARENA_WORKLOAD, most, sizeof(uint32_t));
-	return emit->sends == NULL || emit->receives == NULL || emit->credits == NULL ? -ENOMEM : 0;
+	return arena_has_failed(arena) ? -ENOMEM : 0;
 }
 
 static int check_input(const struct step_program *of, struct refusal *refusal)

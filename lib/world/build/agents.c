@@ -117,7 +117,7 @@ static int build_lines(struct world *world, struct agent *agent)
 	struct arena *arena = world->arena;
 	uint32_t *first = arena_draw(arena, ARENA_WORLD, program->ranks, sizeof(*first));
 	struct seen *seen = arena_draw(arena, ARENA_WORLD, program->ranks, sizeof(*seen));
-	if (first == NULL || seen == NULL)
+	if (arena_has_failed(arena))
 		return -ENOMEM;
 	chain_sends(program, first, agent->line_of);
 	world->line_count = make_lines(world, first, seen, agent->line_of, NULL);
@@ -175,7 +175,7 @@ static int build_agent(struct world *world)
 	world->agent = agent;
 	if (draw_times(world, agent) < 0)
 		return -ENOMEM;
-	if (agent->line_of == NULL || agent->next == NULL || agent->events == NULL)
+	if (arena_has_failed(arena))
 		return -ENOMEM;
 	count_events(world, agent->events);
 	if (outside_build(world) < 0)

@@ -83,7 +83,7 @@ static int build_model(struct jobs_build *build, const struct scenario_job *job,
 	struct arena *arena = build->world->arena;
 	struct scenario *own = arena_draw(arena, ARENA_WORKLOAD, 1, sizeof(*own));
 	struct world_step *step = arena_draw(arena, ARENA_WORKLOAD, 1, sizeof(*step));
-	if (own == NULL || step == NULL)
+	if (arena_has_failed(arena))
 		return -ENOMEM;
 	*own = *build->world->scenario;
 	own->traffic.kind = TRAFFIC_MODEL;

@@ -203,7 +203,7 @@ int cables_build(struct world *world, struct refusal *refusal)
 				   sizeof(*world->cables));
 	world->cable_faults = arena_draw(world->arena, ARENA_WORLD, hits,
 					 sizeof(*world->cable_faults));
-	if (world->cables == NULL || world->cable_faults == NULL)
+	if (arena_has_failed(world->arena))
 		return build_no_memory(world, refusal);
 	for (uint32_t i = 0; i < topology->link_count; i++)
 		lay_link(world, i);

@@ -100,7 +100,7 @@ static int draw(struct world *world)
 		bool is_short = !course_has_peers(world->course) && berths_are_few(world->course);
 		if (is_short)
 			courier->waits_to = arena_draw(arena, ARENA_WORLD, waits, sizeof(uint32_t));
-		if (courier->waits == NULL || (is_short && courier->waits_to == NULL))
+		if (arena_has_failed(arena))
 			return -ENOMEM;
 	}
 	return 0;

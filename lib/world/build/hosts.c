@@ -164,8 +164,7 @@ static int build_rank(struct world *world, struct builder *builder, uint32_t gro
 	rank->steps_seen = arena_draw(world->arena, ARENA_WORLD, ring->channels, sizeof(uint64_t));
 	rank->grants_waiting = arena_draw(world->arena, ARENA_WORLD, ring->channels,
 					  sizeof(uint32_t));
-	if (rank->to == NULL || rank->from == NULL || rank->steps_seen == NULL ||
-	    rank->grants_waiting == NULL)
+	if (arena_has_failed(world->arena))
 		return -ENOMEM;
 	struct ring_config of_group = *ring;
 	of_group.ranks = group->ranks;
@@ -376,12 +375,7 @@ static int draw_builder(struct world *world, struct builder *builder)
 	builder->ranks_on = arena_draw(arena, ARENA_WORLD, world->topology.hosts, sizeof(uint32_t));
 	builder->flows_on = arena_draw(arena, ARENA_WORLD, world->topology.hosts, sizeof(uint32_t));
 	world->hosts = arena_draw(arena, ARENA_WORLD, world->topology.hosts, sizeof(*world->hosts));
-	return builder->qps == NULL || builder->posts == NULL || builder->data_bytes == NULL ||
-			builder->ranks_on == NULL || builder->flows_on == NULL ||
-			builder->rank_of == NULL || builder->flow_qpn == NULL ||
-			world->hosts == NULL
-		? -ENOMEM
-		: 0;
+	return arena_has_failed(arena) ? -ENOMEM : 0;
 }
 
 // The QPs of flows carry a share of one flow each, so that they need no room for more.

@@ -20,10 +20,7 @@ static int draw(struct landing *landing, const struct world *world, uint64_t rec
 	landing->first = arena_draw(arena, ARENA_WORLD, program->ranks + 1u, sizeof(uint64_t));
 	landing->rank_of = arena_draw(arena, ARENA_WORLD, world->fabric.nics, sizeof(uint32_t));
 	landing->end = arena_draw(arena, ARENA_WORLD, program->ranks, sizeof(uint64_t));
-	return landing->va == NULL || landing->receives == NULL || landing->first == NULL ||
-			landing->rank_of == NULL || landing->end == NULL
-		? -ENOMEM
-		: 0;
+	return arena_has_failed(arena) ? -ENOMEM : 0;
 }
 
 // Counts receives into first[rank + 1], and makes of them where each rank's begin.

@@ -46,8 +46,7 @@ int links_build(struct world *world, struct refusal *refusal)
 	links->dark = arena_draw(world->arena, ARENA_MEASURE, ports, sizeof(*links->dark));
 	links->work = arena_draw(world->arena, ARENA_MEASURE, topology->hosts,
 				 sizeof(*links->work));
-	if (links->counts == NULL || links->spread == NULL || links->dark == NULL ||
-	    links->work == NULL || draw_depths(world) < 0)
+	if (arena_has_failed(world->arena) || draw_depths(world) < 0)
 		return build_no_memory(world, refusal);
 	for (uint32_t i = 0; i < cables; i++)
 		links->counts[i].first_lost_ps = links->counts[i].first_odd_ps = PS_NEVER;

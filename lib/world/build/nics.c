@@ -68,8 +68,7 @@ int nics_build(struct world *world, struct world_host *host, const struct builde
 	host->nics = arena_draw(arena, ARENA_WORLD, host->nic_count, sizeof(struct nic));
 	host->nic_of_port = arena_draw(arena, ARENA_WORLD, ports, sizeof(uint16_t));
 	host->working = arena_draw(arena, ARENA_WORLD, host->nic_count / 64 + 1, sizeof(uint64_t));
-	if (host->nics == NULL || host->nic_of_port == NULL || host->working == NULL ||
-	    transport == NULL)
+	if (arena_has_failed(arena) || transport == NULL)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < host->nic_count; i++) {
 		uint32_t index = host->first_nic + i, qps = builder->qps[index];

@@ -87,7 +87,7 @@ int stall_build(struct world *world, uint32_t index)
 	struct rate_change *work = arena_draw(world->arena, ARENA_WORLD, changes + 1,
 					      sizeof(*work));
 	struct cable_fault *list = arena_draw(world->arena, ARENA_WORLD, stalls + 1, sizeof(*list));
-	if (work == NULL || list == NULL)
+	if (arena_has_failed(world->arena))
 		return -ENOMEM;
 	changes_of(scenario, index, work);
 	stalls_of(scenario, index, list);

@@ -51,7 +51,7 @@ int thin_before(struct thin *thin, struct world *world)
 	size_t cells = (size_t)thin->t0s * THIN_KINS_MAX;
 	thin->before = arena_draw(world->arena, ARENA_WORLD, cells, sizeof(uint32_t));
 	thin->after = arena_draw(world->arena, ARENA_WORLD, cells, sizeof(uint32_t));
-	if (thin->before == NULL || thin->after == NULL)
+	if (arena_has_failed(world->arena))
 		return -ENOMEM;
 	count_groups(thin, &world->job, thin->before);
 	return 0;

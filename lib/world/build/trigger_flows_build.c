@@ -88,12 +88,12 @@ int trigger_flows_build(struct world *world, struct refusal *refusal)
 		waiting += world->flows[i].trigger > 0;
 	struct starters *starters = arena_draw(arena, ARENA_WORLD, 1, sizeof(*starters));
 	uint32_t *newest = arena_draw(arena, ARENA_WORLD, hosts, sizeof(*newest));
-	if (starters == NULL || newest == NULL)
+	if (arena_has_failed(arena))
 		return build_no_memory(world, refusal);
 	starters->list = arena_draw(arena, ARENA_WORLD, waiting, sizeof(*starters->list));
 	starters->first = arena_draw(arena, ARENA_WORLD, world->trigger_count, sizeof(uint32_t));
 	starters->signals = arena_draw(arena, ARENA_WORLD, hosts, sizeof(uint32_t));
-	if (starters->list == NULL || starters->first == NULL || starters->signals == NULL)
+	if (arena_has_failed(arena))
 		return build_no_memory(world, refusal);
 	starters->delay_ps = delay_ps > 0 ? delay_ps : SIGNAL_DELAY_PS;
 	world->starters = starters;

@@ -200,8 +200,8 @@ int delays_build(struct world *world, struct refusal *refusal)
 	world->delays = arena_draw(world->arena, ARENA_MEASURE, 1, sizeof(*world->delays));
 	uint64_t *numbers = arena_draw(world->arena, ARENA_MEASURE, world->topology.nics,
 				       sizeof(*numbers));
-	if (world->delays == NULL || numbers == NULL || draw_shards(world) < 0 ||
-	    draw_incasts(world) < 0 || tail_build(world) < 0)
+	if (arena_has_failed(world->arena) || draw_shards(world) < 0 || draw_incasts(world) < 0 ||
+	    tail_build(world) < 0)
 		return build_no_memory(world, refusal);
 	for (uint32_t i = 0; i < world->topology.hosts; i++)
 		if (time_host(world, i, numbers) < 0)

@@ -92,9 +92,7 @@ int ideal_create(struct ideal **ret, struct arena *arena, const struct scenario 
 	struct ideal_load *loads = arena_draw(arena, ARENA_WORLD, nics, 4 * sizeof(*loads));
 	uint64_t *rates = arena_draw(arena, ARENA_WORLD, nics, sizeof(*rates));
 	uint8_t *links = has_links ? arena_draw(arena, ARENA_WORLD, switches, switches) : NULL;
-	int rc = ideal == NULL || loads == NULL || rates == NULL || (has_links && links == NULL)
-		? -ENOMEM
-		: 0;
+	int rc = arena_has_failed(arena) ? -ENOMEM : 0;
 	if (rc == 0) {
 		*ideal = (struct ideal){.scenario = scenario,
 					.topology = topology,

@@ -90,7 +90,7 @@ static int keep(struct ideal *ideal, struct nodes *nodes, struct arena *arena)
 		.rate_bps = arena_draw(arena, ARENA_WORLD, parts, sizeof(uint64_t)),
 		.out = arena_draw(arena, ARENA_WORLD, parts, 2 * sizeof(struct ideal_load)),
 	};
-	if (cut->part_of == NULL || cut->rate_bps == NULL || cut->out == NULL)
+	if (arena_has_failed(arena))
 		return -ENOMEM;
 	cut->in = cut->out + parts;
 	for (nic = 0; nic < topology->nics; nic++)

@@ -46,9 +46,7 @@ static int draw_clock(struct world *world, struct collective_clock *clock, uint6
 	clock->front_ps = arena_draw(world->arena, ARENA_MEASURE, cells, sizeof(ps_t));
 	clock->sum_ps = arena_draw(world->arena, ARENA_MEASURE, cells, sizeof(ps_t));
 	clock->whole_count = arena_draw(world->arena, ARENA_MEASURE, cells, sizeof(uint32_t));
-	bool is_full = clock->front_ps == NULL || clock->sum_ps == NULL ||
-		clock->whole_count == NULL;
-	return is_full ? -ENOMEM : 0;
+	return arena_has_failed(world->arena) ? -ENOMEM : 0;
 }
 
 // The clocks of one shard.
@@ -210,7 +208,7 @@ int outcome_build(struct world *world, struct refusal *refusal)
 	uint32_t *clock_of_group = arena_draw(arena, ARENA_MEASURE, world->job.group_count,
 					      sizeof(uint32_t));
 	world->outcome = arena_draw(arena, ARENA_MEASURE, 1, sizeof(*world->outcome));
-	if (clock_of_group == NULL || world->outcome == NULL)
+	if (arena_has_failed(arena))
 		return build_no_memory(world, refusal);
 	world->outcome->flow_end_ps = arena_draw(arena, ARENA_MEASURE, world->flow_count,
 						 sizeof(ps_t));

@@ -31,7 +31,7 @@ static int draw(struct world *world)
 	world->slices = arena_draw(world->arena, ARENA_MEASURE, ranks, sizeof(*world->slices));
 	uint64_t *first = arena_draw(world->arena, ARENA_MEASURE, world->job.group_count,
 				     sizeof(*first));
-	if (world->slices == NULL || first == NULL)
+	if (arena_has_failed(world->arena))
 		return -ENOMEM;
 	for (uint32_t i = 1; i < world->job.group_count; i++)
 		first[i] = first[i - 1] + world->job.groups[i - 1].ranks;

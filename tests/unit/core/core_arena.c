@@ -34,17 +34,22 @@ static void draws_are_zeroed_aligned_and_counted_per_room(void **state)
 	assert_int_equal(arena.drawn_bytes[ARENA_CORE], 3);
 }
 
-static void a_full_arena_refuses_and_keeps_its_state(void **state)
+static void a_full_arena_refuses_from_then_on(void **state)
 {
-	struct arena arena;
-	arena_init(&arena, memory, 256);
-	assert_non_null(arena_draw(&arena, ARENA_CORE, 1, 200));
-	size_t used = arena.used;
-	assert_null(arena_draw(&arena, ARENA_CORE, 1, 64));
-	assert_null(arena_draw(&arena, ARENA_CORE, SIZE_MAX, 2));
-	assert_null(arena_draw(&arena, ARENA_CORE, SIZE_MAX, 1));
-	assert_int_equal(arena.used, used);
-	assert_non_null(arena_draw(&arena, ARENA_CORE, 0, 8));
+	static const struct {
+		size_t count, bytes;
+	} too_much[] = {{1, 64}, {SIZE_MAX, 2}, {SIZE_MAX, 1}};
+	for (size_t i = 0; i < sizeof(too_much) / sizeof(*too_much); i++) {
+		struct arena arena;
+		arena_init(&arena, memory, 256);
+		assert_non_null(arena_draw(&arena, ARENA_CORE, 1, 200));
+		size_t used = arena.used;
+		assert_false(arena_has_failed(&arena));
+		assert_null(arena_draw(&arena, ARENA_CORE, too_much[i].count, too_much[i].bytes));
+		assert_true(arena_has_failed(&arena));
+		assert_null(arena_draw(&arena, ARENA_CORE, 1, 16)); // for which there would be room
+		assert_int_equal(arena.used, used);
+	}
 }
 
 static void drawing_after_the_seal_stops_the_program(void **state)
@@ -75,7 +80,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(draws_are_zeroed_aligned_and_counted_per_room),
-		cmocka_unit_test(a_full_arena_refuses_and_keeps_its_state),
+		cmocka_unit_test(a_full_arena_refuses_from_then_on),
 		cmocka_unit_test(drawing_after_the_seal_stops_the_program),
 		cmocka_unit_test(every_room_has_a_name),
 	};

@@ -26,6 +26,7 @@ struct arena {
 	size_t used;			      // bytes drawn, padding included
 	size_t drawn_bytes[ARENA_ROOM_COUNT]; // bytes drawn per room, padding included
 	bool is_sealed;
+	bool has_failed; // a draw found too little: from there on all do
 };
 
 #ifdef __cplusplus
@@ -36,9 +37,16 @@ extern "C" {
 void arena_init(struct arena *arena, void *base, size_t size);
 
 // `count` zeroed elements of `bytes` each, aligned to 64 bytes when the block is 64 bytes or more,
-// else to 16. NULL when the arena is too small (the caller refuses with -ENOMEM). A draw after
-// arena_seal() is a bug. Zero bytes give a valid pointer that must not be read.
+// else to 16. NULL when the arena is too small, and for every draw after that: who draws several
+// things asks arena_has_failed() once, before it writes into any, and refuses with -ENOMEM. A draw
+// after arena_seal() is a bug. Zero bytes give a valid pointer that must not be read.
 void *arena_draw(struct arena *arena, enum arena_room room, size_t count, size_t bytes);
+
+// Whether a draw found too little.
+static inline bool arena_has_failed(const struct arena *arena)
+{
+	return arena->has_failed;
+}
 
 // Ends the building: from here on arena_draw() stops the program.
 void arena_seal(struct arena *arena);
