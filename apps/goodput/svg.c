@@ -2,8 +2,9 @@
 // Goodput over the interval between checkpoints, from an eighth to eight times that of the table:
 // what runs came to and what the closed form says, with Young's and Daly's intervals.
 
-#include <errno.h>
 #include <math.h>
+
+#include <weft/page/svg.h>
 
 #include "goodput.h"
 
@@ -24,8 +25,8 @@ struct curve {
 
 struct plot {
 	FILE *to;
-	double low, high, tick; // percent
-	double first_s;		// the shortest interval
+	struct svg_axis y; // percent
+	double first_s;	   // the shortest interval
 };
 
 static void work_out(struct curve *ret, const struct call *call, const struct side *side)
@@ -51,27 +52,22 @@ static double x_of(const struct plot *plot, double interval_s)
 	return LEFT + log2(interval_s / plot->first_s) / (2 * OCTAVES) * (WIDTH - LEFT - RIGHT);
 }
 
-static double y_of(const struct plot *plot, double percent)
-{
-	return TOP + PLOT_HEIGHT * (plot->high - percent) / (plot->high - plot->low);
-}
-
 static void scale(struct plot *plot, const struct curve curves[FABRIC_COUNT])
 {
-	plot->low = INFINITY;
-	plot->high = -INFINITY;
+	double low = INFINITY, high = -INFINITY;
 	for (int i = 0; i < FABRIC_COUNT * POINTS; i++) {
 		const struct curve *curve = &curves[i / POINTS];
-		plot->low = fmin(plot->low,
-				 fmin(curve->runs[i % POINTS], curve->closed[i % POINTS]));
-		plot->high = fmax(plot->high,
-				  fmax(curve->runs[i % POINTS], curve->closed[i % POINTS]));
+		low = fmin(low, fmin(curve->runs[i % POINTS], curve->closed[i % POINTS]));
+		high = fmax(high, fmax(curve->runs[i % POINTS], curve->closed[i % POINTS]));
 	}
-	double least = fmax(plot->high - plot->low, 1e-3) / TICKS;
-	double power = pow(10, floor(log10(least))), of = least / power;
-	plot->tick = power * (of <= 1 ? 1 : of <= 2 ? 2 : of <= 5 ? 5 : 10);
-	plot->low = floor(plot->low / plot->tick) * plot->tick;
-	plot->high = (floor(plot->high / plot->tick) + 1) * plot->tick;
+	double tick = svg_tick(fmax(high - low, 1e-3) / TICKS);
+	plot->y = (struct svg_axis){.left = LEFT,
+				    .right = WIDTH - RIGHT,
+				    .top = TOP,
+				    .height = PLOT_HEIGHT,
+				    .low = floor(low / tick) * tick,
+				    .high = (floor(high / tick) + 1) * tick,
+				    .tick = tick};
 	plot->first_s = curves[0].interval_s[0];
 }
 
@@ -79,15 +75,7 @@ static void scale(struct plot *plot, const struct curve curves[FABRIC_COUNT])
 
 static void put_axes(const struct plot *plot, const struct curve *curve)
 {
-	int count = (int)lround((plot->high - plot->low) / plot->tick);
-	int digits = plot->tick < 1 ? (int)ceil(-log10(plot->tick) - 1e-9) : 0;
-	for (int i = 0; i <= count; i++) {
-		double value = plot->low + plot->tick * i, y = y_of(plot, value);
-		fprintf(plot->to,
-			"<line class='grid' x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f'/>\n"
-			"<text class='y' x='%.1f' y='%.1f'>%.*f %%</text>\n",
-			LEFT, y, WIDTH - RIGHT, y, LEFT - 6, y + 4, digits, value);
-	}
+	svg_axis_draw(plot->to, &plot->y, " %");
 	for (int i = 0; i < POINTS; i += 2)
 		fprintf(plot->to, "<text x='%.1f' y='%.1f'>%.3g min</text>\n",
 			x_of(plot, curve->interval_s[i]), TOP + PLOT_HEIGHT + 18,
@@ -101,7 +89,7 @@ static void put_row(const struct plot *plot, const struct curve *curve, const do
 	for (int i = 0; i < POINTS; i++)
 		if (!isnan(values[i]))
 			fprintf(plot->to, "%.1f,%.1f ", x_of(plot, curve->interval_s[i]),
-				y_of(plot, values[i]));
+				svg_y(&plot->y, values[i]));
 	fputs("'/>\n", plot->to);
 }
 
@@ -120,20 +108,16 @@ static void put_mark(const struct plot *plot, double interval_s, const char *wha
 static void put_head(FILE *to, const struct call *call)
 {
 	static const char *const style =
-		"text{font:11px sans-serif;text-anchor:middle;fill:#1b1b1b}"
-		".title{font-size:16px;font-weight:bold;text-anchor:start}"
-		".note{text-anchor:start;fill:#555}.y{text-anchor:end;fill:#555}"
-		".grid{stroke:#dde3ea}.mark{stroke:#33475b;stroke-dasharray:2 3}"
+		".mark{stroke:#33475b;stroke-dasharray:2 3}"
 		"polyline{fill:none;stroke-width:1.8}.mrc{stroke:#2b6cb0}.roce{stroke:#c98b4a}"
 		".closed{stroke-dasharray:5 3;stroke-width:1}";
-	fprintf(to,
-		"<svg xmlns='http://www.w3.org/2000/svg' width='%.0f' height='%.0f' viewBox='0 0 "
-		"%.0f %.0f'>\n<style>%s</style>\n<rect width='%.0f' height='%.0f' fill='white'/>\n"
-		"<text class='title' x='16' y='24'>Goodput of %.3g days on %u GPUs</text>\n"
-		"<text class='note' x='16' y='44'>over the interval between checkpoints; blue: "
-		"MRC, "
-		"brown: RoCE; dashed: the closed form</text>\n",
-		WIDTH, HEIGHT, WIDTH, HEIGHT, style, WIDTH, HEIGHT, call->numbers.days, call->gpus);
+	char title[80];
+	snprintf(title, sizeof(title), "Goodput of %.3g days on %u GPUs", call->numbers.days,
+		 call->gpus);
+	svg_begin(to, WIDTH, HEIGHT, style, title);
+	fputs("<text class='note' x='16' y='44'>over the interval between checkpoints; blue: MRC, "
+	      "brown: RoCE; dashed: the closed form</text>\n",
+	      to);
 }
 
 int svg_draw(FILE *to, const struct call *call)
@@ -155,6 +139,5 @@ int svg_draw(FILE *to, const struct call *call)
 	put_mark(&plot, mrc->setup.interval_s, call->is_auto ? "best of the runs" : "given", 0);
 	put_mark(&plot, mrc->young_s, "Young", 1);
 	put_mark(&plot, mrc->daly_s, "Daly", 2);
-	fputs("</svg>\n", to);
-	return ferror(to) ? -EIO : 0;
+	return svg_end(to);
 }

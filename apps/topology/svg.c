@@ -5,9 +5,9 @@
 
 #include "svg.h"
 
-#include <errno.h>
 #include <inttypes.h>
 
+#include <weft/page/svg.h>
 #include <weft/result/report_visible.h>
 
 #include "layout.h"
@@ -166,9 +166,7 @@ static void put_plane(const struct drawing *drawing, uint32_t plane)
 }
 
 static const char *const style =
-	"text{font:11px sans-serif;text-anchor:middle;fill:#1b1b1b}"
-	".title{font-size:16px;font-weight:bold;text-anchor:start}"
-	".note{text-anchor:start;fill:#555}.plane{font-weight:bold;fill:#555}"
+	".plane{font-weight:bold;fill:#555}"
 	".count{font-size:9px;fill:#555}.gap{fill:#555}"
 	".links *{stroke:#9aa7b5;fill:none}.links .count{stroke:none;fill:#555}"
 	".links .wrap{stroke:#c98b4a;stroke-dasharray:4 2}"
@@ -181,17 +179,14 @@ static void put_head(const struct drawing *drawing, uint32_t planes)
 	const struct layout *layout = &drawing->layout;
 	double width = layout->width * planes;
 	width = width < 560 ? 560 : width;
+	char title[300];
+	snprintf(title, sizeof(title), "%s: %s", drawing->scenario->name,
+		 kind_name(topology->kind));
+	svg_begin(drawing->to, width, layout->height + HEAD, style, title);
 	fprintf(drawing->to,
-		"<svg xmlns='http://www.w3.org/2000/svg' width='%.0f' height='%.0f' viewBox='0 0 "
-		"%.0f %.0f'>\n<style>%s</style>\n<rect x='0' y='0' width='%.0f' height='%.0f' "
-		"style='fill:white;stroke:none'/>\n<text class='title' x='16' y='24'>",
-		width, layout->height + HEAD, width, layout->height + HEAD, style, width,
-		layout->height + HEAD);
-	visible_xml(drawing->to, drawing->scenario->name);
-	fprintf(drawing->to,
-		": %s</text>\n<text class='note' x='16' y='42'>%" PRIu32 " NICs, %" PRIu32
+		"<text class='note' x='16' y='42'>%" PRIu32 " NICs, %" PRIu32
 		" planes with %" PRIu32 " switches and %" PRIu32 " links each",
-		kind_name(topology->kind), topology->nics, topology->planes, layout->switches,
+		topology->nics, topology->planes, layout->switches,
 		topology->link_count / topology->planes);
 	if (layout->shown < layout->switches || planes < topology->planes)
 		fprintf(drawing->to,
@@ -212,7 +207,6 @@ int svg_draw(FILE *to, const struct scenario *scenario, const struct topology *t
 		drawing.left = plane * drawing.layout.width;
 		put_plane(&drawing, plane);
 	}
-	fputs("</svg>\n", to);
 	layout_free(&drawing.layout);
-	return ferror(to) ? -EIO : 0;
+	return svg_end(to);
 }
