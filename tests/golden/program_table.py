@@ -5,7 +5,7 @@ a run depends on nothing but program, scenario and seed, so the table is the sam
 
 A change of behaviour that is meant changes the table. Look at what changed, write it anew, and say why in the commit:
 
-    WEFT=build/apps/weft tests/golden/program_table.py --write
+    WEFT=build/apps/weft PYTHONPATH=tests tests/golden/program_table.py --write
     git diff tests/golden/table.txt
 """
 import difflib

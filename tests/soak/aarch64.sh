@@ -61,5 +61,5 @@ shift
 exec qemu-aarch64 -L '$sysroot' '$build'/apps/weft-"\$name" "\$@"
 END
 chmod +x "$folder/bin/weft"
-WEFT=$folder/bin/weft python3 tests/golden/program_table.py || failed=$((failed + 1))
+PYTHONPATH=tests WEFT=$folder/bin/weft python3 tests/golden/program_table.py || failed=$((failed + 1))
 [ "$failed" -eq 0 ]

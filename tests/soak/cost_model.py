@@ -5,7 +5,7 @@ what it predicts. Processor time of the run = hops x (a + b x far + d x wide) + 
 what is touched that is in no cache; it grows with the world and ends at 1. wide = 1 - 24,576 / NICs, 0 where there are fewer (2
 GiB): the share beyond the pages whose places the processor remembers. Peak memory = m + n x NICs.
 
-  WEFT=build/apps/weft tests/soak/cost_model.py [--rounds N] [--wide]
+  WEFT=build/apps/weft PYTHONPATH=tests tests/soak/cost_model.py [--rounds N] [--wide]
 
 --wide fits d to 65,536 NICs and holds the model against 16,384, 32,768 and 131,072, too: it needs 12 GiB. Without, d is 0.
 """

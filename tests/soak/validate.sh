@@ -4,7 +4,7 @@
 # WEFT_VALIDATE_RUNS: runs of each matrix (4).
 set -euo pipefail
 cd "${WEFT_SOURCE:?}"
-WEFT_VALIDATE_RUNS=${WEFT_VALIDATE_RUNS:-4} python3 tests/golden/program_validate.py
+PYTHONPATH=tests WEFT_VALIDATE_RUNS=${WEFT_VALIDATE_RUNS:-4} python3 tests/golden/program_validate.py
 data=${WEFT_SHARED:-../shared}/data/htsim
 if [ -e "$data/summary.csv" ]; then
   "${WEFT:?}" validate --data "$data" --differences
