@@ -419,7 +419,7 @@ int hosts_build(struct world *world, struct refusal *refusal)
 		rc = build_stalling_host(world, i, &builder);
 	if (rc == 0)
 		rc = build_ranks(world, &builder);
-	for (uint32_t i = 0; i < world->fabric.nics; i++)
+	for (uint32_t i = 0; rc == 0 && i < world->fabric.nics; i++)
 		builder.qps[i] = 0;
 	if (rc == 0)
 		rc = connections_visit(world, connect, &builder);
