@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""result.json of runs of every kind, study.json and book.json against their schemas in docs: what weft writes is valid, and what
+"""result.json of runs of every kind, study.json and book.json against their schemas: what weft writes is valid, and what
 is spoilt is not."""
 import copy
 import json
@@ -83,7 +83,7 @@ def run(words, folder):
 def check_other(kind, folder):
     """A study, or a book."""
     words, spoils = OTHERS[kind]
-    schema = json.loads(pathlib.Path(os.environ["WEFT_SOURCE"], "docs", f"{kind}.schema.json").read_text())
+    schema = json.loads(pathlib.Path(os.environ["WEFT_SCHEMAS"], f"{kind}.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     valid = jsonschema.Draft202012Validator(schema)
     done = subprocess.run([WEFT, *words, "--out", folder], capture_output=True, text=True, timeout=600)
@@ -97,7 +97,7 @@ def check_other(kind, folder):
 
 
 def main():
-    schema = json.loads(pathlib.Path(os.environ["WEFT_SOURCE"], "docs", "result.schema.json").read_text())
+    schema = json.loads(pathlib.Path(os.environ["WEFT_SCHEMAS"], "result.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     valid, seen, good = jsonschema.Draft202012Validator(schema), set(), None
     with tempfile.TemporaryDirectory() as name:

@@ -23,15 +23,6 @@ if [ "$lint" = circles ]; then
   printf '%s\n#include <weft/cc/cc.h>\n\nps_t cc_round(ps_t now)\n{\n\treturn cc_pick(now);\n}\n' "$spdx" >"$tree/lib/cc/round.c"
   printf '# none\n' >"$tree/circles.txt"
 fi
-if [ "$lint" = schema ]; then
-  mkdir -p "$tree/docs" "$tree/lib/result" "$tree/lib/study"
-  mkdir -p "$tree/apps/validate-fabric"
-  printf '#define RESULT_SCHEMA 1\n' >"$tree/lib/result/json.c"
-  printf '#define STUDY_SCHEMA 1\n' >"$tree/lib/study/study_write.c"
-  printf '#define BOOK_SCHEMA 1\n' >"$tree/apps/validate-fabric/page_json.c"
-  printf '# Result\n\n## Fields of result.json\n\n| `schema` | integer | version |\n| `end_ps` | time or null | |\n\n## A book\n\n| `schema` | integer | version |\n\n## Many runs\n\n| `schema` | integer | version |\n' >"$tree/docs/result.md"
-  "$here/schema.py" "$tree" --write
-fi
 
 # Compiles lib/cc/pick.c into the archive that purity.sh reads.
 archive() {
@@ -56,7 +47,7 @@ run_lint() {
   case "$lint" in
   circles) objects && "$here/circles.py" "$tree/build" "$tree/circles.txt" ;;
   purity) archive && "$here/purity.sh" "$here/pure_symbols.txt" "$tree/libweft_cc.a" ;;
-  layers | sizes | draws | links | schema) "$here/$lint.py" "$tree" ;;
+  layers | sizes | draws | links) "$here/$lint.py" "$tree" ;;
   *) "$here/$lint.sh" "$tree" ;;
   esac
 }
@@ -137,12 +128,6 @@ words)
 links)
   finds 'docs/x.md:1: ../lib/cc/pack.c is not there' docs/x.md 'See [this](../lib/cc/pack.c).\n'
   finds 'docs/x.md:1: lib/cc/pack.c is not there' docs/x.md 'See `lib/cc/pack.c`.\n'
-  ;;
-schema)
-  finds 'is not what docs/result.md lists' docs/result.md '| `surprise` | text | |\n'
-  finds 'is not what docs/result.md lists' docs/result.schema.json ' '
-  finds 'docs/book.schema.json is not what' docs/book.schema.json ' '
-  finds 'docs/study.schema.json is not what' docs/study.schema.json ' '
   ;;
 scripts) finds 'SC2086' run "rm \$1\n" ;;
 *) echo "no control for $lint" && exit 1 ;;
