@@ -24,6 +24,12 @@ if [ "$lint" = circles ]; then
   printf '# none\n' >"$tree/circles.txt"
 fi
 
+if [ "$lint" = figures ]; then
+  mkdir -p "$tree/docs" "$tree/lib/result"
+  printf '| `run.end_ps` | time or null | when it ended |\n' >"$tree/docs/result.md"
+  printf 'FIGURE("run", "end_ps", PS, TRAFFIC, end(it), "when it ended")\n' >"$tree/lib/result/figures.def"
+fi
+
 # Compiles lib/cc/pick.c into the archive that purity.sh reads.
 archive() {
   gcc -O1 -c -I"$tree/include" -I"$tree/include/installed" -o "$tree/lib/cc_pick.c.o" "$tree/lib/cc/pick.c"
@@ -128,6 +134,10 @@ words)
 links)
   finds 'docs/x.md:1: ../lib/cc/pack.c is not there' docs/x.md 'See [this](../lib/cc/pack.c).\n'
   finds 'docs/x.md:1: lib/cc/pack.c is not there' docs/x.md 'See `lib/cc/pack.c`.\n'
+  ;;
+figures)
+  finds 'has not the row of figures.def: | `run.hops` | integer | over all |' lib/result/figures.def 'FIGURE("run", "hops", COUNT, ALWAYS, it->hops, "over all")\n'
+  finds 'has not the row of figures.def: | `run.end_ps` | time | its end |' lib/result/figures.def 'FIGURE("run", "end_ps", PS, ALWAYS, end(it), "its end")\n'
   ;;
 scripts) finds 'SC2086' run "rm \$1\n" ;;
 *) echo "no control for $lint" && exit 1 ;;
