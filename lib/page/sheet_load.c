@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/result/figure_table.h>
-
 #define SWITCH_ROWS_MAX 48 // of a drawing
 
 static json_t *labelled_bars(json_t *section, const char *id, const char *title, const char *y_name,
@@ -44,22 +42,14 @@ static void planes(json_t *section, const json_t *result)
 	}
 }
 
-static void sheet_row_of(json_t *table, const json_t *result, const struct figure_row *row)
-{
-	static const enum unit units[] = {[FIGURE_COUNT] = UNIT_COUNT,
-					  [FIGURE_BYTES] = UNIT_BYTES,
-					  [FIGURE_SHARE] = UNIT_SHARE};
-	sheet_fact(table, row->page, sheet_at(result, row->section), row->key, units[row->unit]);
-}
-
 static void congestion(json_t *section, const json_t *result)
 {
 	static const char *const head[] = {"what", "figure", NULL};
 	const json_t *from = json_object_get(result, "congestion");
 	json_t *table = sheet_table(section, "Congestion and repair", head);
 	for (uint32_t i = 0; i < figure_count(); i++)
-		if (figure_at(i)->page != NULL)
-			sheet_row_of(table, result, figure_at(i));
+		if (figure_at(i)->on_page)
+			sheet_row_figure(table, result, figure_at(i));
 	if (strcmp(sheet_text(from, "share_quality"), "indication") == 0)
 		sheet_note(section, "Shares of a sample are an indication only.");
 }

@@ -114,6 +114,20 @@ uint32_t figure_count(void)
 	return sizeof(rows) / sizeof(*rows);
 }
 
+const struct figure_row *figure_find(const char *path)
+{
+	const char *key = strrchr(path, '.');
+	check(key != NULL);
+	for (uint32_t i = 0; i < figure_count(); i++) {
+		size_t length = strlen(rows[i].section);
+		if (strcmp(rows[i].key, key + 1) == 0 && (size_t)(key - path) == length &&
+		    strncmp(rows[i].section, path, length) == 0)
+			return &rows[i];
+	}
+	check(false && "a figure of the table");
+	return NULL;
+}
+
 // ---------------------------------------------------------------- why there is none
 
 static bool has_traffic(const struct report_input *it)

@@ -149,11 +149,6 @@ static double far_p99(const struct report_input *input)
 
 // ---------------------------------------------------------------- queues and planes
 
-static double queue_max(const struct report_input *input)
-{
-	return is_sampled(input) ? NAN : (double)input->world->outcome->fabric.queue_bytes_max;
-}
-
 // Of all ports of NICs, added up; what PFC does between switches ends there, too.
 static double paused(const struct report_input *input)
 {
@@ -198,8 +193,6 @@ static const struct study_figure times_and_rates[] = {
 	 NO_SUCH_MESSAGES, NULL},
 };
 static const struct study_figure others[] = {
-	{"queue_bytes_max", "Deepest data queue", STUDY_BYTES, false, queue_max,
-	 "a sample has not all queues", NULL},
 	{"nic_paused_s", "Time that ports of NICs were paused, added up", STUDY_TIME, false, paused,
 	 "no PFC", NULL},
 	{"planes_max_to_mean", "Busiest plane over mean plane", STUDY_FACTOR, false, planes_uneven,
@@ -225,10 +218,12 @@ static void list_figures(void)
 	for (uint32_t i = 0; i < figure_count(); i++) {
 		const struct figure_row *row = figure_at(i);
 		if (row->study != NULL)
-			add(&(struct study_figure){.name = row->study,
-						   .title = row->title,
-						   .unit = units[row->unit],
-						   .row = row});
+			add(&(struct study_figure){
+				.name = row->study,
+				.title = row->label,
+				.unit = units[row->unit],
+				.row = row,
+				.missing = row->needs & FIGURE_ALL_QUEUES ? NOT_IN_SAMPLE : NULL});
 	}
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		add(&others[i]);
@@ -258,7 +253,7 @@ double study_figure_of(const struct study_figure *figure, const struct report_in
 static bool only_rises(const struct study_figure *figure)
 {
 	return (figure->unit == STUDY_COUNT && strcmp(figure->name, "sacks") != 0) ||
-		figure->of == queue_max || figure->of == paused;
+		figure->unit == STUDY_BYTES || figure->of == paused;
 }
 
 // A flow that is not done has taken the time from its start to now.

@@ -59,11 +59,11 @@ struct figure_row {
 	void (*get)(struct figure_value *ret, const struct report_input *it);
 	const char *meaning;
 	// NULL where it is not there.
-	const char *label;	   // in the terminal table
-	enum figure_shown shown;   // there
-	const char *page;	   // its name on the page
-	const char *study, *title; // its key in a study, and its head there
-	const char *standard;	   // what drafts and other tools call it
+	const char *label;	 // what tables, page and studies call it
+	enum figure_shown shown; // in the terminal table
+	bool on_page;
+	const char *study;    // its key in a study
+	const char *standard; // what drafts and other tools call it
 };
 
 #ifdef __cplusplus
@@ -73,6 +73,9 @@ extern "C" {
 // All rows, [figure_count()], in the order of their definition.
 const struct figure_row *figure_at(uint32_t index);
 uint32_t figure_count(void);
+
+// The row of "planes.jain", which has to be there.
+const struct figure_row *figure_find(const char *path);
 
 // Why a run has no such figure; NULL: it has.
 const char *figure_missing(const struct figure_row *row, const struct report_input *input);
