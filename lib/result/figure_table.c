@@ -17,6 +17,7 @@
 #define OUTCOME (it->world->outcome)
 #define TRANSPORT (&OUTCOME->transport)
 #define FABRIC (&OUTCOME->fabric)
+#define PAUSES (&FABRIC->pause)
 
 static struct goodput goodput(const struct report_input *it)
 {

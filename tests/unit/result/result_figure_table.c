@@ -45,8 +45,8 @@ static void the_document_has_every_row(void **state)
 		const struct figure_row *row = figure_at(i);
 		char path[128];
 		snprintf(path, sizeof(path), "%s.%s", row->section, row->key);
-		if (row->section[0] == '\0')
-			continue;
+		if (row->section[0] == '\0' || strcmp(row->section, "pfc") == 0)
+			continue; // of studies alone; of a fabric with PFC
 		const json_t *value = at(root, path);
 		double real = figure_real(row, &fake->input);
 		double found = json_is_boolean(value) ? json_is_true(value)
