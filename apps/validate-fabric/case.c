@@ -411,7 +411,7 @@ static void read_limit(struct case_run *run, json_t *result)
 		run->state = CASE_FAIL;
 		snprintf(run->reason, sizeof(run->reason),
 			 "it was given up after %.3g million packet-hops, where its traffic takes "
-			 "%.3g: %.3g %% of its packets were sent again",
+			 "%.3g: %.3g %% of its packets were retransmitted",
 			 run->figures.hops / 1e6, run->cost.hops / 1e6, run->figures.resent * 100);
 		return;
 	}

@@ -335,7 +335,7 @@ const char *ask_small_collective(const struct book_case *of, const struct facts 
 	snprintf(bound, sizeof(bound), "at most %u %% of network.base_rtt_ps", steps * 100);
 	words_check(to->checks, "time of its steps", "jobs.time_ps", bound,
 		    "a step is one way of a packet, and less than a round trip");
-	words_check(to->checks, "nothing sent again", "congestion.retransmitted", "is 0",
+	words_check(to->checks, "nothing retransmitted", "congestion.retransmitted", "is 0",
 		    "a packet at a time");
 	return NULL;
 }

@@ -19,7 +19,7 @@ const char *ask_one_packet(const struct book_case *of, const struct facts *facts
 	words_check(to->checks, "completion", "flows.max_ns",
 		    "at most 102 % of network.base_rtt_ps",
 		    "a packet out and its answer back, nothing before it");
-	words_check(to->checks, "nothing sent again", "congestion.retransmitted", "is 0",
+	words_check(to->checks, "nothing retransmitted", "congestion.retransmitted", "is 0",
 		    "an idle fabric");
 	return NULL;
 }

@@ -51,7 +51,8 @@ const struct measure measures[MEASURE_COUNT] = {
 	{IN(CONGESTION), "deepest queue", "byte", "congestion.queue_bytes_max", 1},
 	{IN(CONGESTION), "answers without room", "count", "transport.answers_dropped", 1},
 	{IN(CONGESTION) | IN(SOAK), "timeouts", "count", "congestion.retransmitted_by.timeout", 1},
-	{IN(CONGESTION), "sent again for nothing", "count", "congestion.retransmitted_spurious", 1},
+	{IN(CONGESTION), "retransmitted for nothing", "count", "congestion.retransmitted_spurious",
+	 1},
 	{IN(CONGESTION), "pauses", "count", "pfc.pauses_sent", 1},
 	{IN(CONGESTION), "paused", "s", "pfc.switch_paused_ps", 1e-12},
 };

@@ -120,7 +120,7 @@ void page_line(FILE *to, const struct book *book, const struct case_run *run)
 		say_figure(to, "goodput", figures->goodput_bps / figures->nic_rate_bps * 100, " %");
 		say_figure(to, "busbw", figures->busbw_bps / figures->nic_rate_bps * 100, " %");
 		say_time(to, "p99", figures->fct_p99_s);
-		say_figure(to, "sent again", figures->resent * 100, " %");
+		say_figure(to, "retransmitted", figures->resent * 100, " %");
 	}
 	if (run->is_kept)
 		fputs("  (kept)", to);

@@ -205,7 +205,7 @@ static void say_section(FILE *to, const struct book *book, enum section section)
 	fprintf(to, "\n## %d. %s\n\n", section + 1, section_title(section));
 	fprintf(to,
 		"| case | asks | verdict | goodput Gb/s | busbw GB/s | FCT p50 us | p99 us | "
-		"marked %% | trimmed %% | sent again %% | |\n"
+		"marked %% | trimmed %% | retransmitted %% | |\n"
 		"|---|---|---|---|---|---|---|---|---|---|---|\n");
 	for (uint32_t i = 0; i < book->case_count; i++)
 		if (book->cases[i].of->section == section)

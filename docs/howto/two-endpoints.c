@@ -226,7 +226,7 @@ static void print_counters(struct adapter **adapters, const struct wires *wires,
 	printf("a port down      %llu frames lost; requests %llu and %llu\n",
 	       (unsigned long long)wires->dark, (unsigned long long)from->requests_sent,
 	       (unsigned long long)to->requests_sent);
-	printf("sent again       %llu after NACKs, %llu after timeouts\n",
+	printf("retransmitted    %llu after NACKs, %llu after timeouts\n",
 	       (unsigned long long)from->rtx[RTX_NACK], (unsigned long long)from->rtx[RTX_TIMEOUT]);
 	printf("SACKs and NACKs  %llu and %llu\n", (unsigned long long)to->sacks_sent,
 	       (unsigned long long)to->nacks_sent);

@@ -198,6 +198,17 @@ void sheet_fact(json_t *table, const char *name, const json_t *from, const char 
 	sheet_figure(row, from, key, unit);
 }
 
+void sheet_row_figure(json_t *table, const json_t *result, const struct figure_row *row)
+{
+	static const enum unit units[] = {
+		[FIGURE_COUNT] = UNIT_COUNT,   [FIGURE_BYTES] = UNIT_BYTES,
+		[FIGURE_PS] = UNIT_PS,	       [FIGURE_SHARE] = UNIT_SHARE,
+		[FIGURE_FACTOR] = UNIT_FACTOR, [FIGURE_RATE] = UNIT_BPS,
+		[FIGURE_NS] = UNIT_NS,
+	};
+	sheet_fact(table, row->label, sheet_at(result, row->section), row->key, units[row->unit]);
+}
+
 // ---------------------------------------------------------------- charts
 
 json_t *sheet_chart(json_t *section, const char *id, const char *kind, const char *title)

@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include <weft/page/report_html.h>
+#include <weft/result/figure_table.h>
 
 struct sheet {
 	enum result_kind kind;
@@ -70,6 +71,9 @@ const char *sheet_number_text(char *ret, size_t bytes, double value, enum unit u
 // A fact of two columns: name and figure.
 void sheet_fact(json_t *table, const char *name, const json_t *from, const char *key,
 		enum unit unit);
+
+// A figure of the table of figures (COUNT, BYTES, PS, SHARE, FACTOR, RATE, NS) as such a fact.
+void sheet_row_figure(json_t *table, const json_t *result, const struct figure_row *row);
 
 json_t *sheet_chart(json_t *section, const char *id, const char *kind, const char *title);
 void sheet_axis(json_t *chart, const char *axis, const char *name, bool is_log);

@@ -255,9 +255,9 @@ static void case_row(json_t *table, const json_t *one)
 
 static void cases(struct sheet *sheet)
 {
-	static const char *const head[] = {"case",    "asks",	    "verdict", "goodput",
-					   "busbw",   "FCT p50",    "p99",     "marked",
-					   "trimmed", "sent again", "why",     NULL};
+	static const char *const head[] = {"case",    "asks",	       "verdict", "goodput",
+					   "busbw",   "FCT p50",       "p99",	  "marked",
+					   "trimmed", "retransmitted", "why",	  NULL};
 	const json_t *each, *one;
 	size_t i, k;
 	json_array_foreach(json_object_get(sheet->result, "sections"), i, each)

@@ -45,24 +45,11 @@ static void planes(json_t *section, const json_t *result)
 static void congestion(json_t *section, const json_t *result)
 {
 	static const char *const head[] = {"what", "figure", NULL};
-	static const struct {
-		const char *name, *key;
-		enum unit unit;
-	} rows[] = {
-		{"ECN marks", "marked", UNIT_COUNT},
-		{"ECN marking ratio", "marked_share", UNIT_SHARE},
-		{"trims in the core", "trimmed_core", UNIT_COUNT},
-		{"trims at the last hop", "trimmed_last_hop", UNIT_COUNT},
-		{"sent again", "retransmitted", UNIT_COUNT},
-		{"after a NACK", "retransmitted_by.nack", UNIT_COUNT},
-		{"after a timeout", "retransmitted_by.timeout", UNIT_COUNT},
-		{"after a hole", "retransmitted_by.hole", UNIT_COUNT},
-		{"deepest data queue", "queue_bytes_max", UNIT_BYTES},
-	};
 	const json_t *from = json_object_get(result, "congestion");
 	json_t *table = sheet_table(section, "Congestion and repair", head);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		sheet_fact(table, rows[i].name, from, rows[i].key, rows[i].unit);
+	for (uint32_t i = 0; i < figure_count(); i++)
+		if (figure_at(i)->on_page)
+			sheet_row_figure(table, result, figure_at(i));
 	if (strcmp(sheet_text(from, "share_quality"), "indication") == 0)
 		sheet_note(section, "Shares of a sample are an indication only.");
 }

@@ -57,23 +57,27 @@ static void slowest_collective(json_t *table, const json_t *result)
 
 static void figures(json_t *section, const json_t *result)
 {
+	static const char *const rest[] = {
+		"congestion.marked_share",
+		"congestion.trimmed_share",
+		"congestion.retransmitted_share",
+		"congestion.queue_bytes_max",
+		"planes.max_to_mean",
+		"planes.jain",
+		"transport.qps_failed",
+	};
 	json_t *table = sheet_table(section, "Figures", facts_head);
 	const json_t *flows = json_object_get(result, "flows");
-	sheet_fact(table, "goodput per receiving NIC", result, "goodput.per_nic_bps", UNIT_BPS);
-	sheet_fact(table, "goodput in all", result, "goodput.total_bps", UNIT_BPS);
+	sheet_row_figure(table, result, figure_find("goodput.per_nic_bps"));
+	sheet_row_figure(table, result, figure_find("goodput.total_bps"));
 	slowest_collective(table, result);
 	if (json_is_object(flows)) {
 		sheet_fact(table, "flow completion time, median", flows, "p50_ns", UNIT_NS);
 		sheet_fact(table, "flow completion time, p99", flows, "p99_ns", UNIT_NS);
 		sheet_fact(table, "flow completion time, longest", flows, "max_ns", UNIT_NS);
 	}
-	sheet_fact(table, "ECN marking ratio", result, "congestion.marked_share", UNIT_SHARE);
-	sheet_fact(table, "trimmed", result, "congestion.trimmed_share", UNIT_SHARE);
-	sheet_fact(table, "sent again", result, "congestion.retransmitted_share", UNIT_SHARE);
-	sheet_fact(table, "deepest data queue", result, "congestion.queue_bytes_max", UNIT_BYTES);
-	sheet_fact(table, "busiest plane to mean (MMR)", result, "planes.max_to_mean", UNIT_FACTOR);
-	sheet_fact(table, "planes alike (Jain)", result, "planes.jain", UNIT_FACTOR);
-	sheet_fact(table, "QPs failed", result, "transport.qps_failed", UNIT_COUNT);
+	for (size_t i = 0; i < sizeof(rest) / sizeof(*rest); i++)
+		sheet_row_figure(table, result, figure_find(rest[i]));
 }
 
 // ---------------------------------------------------------------- verdict

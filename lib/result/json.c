@@ -24,6 +24,7 @@
 #include "sections/withheld.h"
 #include <weft/result/delays.h>
 #include <weft/result/expect.h>
+#include <weft/result/figure_table.h>
 #include <weft/result/figures.h>
 #include <weft/result/jobs.h>
 #include <weft/result/put.h>
@@ -129,24 +130,6 @@ static void put_plan(json_t *root, const struct report_input *input)
 
 // ---------------------------------------------------------------- what came out
 
-static void put_goodput(json_t *root, const struct report_input *input)
-{
-	struct goodput goodput;
-	json_t *to = object_in(root, "goodput");
-	goodput_of(&goodput, input);
-	put_count(to, "payload_bytes", goodput.payload_bytes);
-	put_time(to, "traffic_ps", goodput.traffic_ps);
-	put_count(to, "nics_sending", goodput.nics_sending);
-	put_count(to, "nics_receiving", goodput.nics_receiving);
-	if (goodput.traffic_ps == 0) {
-		put_reason(to, "total_bps", "no traffic");
-		put_reason(to, "per_nic_bps", "no traffic");
-		return;
-	}
-	put_real(to, "total_bps", goodput.total_bps);
-	put_real(to, "per_nic_bps", goodput.per_nic_bps);
-}
-
 static void put_collective(json_t *array, const struct collective *one)
 {
 	const struct outcome_collective *outcome = one->outcome;
@@ -230,42 +213,19 @@ static void put_latencies(json_t *root, const struct report_input *input)
 
 static void put_congestion(json_t *root, const struct report_input *input)
 {
-	const struct outcome *outcome = input->world->outcome;
-	const struct fabric_counters *fabric = &outcome->fabric;
-	uint64_t packets = input->data_packets, rtx = rtx_total(&outcome->transport);
 	json_t *to = object_in(root, "congestion");
 	put_text(to, "share_quality", is_sampled(input) ? "indication" : "measured");
-	put_count(to, "marked", fabric->marked);
-	put_real(to, "marked_share", share_of(fabric->marked, packets));
-	put_count(to, "trimmed_core", fabric->trimmed - fabric->trimmed_last_hop);
-	put_count(to, "trimmed_last_hop", fabric->trimmed_last_hop);
-	put_real(to, "trimmed_share", share_of(fabric->trimmed, packets));
-	put_count(to, "retransmitted", rtx);
-	put_real(to, "retransmitted_share", share_of(rtx, packets));
-	repeats_json(to, input);
-	if (is_sampled(input))
-		put_reason(to, "queue_bytes_max", NOT_IN_SAMPLE);
-	else
-		put_count(to, "queue_bytes_max", fabric->queue_bytes_max);
-	json_t *by_reason = object_in(to, "retransmitted_by");
-	for (enum rtx_reason reason = 0; reason < RTX_REASON_COUNT; reason++)
-		put_count(by_reason, rtx_name(reason), outcome->transport.rtx[reason]);
+	figures_json(root, "congestion", input);
+	figures_json(root, "congestion.retransmitted_by", input);
 }
 
 static void put_planes(json_t *root, const struct report_input *input)
 {
 	const struct outcome *outcome = input->world->outcome;
-	struct planes planes;
 	json_t *to = object_in(root, "planes");
-	planes_of(&planes, input);
-	put_real(to, "jain", planes.jain);
-	put_real(to, "max_to_mean", planes.max_to_mean);
-	if (is_sampled(input))
-		put_reason(to, "nic_max_to_mean", NOT_IN_SAMPLE);
-	else
-		put_real(to, "nic_max_to_mean", planes.nic_max_to_mean);
+	figures_json(root, "planes", input);
 	json_t *array = array_in(to, "each");
-	for (uint32_t i = 0; i < planes.count; i++) {
+	for (uint32_t i = 0; i < input->world->topology.planes; i++) {
 		json_t *row = row_in(array);
 		put_count(row, "plane", i);
 		put_count(row, "bytes", outcome->transport.plane_bytes[i]);
@@ -274,124 +234,6 @@ static void put_planes(json_t *root, const struct report_input *input)
 		else
 			put_count(row, "bytes_nic_max", outcome->plane_bytes_nic_max[i]);
 	}
-}
-
-// ---------------------------------------------------------------- counters and the run itself
-
-static void put_transport(json_t *root, const struct report_input *input)
-{
-	const struct transport_counters *from = &input->world->outcome->transport;
-	json_t *to = object_in(root, "transport");
-	put_count(to, "data_packets", from->data_packets);
-	put_count(to, "data_bytes", from->data_bytes);
-	put_count(to, "payload_bytes_new", from->payload_bytes_new);
-	put_count(to, "payload_bytes_placed", from->payload_bytes_placed);
-	put_count(to, "data_received", from->data_received);
-	put_count(to, "duplicates", from->duplicates);
-	put_count(to, "out_of_window", from->out_of_window);
-	put_count(to, "marks_received", from->marks_received);
-	put_count(to, "trims_received", from->trims_received);
-	put_count(to, "trims_last_hop", from->trims_last_hop);
-	put_count(to, "trims_new", from->trims_new);
-	put_count(to, "sacks_sent", from->sacks_sent);
-	put_count(to, "sacks_received", from->sacks_received);
-	put_count(to, "nacks_sent", from->nacks_sent);
-	put_count(to, "nacks_received", from->nacks_received);
-	put_count(to, "acks_sent", from->acks_sent);
-	put_count(to, "acks_received", from->acks_received);
-	put_count(to, "naks_sent", from->naks_sent);
-	put_count(to, "naks_received", from->naks_received);
-	put_count(to, "nacks_resource", from->nacks_resource);
-	put_count(to, "nacks_window", from->nacks_window);
-	put_count(to, "cnps_sent", from->cnps_sent);
-	put_count(to, "cnps_received", from->cnps_received);
-	put_count(to, "messages_sent", from->messages_sent);
-	put_count(to, "messages_flushed", from->messages_flushed);
-	put_count(to, "payload_bytes_flushed", from->payload_bytes_flushed);
-	put_count(to, "messages_received", from->messages_received);
-	put_count(to, "paths_skipped", from->paths_skipped);
-	put_count(to, "paths_retired", from->paths_retired);
-	put_count(to, "paths_replaced", from->paths_replaced);
-	put_count(to, "paths_reinstated", from->paths_reinstated);
-	put_count(to, "probes_sent", from->probes_sent);
-	put_count(to, "probes_answered", from->probes_answered);
-	put_count(to, "probes_lost", from->probes_lost);
-	put_count(to, "probes_late", from->probes_late);
-	put_count(to, "probes_received", from->probes_received);
-	put_count(to, "qps_failed", from->qps_failed);
-	put_count(to, "qps_failed_remote", from->qps_failed_remote);
-	put_count(to, "stamps_stale", from->stamps_stale);
-	put_count(to, "window_stalls", from->window_stalls);
-	put_count(to, "no_qp", from->no_qp);
-	put_count(to, "grants_sent", from->grants_sent);
-	put_count(to, "grants_received", from->grants_received);
-	put_count(to, "demands_sent", from->demands_sent);
-	put_count(to, "demands_received", from->demands_received);
-	put_count(to, "answers_dropped", from->answers_dropped);
-	put_count(to, "contexts_given", from->contexts_given);
-	put_count(to, "contexts_taken", from->contexts_taken);
-	put_count(to, "posts_deferred", from->posts_deferred);
-	put_count(to, "packets_deferred", from->packets_deferred);
-	put_count(to, "answers_idle", from->answers_idle);
-	put_count(to, "port_downs", from->port_downs);
-	put_count(to, "requests_sent", from->requests_sent);
-	put_count(to, "requests_received", from->requests_received);
-	put_count(to, "requests_lost", from->requests_lost);
-	put_count(to, "responses_sent", from->responses_sent);
-	put_count(to, "responses_received", from->responses_received);
-	put_count(to, "bad_packets", transport_refused(from));
-	put_count(to, "credits_sent", input->world->outcome->credits_sent);
-	json_t *by_reason = object_in(to, "refused");
-	for (enum refused_reason reason = 0; reason < REFUSED_REASON_COUNT; reason++)
-		put_count(by_reason, refused_name(reason), from->refused[reason]);
-}
-
-static void put_switches(json_t *root, const struct report_input *input)
-{
-	const struct fabric_counters *from = &input->world->outcome->fabric;
-	json_t *to = object_in(root, "switches");
-	put_count(to, "forwarded_control", from->forwarded[PACKET_CLASS_CONTROL]);
-	put_count(to, "forwarded_data", from->forwarded[PACKET_CLASS_DATA]);
-	put_count(to, "marked", from->marked);
-	put_count(to, "trimmed", from->trimmed);
-	put_count(to, "trimmed_last_hop", from->trimmed_last_hop);
-}
-
-static void put_conservation(json_t *root, const struct report_input *input)
-{
-	struct conservation sum;
-	json_t *to = object_in(root, "conservation");
-	conservation_of(&sum, input);
-	put(to, "holds", json_boolean(sum.holds));
-	put_count(to, "sent", sum.sent);
-	put_count(to, "doubled", sum.doubled);
-	put_count(to, "pauses_sent", sum.pauses_sent);
-	put_count(to, "pauses_taken", sum.pauses_taken);
-	put_count(to, "delivered", sum.delivered);
-	put_count(to, "dropped", sum.dropped);
-	put_count(to, "held", sum.held);
-	put_count(to, "not_sent", sum.unsent);
-}
-
-static void put_speed(json_t *root, const struct report_input *input)
-{
-	json_t *to = object_in(root, "speed");
-	double cpu_s = input->cpu_s > 0 ? input->cpu_s : input->wall_s;
-	put_real(to, "wall_s", input->wall_s);
-	put_real(to, "cpu_s", input->cpu_s);
-	put_count(to, "data_packets", input->data_packets);
-	put_count(to, "hops", input->hops);
-	put_count(to, "data_hops", input->data_hops);
-	put_count(to, "windows", input->windows);
-	put_count(to, "machine_visits", input->visits);
-	put_real(to, "data_packets_per_s", cpu_s > 0 ? (double)input->data_packets / cpu_s : 0);
-	put_real(to, "hops_per_s", cpu_s > 0 ? (double)input->hops / cpu_s : 0);
-	put_real(to, "ns_per_hop", input->hops > 0 ? cpu_s * 1e9 / (double)input->hops : 0);
-	put_count(to, "ranks", input->ranks);
-	put_real(to, "cpu_waiting_s", input->cpu_waiting_s);
-	put_real(to, "cpu_busiest_s", input->cpu_busiest_s);
-	put_count(to, "memory_peak_bytes", input->memory_peak_bytes);
-	put_count(to, "arena_bytes", input->world->arena->used);
 }
 
 // ---------------------------------------------------------------- runs with a clock or frames
@@ -471,7 +313,7 @@ int report_json(FILE *to, const struct report_input *input)
 	knobs_json(root, input);
 	faults_json(root, input);
 	put_plan(root, input);
-	put_goodput(root, input);
+	figures_json(root, "goodput", input);
 	put_collectives(root, input);
 	jobs_json(root, input);
 	program_json(root, input);
@@ -480,14 +322,15 @@ int report_json(FILE *to, const struct report_input *input)
 	racks_json(root, input);
 	drops_json(root, input);
 	put_planes(root, input);
-	put_transport(root, input);
-	put_switches(root, input);
-	put_conservation(root, input);
+	figures_json(root, "transport", input);
+	figures_json(root, "transport.refused", input);
+	figures_json(root, "switches", input);
+	figures_json(root, "conservation", input);
 	buffer_json(root, input);
 	pauses_json(root, input);
 	skip_json(root, input);
 	watch_json(root, input);
-	put_speed(root, input);
+	figures_json(root, "speed", input);
 	put_emulation(root, input);
 	gpu_json(root, input);
 	if (input->world->scenario->expectation_count > 0)

@@ -17,6 +17,7 @@
 #include "sections/taken.h"
 #include "sections/watch.h"
 #include <weft/result/expect.h>
+#include <weft/result/figure_table.h>
 #include <weft/result/figures.h>
 #include <weft/result/jobs.h>
 #include <weft/result/number.h>
@@ -278,34 +279,11 @@ static void flows(FILE *to, const struct report_input *input)
 
 // ---------------------------------------------------------------- congestion and loss
 
-static void share_line(FILE *to, const struct report_input *input, const char *what, uint64_t count)
-{
-	struct text text[2];
-	fprintf(to, "  %-28s %17s  %9s of data packets%s\n", what, number_grouped(&text[0], count),
-		number_share(&text[1], share_of(count, input->data_packets)),
-		is_sampled(input) ? " (indication)" : "");
-}
-
 static void congestion(FILE *to, const struct report_input *input)
 {
-	const struct outcome *outcome = input->world->outcome;
-	const struct fabric_counters *fabric = &outcome->fabric;
-	struct text text;
 	fprintf(to, "\nCongestion%s\n",
 		is_sampled(input) ? " (of what ran: shares are an indication only)" : "");
-	share_line(to, input, "ECN marks", fabric->marked);
-	share_line(to, input, "trims in the core", fabric->trimmed - fabric->trimmed_last_hop);
-	share_line(to, input, "trims at the last hop", fabric->trimmed_last_hop);
-	share_line(to, input, "retransmissions", rtx_total(&outcome->transport));
-	for (enum rtx_reason reason = 0; reason < RTX_REASON_COUNT; reason++)
-		if (reason != RTX_SLEEK || input->world->transport.sleek)
-			fprintf(to, "    %-26s %17s\n", rtx_name(reason),
-				number_grouped(&text, outcome->transport.rtx[reason]));
-	if (is_sampled(input))
-		fprintf(to, "  %-28s %s\n", "deepest data queue", NOT_IN_SAMPLE);
-	else
-		fprintf(to, "  %-28s %17s\n", "deepest data queue",
-			number_bytes(&text, fabric->queue_bytes_max));
+	figures_table(to, "congestion", input);
 }
 
 static void drops(FILE *to, const struct report_input *input)
@@ -327,15 +305,10 @@ static void drops(FILE *to, const struct report_input *input)
 // Packets that no honest peer sends: nothing is said of them where there are none.
 static void refused(FILE *to, const struct report_input *input)
 {
-	const struct transport_counters *transport = &input->world->outcome->transport;
-	struct text text;
-	if (transport_refused(transport) == 0)
+	if (transport_refused(&input->world->outcome->transport) == 0)
 		return;
 	fprintf(to, "\nRefused by their target: nothing placed, no window moved\n");
-	for (enum refused_reason reason = 0; reason < REFUSED_REASON_COUNT; reason++)
-		if (transport->refused[reason] > 0)
-			fprintf(to, "  %-28s %17s\n", refused_name(reason),
-				number_grouped(&text, transport->refused[reason]));
+	figures_table(to, "transport.refused", input);
 }
 
 static void balance(FILE *to, const struct report_input *input)

@@ -163,7 +163,7 @@ void report_study_measure(struct study_run *ret, const struct report_input *inpu
 	for (uint32_t i = 0; i < STUDY_FIGURES_MAX; i++)
 		ret->figures[i] = NAN;
 	for (uint32_t i = 0; ret->is_complete && i < study_figure_count(); i++)
-		ret->figures[i] = study_figure(i)->of(input);
+		ret->figures[i] = study_figure_of(study_figure(i), input);
 	ret->is_imprecise = report_imprecise(input) > 0;
 	ret->warned = warnings_bits(input->world);
 	measure_expectations(ret, input);

@@ -21,11 +21,15 @@ struct study_figure {
 	bool is_head;					// of the short table
 	double (*of)(const struct report_input *input); // NAN: this run has none
 	const char *missing;				// why; NULL: each run has one
+	const struct figure_row *row;			// of the table of figures; no `of` then
 };
 
 // All of them, [study_figure_count()].
 const struct study_figure *study_figure(uint32_t index);
 uint32_t study_figure_count(void);
+
+// What it comes to in a run; NAN: this run has none.
+double study_figure_of(const struct study_figure *figure, const struct report_input *input);
 
 // "397.1 Gb/s", "-" for NAN.
 const char *study_number(struct text *ret, enum study_unit unit, double value);

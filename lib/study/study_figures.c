@@ -5,12 +5,13 @@
 
 #include "study.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <weft/core/check.h>
 
+#include <weft/result/figure_table.h>
 #include <weft/result/figures.h>
 
 static double seconds(ps_t time)
@@ -146,81 +147,7 @@ static double far_p99(const struct report_input *input)
 	return message_time(input, PAIR_ACROSS_T1, true);
 }
 
-// ---------------------------------------------------------------- congestion
-
-static double marked(const struct report_input *input)
-{
-	return share_of(input->world->outcome->fabric.marked, input->data_packets);
-}
-
-static double trimmed_core(const struct report_input *input)
-{
-	const struct fabric_counters *fabric = &input->world->outcome->fabric;
-	return (double)(fabric->trimmed - fabric->trimmed_last_hop);
-}
-
-static double trimmed_last_hop(const struct report_input *input)
-{
-	return (double)input->world->outcome->fabric.trimmed_last_hop;
-}
-
-static double dropped(const struct report_input *input)
-{
-	uint64_t sum = 0;
-	for (enum drop_reason reason = 0; reason < DROP_REASON_COUNT; reason++)
-		sum += drops_of(input, reason);
-	return (double)sum;
-}
-
-static double retransmitted(const struct report_input *input)
-{
-	return share_of(rtx_total(&input->world->outcome->transport), input->data_packets);
-}
-
-static double rtx_nack(const struct report_input *input)
-{
-	return (double)input->world->outcome->transport.rtx[RTX_NACK];
-}
-
-static double rtx_timeout(const struct report_input *input)
-{
-	return (double)input->world->outcome->transport.rtx[RTX_TIMEOUT];
-}
-
-static double rtx_hole(const struct report_input *input)
-{
-	return (double)input->world->outcome->transport.rtx[RTX_HOLE];
-}
-
-static double rtx_sleek(const struct report_input *input)
-{
-	return (double)input->world->outcome->transport.rtx[RTX_SLEEK];
-}
-
-static double rtx_ack(const struct report_input *input)
-{
-	return (double)input->world->outcome->transport.rtx[RTX_ACK];
-}
-
-static double duplicates(const struct report_input *input)
-{
-	return (double)input->world->outcome->transport.duplicates;
-}
-
-static double packets(const struct report_input *input)
-{
-	return (double)input->data_packets;
-}
-
-static double acknowledgements(const struct report_input *input)
-{
-	return (double)input->world->outcome->transport.sacks_received;
-}
-
-static double queue_max(const struct report_input *input)
-{
-	return is_sampled(input) ? NAN : (double)input->world->outcome->fabric.queue_bytes_max;
-}
+// ---------------------------------------------------------------- queues and planes
 
 // Of all ports of NICs, added up; what PFC does between switches ends there, too.
 static double paused(const struct report_input *input)
@@ -243,49 +170,64 @@ static double planes_uneven(const struct report_input *input)
 #define NO_COLLECTIVES "no collective, not all ended, or a stated error above 10 %"
 #define NO_SUCH_MESSAGES "no such messages; those of flows are the flows"
 
-static const struct study_figure figures[] = {
-	{"goodput_bps", "Goodput per receiving NIC", STUDY_RATE, true, goodput, NO_TRAFFIC},
-	{"done_s", "Last completion", STUDY_TIME, true, done, NOT_IN_SAMPLE},
-	{"fct_p50_s", "Flow completion time, median", STUDY_TIME, true, flow_p50, NO_FLOWS},
-	{"fct_p99_s", "Flow completion time, p99", STUDY_TIME, true, flow_p99, NO_FLOWS},
-	{"fct_max_s", "Flow completion time, longest", STUDY_TIME, true, flow_max, NO_FLOWS},
-	{"fairness", "Fairness of the flows' rates (Jain)", STUDY_FACTOR, false, fairness,
-	 NO_FLOWS},
+// Before those of the table of figures (figures.def), and behind them.
+static const struct study_figure times_and_rates[] = {
+	{"goodput_bps", "Goodput per receiving NIC", STUDY_RATE, true, goodput, NO_TRAFFIC, NULL},
+	{"done_s", "Last completion", STUDY_TIME, true, done, NOT_IN_SAMPLE, NULL},
+	{"fct_p50_s", "Flow completion time, median", STUDY_TIME, true, flow_p50, NO_FLOWS, NULL},
+	{"fct_p99_s", "Flow completion time, p99", STUDY_TIME, true, flow_p99, NO_FLOWS, NULL},
+	{"fct_max_s", "Flow completion time, longest", STUDY_TIME, true, flow_max, NO_FLOWS, NULL},
+	{"fairness", "Fairness of the flows' rates (Jain)", STUDY_FACTOR, false, fairness, NO_FLOWS,
+	 NULL},
 	{"collective_s", "Time of a collective, mean", STUDY_TIME, true, collective_time,
-	 NO_COLLECTIVES},
+	 NO_COLLECTIVES, NULL},
 	{"busbw_bps", "Bus bandwidth of a collective, mean", STUDY_RATE, true, busbw,
-	 NO_COLLECTIVES},
+	 NO_COLLECTIVES, NULL},
 	{"message_same_t0_p50_s", "Message below one T0, median", STUDY_TIME, false, near_p50,
-	 NO_SUCH_MESSAGES},
+	 NO_SUCH_MESSAGES, NULL},
 	{"message_same_t0_p99_s", "Message below one T0, p99", STUDY_TIME, false, near_p99,
-	 NO_SUCH_MESSAGES},
+	 NO_SUCH_MESSAGES, NULL},
 	{"message_across_t1_p50_s", "Message across T1, median", STUDY_TIME, false, far_p50,
-	 NO_SUCH_MESSAGES},
+	 NO_SUCH_MESSAGES, NULL},
 	{"message_across_t1_p99_s", "Message across T1, p99", STUDY_TIME, false, far_p99,
-	 NO_SUCH_MESSAGES},
-	{"marked_share", "Marks, share of data packets", STUDY_SHARE, false, marked, NULL},
-	{"trimmed_core", "Trimmed before the last hop", STUDY_COUNT, false, trimmed_core, NULL},
-	{"trimmed_last_hop", "Trimmed at the last hop", STUDY_COUNT, false, trimmed_last_hop, NULL},
-	{"dropped", "Dropped", STUDY_COUNT, false, dropped, NULL},
-	{"retransmitted_share", "Sent again, share of data packets", STUDY_SHARE, false,
-	 retransmitted, NULL},
-	{"rtx_nack", "Sent again for a NACK", STUDY_COUNT, false, rtx_nack, NULL},
-	{"rtx_timeout", "Sent again for a timeout", STUDY_COUNT, false, rtx_timeout, NULL},
-	{"rtx_hole", "Sent again for a hole", STUDY_COUNT, false, rtx_hole, NULL},
-	{"rtx_sleek", "Sent again by SLEEK", STUDY_COUNT, false, rtx_sleek, NULL},
-	{"rtx_ack", "Sent again for a transport ACK", STUDY_COUNT, false, rtx_ack, NULL},
-	{"duplicates", "Received twice", STUDY_COUNT, false, duplicates, NULL},
-	{"data_packets", "Data packets sent", STUDY_COUNT, false, packets, NULL},
-	{"sacks", "SACKs received", STUDY_COUNT, false, acknowledgements, NULL},
-	{"queue_bytes_max", "Deepest data queue", STUDY_BYTES, false, queue_max,
-	 "a sample has not all queues"},
+	 NO_SUCH_MESSAGES, NULL},
+};
+static const struct study_figure others[] = {
 	{"nic_paused_s", "Time that ports of NICs were paused, added up", STUDY_TIME, false, paused,
-	 "no PFC"},
+	 "no PFC", NULL},
 	{"planes_max_to_mean", "Busiest plane over mean plane", STUDY_FACTOR, false, planes_uneven,
-	 "one plane, or no data packet"},
+	 "one plane, or no data packet", NULL},
 };
 
-static_assert(sizeof(figures) / sizeof(*figures) <= STUDY_FIGURES_MAX, "room in a study_run");
+static struct study_figure figures[STUDY_FIGURES_MAX];
+static uint32_t figure_total; // 0: the list is not made yet
+
+static void add(const struct study_figure *figure)
+{
+	check(figure_total < STUDY_FIGURES_MAX);
+	figures[figure_total++] = *figure;
+}
+
+static void list_figures(void)
+{
+	static const enum study_unit units[] = {[FIGURE_COUNT] = STUDY_COUNT,
+						[FIGURE_BYTES] = STUDY_BYTES,
+						[FIGURE_SHARE] = STUDY_SHARE};
+	for (size_t i = 0; i < sizeof(times_and_rates) / sizeof(*times_and_rates); i++)
+		add(&times_and_rates[i]);
+	for (uint32_t i = 0; i < figure_count(); i++) {
+		const struct figure_row *row = figure_at(i);
+		if (row->study != NULL)
+			add(&(struct study_figure){
+				.name = row->study,
+				.title = row->label,
+				.unit = units[row->unit],
+				.row = row,
+				.missing = row->needs & FIGURE_ALL_QUEUES ? NOT_IN_SAMPLE : NULL});
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		add(&others[i]);
+}
 
 const struct study_figure *study_figure(uint32_t index)
 {
@@ -295,7 +237,14 @@ const struct study_figure *study_figure(uint32_t index)
 
 uint32_t study_figure_count(void)
 {
-	return sizeof(figures) / sizeof(*figures);
+	if (figure_total == 0)
+		list_figures();
+	return figure_total;
+}
+
+double study_figure_of(const struct study_figure *figure, const struct report_input *input)
+{
+	return figure->row != NULL ? figure_real(figure->row, input) : figure->of(input);
 }
 
 // ---------------------------------------------------------------- while a run goes on
@@ -303,8 +252,8 @@ uint32_t study_figure_count(void)
 // Counts and times that only rise.
 static bool only_rises(const struct study_figure *figure)
 {
-	return (figure->unit == STUDY_COUNT && figure->of != acknowledgements) ||
-		figure->of == queue_max || figure->of == paused;
+	return (figure->unit == STUDY_COUNT && strcmp(figure->name, "sacks") != 0) ||
+		figure->unit == STUDY_BYTES || figure->of == paused;
 }
 
 // A flow that is not done has taken the time from its start to now.
@@ -365,9 +314,9 @@ double report_study_so_far(uint32_t figure, const struct report_input *input)
 		return input->world->flow_count > 0 ? flow_max_so_far(input) : NAN;
 	if (of->of == collective_time)
 		return collective_so_far(input);
-	if (of->of == retransmitted)
+	if (strcmp(of->name, "retransmitted_share") == 0)
 		return retransmitted_so_far(input);
-	return only_rises(of) ? of->of(input) : NAN;
+	return only_rises(of) ? study_figure_of(of, input) : NAN;
 }
 
 // All that flows are of, as if the last of them were done by now.

@@ -245,7 +245,7 @@ static void point_line(FILE *to, const struct report_study *study, uint32_t poin
 static void point_table(FILE *to, const struct report_study *study)
 {
 	static const char *const heads[COLUMN_COUNT] = {
-		"goodput", "done at", "FCT p99", "collective", "marked", "sent again", "queue max"};
+		"goodput", "done at", "FCT p99", "collective", "marked", "retx rate", "queue max"};
 	int width = name_width(study);
 	bool is_one = study->plan.seeds == 1;
 	fprintf(to, "  %-*s", width, "");

@@ -145,7 +145,7 @@ sources+=(
   lib/gpu/{data_host,generator_host,lateness,link,link_check,link_file,link_guard,link_state,load_host,player,record,watch}.c
   lib/engine/stop.c "${wire[@]}" "${traces[@]}")
 # Readers of results and logs, whose schemas are made from docs.
-python3 lib/result/schemas.py "$folder/schema_texts.c" result=docs/result.schema.json study=docs/study.schema.json book=docs/book.schema.json
+python3 lib/result/schemas.py . "$folder"
 mapfile -t readers < <(find lib/{result,diagnose,verdict,study,page} -name '*.c')
 sources+=("${readers[@]}" "$folder/schema_texts.c")
 libraries+=(-lcrypto)

@@ -28,7 +28,7 @@ loss BEHIND the capture point, repaired by go-back-N; certain
 9 writes of 64 KiB begun, 6 acknowledged after 28.5 to 225 ms, median 54 ms
 11 NAKs (PSN sequence error); all 11 PSNs had passed here 0.2 to 2.8 ms before the NAK
 no hole before the tap, nothing out of order, nothing doubled (no PSN twice with one IP identification)
-653 of 1,181 data packets (55 % of their bytes) were sent again; 528 are new
+653 of 1,181 data packets (55 % of their bytes) were retransmitted; 528 are new
 at least 11 losses: what is lost while the receiver discards leaves no trace
 NAK to repeat: 2.1 to 18.2 ms 8 times; 73 to 84 ms 2 times, after silence of 49 to 58 ms: a timer; 1 open
 not it: no ECT, no CE, no CNP, no pause

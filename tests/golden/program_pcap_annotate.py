@@ -21,7 +21,7 @@ GIVEN = pathlib.Path(SHARED, "data", "captures", "given", "roce")
 OWN = {
     "clean-write": None,
     "rocev2-clean-write": None,
-    "rocev2-go-back-n": r"asks for PSN \d+: loss_before; sent again in packet \d+",
+    "rocev2-go-back-n": r"asks for PSN \d+: loss_before; retransmitted in packet \d+",
     "reorder": None,  # MRC sprays: it is no fault
     "trim-last-hop": r"PSN \d+ trimmed",
     "loss-timer": r"repeat from PSN \d+ that nothing asked for: loss_behind",

@@ -390,7 +390,7 @@ def check_verdicts(folder, result):
         check(got == status and errors == "", f"{profile}: status {got}, that of weft verdict is {status}")
         word = {0: "PASS", 1: "FAIL", 5: "NOT VALID"}[status]
         check(f"Verdict {word}, held against {profile}" in text, f"{profile}: {word}")
-        row = r"^ *(?:met|missed) +(goodput of a NIC|sent again) +(\S+ \S+)"
+        row = r"^ *(?:met|missed) +(goodput of a NIC|retransmitted) +(\S+ \S+)"
         told = re.findall(row, said, re.M | re.I)
         check(told and re.findall(row, text, re.M | re.I) == told, f"{profile}: figures as weft verdict has them: {told}")
         check(("\nFiles\n" in text) == (not words), "--no-files writes none")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""result.json of runs of every kind, study.json and book.json against their schemas in docs: what weft writes is valid, and what
+"""result.json of runs of every kind, study.json and book.json against their schemas: what weft writes is valid, and what
 is spoilt is not."""
 import copy
 import json
@@ -78,7 +78,7 @@ def run(words, folder):
 def check_other(kind, folder):
     """A study, or a book."""
     words, spoils = OTHERS[kind]
-    schema = json.loads(pathlib.Path(SOURCE, "docs", f"{kind}.schema.json").read_text())
+    schema = json.loads(pathlib.Path(os.environ["WEFT_SCHEMAS"], f"{kind}.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     valid = jsonschema.Draft202012Validator(schema)
     done = weft.run(*words, "--out", folder)
@@ -92,7 +92,7 @@ def check_other(kind, folder):
 
 
 def main():
-    schema = json.loads(pathlib.Path(SOURCE, "docs", "result.schema.json").read_text())
+    schema = json.loads(pathlib.Path(os.environ["WEFT_SCHEMAS"], "result.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     valid, seen, good = jsonschema.Draft202012Validator(schema), set(), None
     with tempfile.TemporaryDirectory() as name:

@@ -62,7 +62,7 @@ def check_runs(folder, healthy):
     check(got["verdict"] == "pass" and checks["goodput of a NIC"]["limit"] == 0.93 * 200e9, "a healthy permutation passes")
     lossy = run(folder, "lossy", "--fault", "{kind: loss, at: all, probability: 1%}")
     got, checks = states(lossy, "strict")
-    check(got["verdict"] == "fail" and checks["nothing sent again"]["state"] == "missed" and
+    check(got["verdict"] == "fail" and checks["nothing retransmitted"]["state"] == "missed" and
           checks["no drops on cables"]["measured"] > 0, "a lossy cable fails strict")
     partial = run(folder, "partial", "--set", "limits.time=500us")
     got, _ = states(partial, "pairwise")

@@ -23,14 +23,11 @@ if [ "$lint" = circles ]; then
   printf '%s\n#include <weft/cc/cc.h>\n\nps_t cc_round(ps_t now)\n{\n\treturn cc_pick(now);\n}\n' "$spdx" >"$tree/lib/cc/round.c"
   printf '# none\n' >"$tree/circles.txt"
 fi
-if [ "$lint" = schema ]; then
-  mkdir -p "$tree/docs" "$tree/lib/result" "$tree/lib/study"
-  mkdir -p "$tree/apps/validate-fabric"
-  printf '#define RESULT_SCHEMA 1\n' >"$tree/lib/result/json.c"
-  printf '#define STUDY_SCHEMA 1\n' >"$tree/lib/study/study_write.c"
-  printf '#define BOOK_SCHEMA 1\n' >"$tree/apps/validate-fabric/page_json.c"
-  printf '# Result\n\n## Fields of result.json\n\n| `schema` | integer | version |\n| `end_ps` | time or null | |\n\n## A book\n\n| `schema` | integer | version |\n\n## Many runs\n\n| `schema` | integer | version |\n' >"$tree/docs/result.md"
-  "$here/schema.py" "$tree" --write
+
+if [ "$lint" = figures ]; then
+  mkdir -p "$tree/docs" "$tree/lib/result"
+  printf '| `run.end_ps` | time or null | when it ended |\n' >"$tree/docs/result.md"
+  printf 'FIGURE("run", "end_ps", PS, TRAFFIC, end(it), "when it ended")\n' >"$tree/lib/result/figures.def"
 fi
 
 # Compiles lib/cc/pick.c into the archive that purity.sh reads.
@@ -56,7 +53,7 @@ run_lint() {
   case "$lint" in
   circles) objects && "$here/circles.py" "$tree/build" "$tree/circles.txt" ;;
   purity) archive && "$here/purity.sh" "$here/pure_symbols.txt" "$tree/libweft_cc.a" ;;
-  layers | sizes | draws | links | schema) "$here/$lint.py" "$tree" ;;
+  layers | sizes | draws | links) "$here/$lint.py" "$tree" ;;
   *) "$here/$lint.sh" "$tree" ;;
   esac
 }
@@ -138,11 +135,9 @@ links)
   finds 'docs/x.md:1: ../lib/cc/pack.c is not there' docs/x.md 'See [this](../lib/cc/pack.c).\n'
   finds 'docs/x.md:1: lib/cc/pack.c is not there' docs/x.md 'See `lib/cc/pack.c`.\n'
   ;;
-schema)
-  finds 'is not what docs/result.md lists' docs/result.md '| `surprise` | text | |\n'
-  finds 'is not what docs/result.md lists' docs/result.schema.json ' '
-  finds 'docs/book.schema.json is not what' docs/book.schema.json ' '
-  finds 'docs/study.schema.json is not what' docs/study.schema.json ' '
+figures)
+  finds 'has not the row of figures.def: | `run.hops` | integer | over all |' lib/result/figures.def 'FIGURE("run", "hops", COUNT, ALWAYS, it->hops, "over all")\n'
+  finds 'has not the row of figures.def: | `run.end_ps` | time | its end |' lib/result/figures.def 'FIGURE("run", "end_ps", PS, ALWAYS, end(it), "its end")\n'
   ;;
 scripts) finds 'SC2086' run "rm \$1\n" ;;
 *) echo "no control for $lint" && exit 1 ;;

@@ -12,7 +12,6 @@ EXCEPTIONS = {  # path: (limit, reason)
     "include/weft/workload/workload.h": (340, "front door of six files; to be split by noun once its callers stand"),
     "include/weft/fabric/fabric.h": (290, "the topology as plain data and the switch; to be split by noun"),
     "include/installed/weft/wire/wire.h": (280, "verbs, choices, view and SRv6 in one front door; to be split by noun"),
-    "lib/result/json.c": (510, "the sections of result.json in their order; to be split by section"),
     "lib/scenario/scenario_keys.c": (970, "one table, a row for each key"),
 }
 

@@ -73,13 +73,14 @@ static void asked_words(char *ret, size_t bytes, const struct flow_repair *repai
 {
 	const char *cause = flow_cause_name((enum flow_cause)repair->cause);
 	if (!asks)
-		snprintf(ret, bytes, "PSN %" PRIu32 ": %s; sent again in packet %" PRIu64,
+		snprintf(ret, bytes, "PSN %" PRIu32 ": %s; retransmitted in packet %" PRIu64,
 			 repair->psn, cause, repair->repeat);
 	else if (repair->repeat == 0)
 		snprintf(ret, bytes, "asks for PSN %" PRIu32 ": %s; no repeat was seen",
 			 repair->psn, cause);
 	else
-		snprintf(ret, bytes, "asks for PSN %" PRIu32 ": %s; sent again in packet %" PRIu64,
+		snprintf(ret, bytes,
+			 "asks for PSN %" PRIu32 ": %s; retransmitted in packet %" PRIu64,
 			 repair->psn, cause, repair->repeat);
 }
 

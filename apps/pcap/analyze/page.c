@@ -113,7 +113,7 @@ static void put_repair(FILE *to, const struct ladder *ladder)
 	else if (!repair->is_timer && repair->number != 0)
 		fprintf(to, "; asked for by packet %" PRIu64, repair->number);
 	fprintf(to,
-		"; sent again from packet %" PRIu64 " on. Rows are packets of this QP, as they "
+		"; retransmitted from packet %" PRIu64 " on. Rows are packets of this QP, as they "
 		"passed the capture point; times are from the first one.</p>\n",
 		repair->repeat);
 	put_ladder(to, ladder);

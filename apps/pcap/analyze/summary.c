@@ -53,7 +53,7 @@ static void say_headline(const struct out *out)
 		fprintf(out->to, "no fault found%s%s\n",
 			out->report->partial_streams > 0
 				? " on the paths that pass here"
-				: ": nothing lost, sent again, doubled or out of order",
+				: ": nothing lost, retransmitted, doubled or out of order",
 			story->one_way > 0 && story->connections == 0
 				? ", as far as one direction tells"
 				: "");
@@ -241,12 +241,12 @@ static void say_again(const struct out *out)
 	const struct story *story = out->story;
 	uint64_t again = story->again - story->doubled;
 	if (again == 0) {
-		fprintf(out->to, "none of %s data packets (%.4g MB of payload) was sent again\n",
+		fprintf(out->to, "none of %s data packets (%.4g MB of payload) was retransmitted\n",
 			n(story->data), (double)story->data_bytes / 1e6);
 		return;
 	}
 	fprintf(out->to,
-		"%s of %s data packets (%.0f %% of their bytes) were sent again; %s are new\n",
+		"%s of %s data packets (%.0f %% of their bytes) were retransmitted; %s are new\n",
 		n(again), n(story->data), percent(story->again_bytes, story->data_bytes),
 		n(story->data - story->again));
 }

@@ -53,7 +53,7 @@ void trust_advice(FILE *to, enum trust trust)
 			"(tcpdump -s 128), more with tunnels\n");
 	else
 		fprintf(to,
-			"withheld: what was lost, sent again or doubled cannot be told from the "
+			"withheld: what was lost, retransmitted or doubled cannot be told from the "
 			"copies; "
 			"take them out (editcap -d IN OUT) and analyze that\n"
 			"look at: a mirror session that takes both directions of a port, or two "

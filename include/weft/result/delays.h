@@ -27,9 +27,6 @@ struct worst_pairs {
 
 void worst_pairs_find(struct worst_pairs *ret, const struct world_delays *delays);
 
-// Of `congestion`: repeats by what became of them.
-void repeats_json(json_t *to, const struct report_input *input);
-
 // The `delays` and `collective_times` of result.json, and their part of the table.
 void delays_json(json_t *root, const struct report_input *input);
 void delays_table(FILE *to, const struct report_input *input);

@@ -19,7 +19,7 @@ extern "C" {
 
 // Reads `text`, which was read from `path`. -EINVAL with the file and the first fault where it is
 // no JSON, no result, of another version of its fields, a field is missing, unknown, of a wrong
-// type or below what it can be (docs/*.schema.json), or figures contradict each other (a median
+// type or below what it can be (*.schema.json), or figures contradict each other (a median
 // above the maximum, more arrived than was sent, `run.partial` against `run.end`). -ENOMEM. The
 // caller frees *ret.
 int result_parse(struct result **ret, const char *path, const char *text, size_t bytes,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A JSON text held against a JSON Schema, of which there is as much as docs/*.schema.json use:
-// type, properties, required, additionalProperties, items, const, minimum. (Debian has no library
-// for C.)
+// A JSON text held against a JSON Schema, of which there is as much as weft's
+// (lib/result/schemas.py) use: type, properties, required, additionalProperties, items, const,
+// minimum. (Debian has no library for C.)
 #pragma once
 
 #include <jansson.h>

@@ -17,21 +17,8 @@
 
 #define NOT_TIMED "not measured: watch.delays is false"
 #define IN_ORDER_ONLY "RoCEv2 takes packets in order only"
-#define NOT_TOLD "RoCEv2's packets do not say that they are repeats"
 #define TOO_MANY_PAIRS "not kept: more than 16,384 pairs of NICs"
 static_assert(DELAY_PAIRS_MAX == 16384, "the text says so");
-
-void repeats_json(json_t *to, const struct report_input *input)
-{
-	const struct transport_counters *counters = &input->world->outcome->transport;
-	if (input->world->transport.kind == TRANSPORT_RC) {
-		put_reason(to, "retransmitted_needed", NOT_TOLD);
-		put_reason(to, "retransmitted_spurious", NOT_TOLD);
-		return;
-	}
-	put_count(to, "retransmitted_needed", counters->rtx_placed);
-	put_count(to, "retransmitted_spurious", counters->rtx_spurious);
-}
 
 // ---------------------------------------------------------------- packets
 

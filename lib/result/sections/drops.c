@@ -3,6 +3,7 @@
 
 #include "drops.h"
 
+#include <weft/result/figure_table.h>
 #include <weft/result/figures.h>
 #include <weft/result/put.h>
 
@@ -19,17 +20,8 @@ static void put_drops(json_t *root, const struct report_input *input)
 	}
 }
 
-static void put_cables(json_t *root, const struct report_input *input)
-{
-	json_t *to = object_in(root, "cables");
-	put_count(to, "damaged", input->damaged);
-	put_count(to, "doubled", input->doubled);
-	put_count(to, "held_back", input->held_back);
-	put_count(to, "late_full", input->late_full);
-}
-
 void drops_json(json_t *root, const struct report_input *input)
 {
 	put_drops(root, input);
-	put_cables(root, input);
+	figures_json(root, "cables", input);
 }

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 
+#include <weft/result/figure_table.h>
 #include <weft/result/figures.h>
 #include <weft/result/number.h>
 #include <weft/result/put.h>
@@ -60,27 +61,11 @@ static void put_deadlock(json_t *to, const struct world *world)
 void pauses_json(json_t *root, const struct report_input *input)
 {
 	const struct world *world = input->world;
-	const struct pause_counters *counters = &world->outcome->fabric.pause;
-	const struct world_pauses *pauses = world->pauses;
-	if (pauses == NULL)
+	if (world->pauses == NULL)
 		return;
 	json_t *to = object_in(root, "pfc");
 	put_limits(to, world);
-	put_count(to, "pauses_sent", counters->pauses_sent);
-	put_count(to, "resumes_sent", counters->resumes_sent);
-	put_count(to, "pauses_to_nics", pauses->nic_pauses);
-	put_count(to, "resumes_to_nics", pauses->nic_resumes);
-	put_count(to, "pauses_to_switches", counters->pauses_received);
-	put_count(to, "resumes_to_switches", counters->resumes_received);
-	put_time(to, "nic_paused_ps", pauses->nic_paused_ps);
-	put_time(to, "switch_paused_ps", (ps_t)counters->paused_ps);
-	if (is_sampled(input))
-		put_reason(to, "headroom_used_max_bytes", NOT_IN_SAMPLE);
-	else
-		put_count(to, "headroom_used_max_bytes", counters->headroom_bytes_max);
-	put_count(to, "headroom_drops", world->outcome->fabric.dropped[DROP_HEADROOM_FULL]);
-	put_count(to, "watch_fired", counters->watch_fired);
-	put_count(to, "paused_cables", pauses->cable_count);
+	figures_json(root, "pfc", input);
 	put_cables(to, world);
 	put_deadlock(to, world);
 }

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of figures (lib/result/figures.def): a counter or a figure is one row of it, and every
+// output takes it from there.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include <weft/result/report.h>
+
+// Units: COUNT and BYTES are whole numbers, PS a time, FLAG yes or no, all others real numbers.
+enum figure_unit {
+	FIGURE_COUNT,
+	FIGURE_BYTES,
+	FIGURE_PS,
+	FIGURE_FLAG,
+	FIGURE_SHARE,
+	FIGURE_FACTOR,
+	FIGURE_RATE, // bits per second
+	FIGURE_PER_S,
+	FIGURE_S,
+	FIGURE_NS,
+};
+
+// What a run must have for a figure; a set of bits.
+enum figure_needs {
+	FIGURE_ALWAYS = 0,
+	FIGURE_TRAFFIC = 1,	  // time with traffic
+	FIGURE_ALL_QUEUES = 2,	  // no sample: it has no extremes
+	FIGURE_REPEATS_NAMED = 4, // a transport whose packets say that they are repeats
+	FIGURE_OWN_FABRIC = 8,	  // weft's, not one between hosts in wall time
+	FIGURE_ALL_HOSTS = 16,	  // of hosts in wall time all have told
+	FIGURE_VIRTUAL_TIME = 32, // windows
+};
+
+// How the terminal table shows it.
+enum figure_shown {
+	FIGURE_HIDDEN,
+	FIGURE_ALONE,
+	FIGURE_WITH_SHARE, // of the data packets
+	FIGURE_PART,	   // of the line above
+	FIGURE_PART_NOT_ZERO,
+	FIGURE_NOT_ZERO,
+};
+
+// A figure's value, by its unit.
+struct figure_value {
+	uint64_t count; // COUNT, BYTES, FLAG, PS
+	double real;	// all others
+};
+
+struct figure_row {
+	const char *section, *key;
+	enum figure_unit unit;
+	uint32_t needs;
+	void (*get)(struct figure_value *ret, const struct report_input *it);
+	const char *meaning;
+	// NULL where it is not there.
+	const char *label;	 // what tables, page and studies call it
+	enum figure_shown shown; // in the terminal table
+	bool on_page;
+	const char *study;    // its key in a study
+	const char *standard; // what drafts and other tools call it
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// All rows, [figure_count()], in the order of their definition.
+const struct figure_row *figure_at(uint32_t index);
+uint32_t figure_count(void);
+
+// The row of "planes.jain", which has to be there.
+const struct figure_row *figure_find(const char *path);
+
+// Why a run has no such figure; NULL: it has.
+const char *figure_missing(const struct figure_row *row, const struct report_input *input);
+
+// What it comes to, as a real number; NAN where the run has none.
+double figure_real(const struct figure_row *row, const struct report_input *input);
+
+// Puts all rows of `section` ("transport.refused") into that object of the document, which is made
+// where it is not there.
+void figures_json(json_t *root, const char *section, const struct report_input *input);
+
+// Prints the lines of the terminal table that `section` and its parts have. Returns how many.
+uint32_t figures_table(FILE *to, const char *section, const struct report_input *input);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// See figure_table.h.
+
+#include <weft/result/figure_table.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include <weft/core/check.h>
+#include <weft/result/figures.h>
+#include <weft/result/number.h>
+#include <weft/result/put.h>
+
+// ---------------------------------------------------------------- what the rows read
+
+#define OUTCOME (it->world->outcome)
+#define TRANSPORT (&OUTCOME->transport)
+#define FABRIC (&OUTCOME->fabric)
+#define PAUSES (&FABRIC->pause)
+
+static struct goodput goodput(const struct report_input *it)
+{
+	struct goodput sum;
+	goodput_of(&sum, it);
+	return sum;
+}
+
+static struct planes planes(const struct report_input *it)
+{
+	struct planes sum;
+	planes_of(&sum, it);
+	return sum;
+}
+
+static struct conservation conservation(const struct report_input *it)
+{
+	struct conservation sum;
+	conservation_of(&sum, it);
+	return sum;
+}
+
+static uint64_t dropped(const struct report_input *it)
+{
+	uint64_t sum = 0;
+	for (enum drop_reason reason = 0; reason < DROP_REASON_COUNT; reason++)
+		sum += drops_of(it, reason);
+	return sum;
+}
+
+static double cpu_s(const struct report_input *it)
+{
+	return it->cpu_s > 0 ? it->cpu_s : it->wall_s;
+}
+
+// ---------------------------------------------------------------- the rows
+
+#define SET_COUNT(value) ret->count = (uint64_t)(value)
+#define SET_BYTES(value) ret->count = (uint64_t)(value)
+#define SET_PS(value) ret->count = (uint64_t)(value)
+#define SET_FLAG(value) ret->count = (uint64_t)(value)
+#define SET_SHARE(value) ret->real = (value)
+#define SET_FACTOR(value) ret->real = (value)
+#define SET_RATE(value) ret->real = (value)
+#define SET_PER_S(value) ret->real = (value)
+#define SET_S(value) ret->real = (value)
+#define SET_NS(value) ret->real = (value)
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#define FIGURE(section, key, unit, needs, value, ...) \
+	static void JOIN(get_, __LINE__)(struct figure_value * ret, const struct report_input *it) \
+	{ \
+		SET_##unit(value); \
+	}
+#include "figures.def"
+#undef FIGURE
+
+enum {
+	ALWAYS = FIGURE_ALWAYS,
+	TRAFFIC = FIGURE_TRAFFIC,
+	ALL_QUEUES = FIGURE_ALL_QUEUES,
+	REPEATS_NAMED = FIGURE_REPEATS_NAMED,
+	OWN_FABRIC = FIGURE_OWN_FABRIC,
+	ALL_HOSTS = FIGURE_ALL_HOSTS,
+	VIRTUAL_TIME = FIGURE_VIRTUAL_TIME,
+};
+
+#define ALONE FIGURE_ALONE
+#define WITH_SHARE FIGURE_WITH_SHARE
+#define PART FIGURE_PART
+#define PART_NOT_ZERO FIGURE_PART_NOT_ZERO
+#define NOT_ZERO FIGURE_NOT_ZERO
+
+#define FIGURE(section_, key_, unit_, needs_, value, ...) \
+	{.section = (section_), \
+	 .key = (key_), \
+	 .unit = FIGURE_##unit_, \
+	 .needs = (needs_), \
+	 .get = JOIN(get_, __LINE__), \
+	 .meaning = __VA_ARGS__},
+static const struct figure_row rows[] = {
+#include "figures.def"
+};
+#undef FIGURE
+
+const struct figure_row *figure_at(uint32_t index)
+{
+	check(index < figure_count());
+	return &rows[index];
+}
+
+uint32_t figure_count(void)
+{
+	return sizeof(rows) / sizeof(*rows);
+}
+
+const struct figure_row *figure_find(const char *path)
+{
+	const char *key = strrchr(path, '.');
+	check(key != NULL);
+	for (uint32_t i = 0; i < figure_count(); i++) {
+		size_t length = strlen(rows[i].section);
+		if (strcmp(rows[i].key, key + 1) == 0 && (size_t)(key - path) == length &&
+		    strncmp(rows[i].section, path, length) == 0)
+			return &rows[i];
+	}
+	check(false && "a figure of the table");
+	return NULL;
+}
+
+// ---------------------------------------------------------------- why there is none
+
+static bool has_traffic(const struct report_input *it)
+{
+	return goodput(it).traffic_ps > 0;
+}
+
+static bool has_all_queues(const struct report_input *it)
+{
+	return !is_sampled(it);
+}
+
+static bool names_repeats(const struct report_input *it)
+{
+	return it->world->transport.kind != TRANSPORT_RC;
+}
+
+static bool is_simulated(const struct report_input *it)
+{
+	return it->wall == NULL;
+}
+
+static bool has_all_hosts(const struct report_input *it)
+{
+	return it->wall == NULL || it->is_whole;
+}
+
+const char *figure_missing(const struct figure_row *row, const struct report_input *input)
+{
+	static const struct {
+		uint32_t need;
+		bool (*has)(const struct report_input *it);
+		const char *reason;
+	} needs[] = {
+		{TRAFFIC, has_traffic, "no traffic"},
+		{ALL_QUEUES, has_all_queues, NOT_IN_SAMPLE},
+		{REPEATS_NAMED, names_repeats, "RoCEv2's packets do not say that they are repeats"},
+		{OWN_FABRIC, is_simulated, NOT_OWN_FABRIC},
+		{ALL_HOSTS, has_all_hosts, NOT_ALL_HOSTS},
+		{VIRTUAL_TIME, is_simulated, "hosts go by the clock, turn after turn"},
+	};
+	for (size_t i = 0; i < sizeof(needs) / sizeof(*needs); i++)
+		if ((row->needs & needs[i].need) != 0 && !needs[i].has(input))
+			return needs[i].reason;
+	return NULL;
+}
+
+double figure_real(const struct figure_row *row, const struct report_input *input)
+{
+	struct figure_value value = {0};
+	if (figure_missing(row, input) != NULL)
+		return NAN;
+	row->get(&value, input);
+	return row->unit > FIGURE_FLAG ? value.real : (double)value.count;
+}
+
+// ---------------------------------------------------------------- the document
+
+static void put_row(json_t *to, const struct figure_row *row, const struct report_input *input)
+{
+	const char *reason = figure_missing(row, input);
+	struct figure_value value = {0};
+	if (reason != NULL)
+		return put_reason(to, row->key, reason);
+	row->get(&value, input);
+	if (row->unit == FIGURE_COUNT || row->unit == FIGURE_BYTES)
+		put_count(to, row->key, value.count);
+	else if (row->unit == FIGURE_PS)
+		put_time(to, row->key, (ps_t)value.count);
+	else if (row->unit == FIGURE_FLAG)
+		put(to, row->key, json_boolean(value.count));
+	else
+		put_real(to, row->key, value.real);
+}
+
+// The object at "a.b", and those on the way to it.
+static json_t *object_at(json_t *root, const char *path)
+{
+	char name[64];
+	size_t length = strcspn(path, ".");
+	snprintf(name, sizeof(name), "%.*s", (int)length, path);
+	json_t *object = json_object_get(root, name);
+	if (object == NULL)
+		object = object_in(root, name);
+	return path[length] == '.' ? object_at(object, path + length + 1) : object;
+}
+
+// Whether `section` is `of`, or a part of it.
+static bool is_part_of(const char *section, const char *of)
+{
+	size_t length = strlen(of);
+	return strncmp(section, of, length) == 0 &&
+		(section[length] == '\0' || section[length] == '.');
+}
+
+void figures_json(json_t *root, const char *section, const struct report_input *input)
+{
+	json_t *to = object_at(root, section);
+	for (uint32_t i = 0; i < figure_count(); i++)
+		if (strcmp(rows[i].section, section) == 0)
+			put_row(to, &rows[i], input);
+}
+
+// ---------------------------------------------------------------- the terminal table
+
+static void print_row(FILE *to, const struct figure_row *row, const struct report_input *input)
+{
+	const char *reason = figure_missing(row, input);
+	bool is_part = row->shown == FIGURE_PART || row->shown == FIGURE_PART_NOT_ZERO;
+	struct figure_value value = {0};
+	struct text text[2];
+	fprintf(to, "  %s%-*s ", is_part ? "  " : "", is_part ? 26 : 28, row->label);
+	if (reason != NULL) {
+		fprintf(to, "%s\n", reason);
+		return;
+	}
+	row->get(&value, input);
+	fprintf(to, "%17s",
+		row->unit == FIGURE_BYTES ? number_bytes(&text[0], value.count)
+					  : number_grouped(&text[0], value.count));
+	if (row->shown == FIGURE_WITH_SHARE)
+		fprintf(to, "  %9s of data packets%s",
+			number_share(&text[1], share_of(value.count, input->data_packets)),
+			is_sampled(input) ? " (indication)" : "");
+	fprintf(to, "\n");
+}
+
+uint32_t figures_table(FILE *to, const char *section, const struct report_input *input)
+{
+	uint32_t lines = 0;
+	for (uint32_t i = 0; i < figure_count(); i++) {
+		const struct figure_row *row = &rows[i];
+		bool not_zero = row->shown == FIGURE_NOT_ZERO || row->shown == FIGURE_PART_NOT_ZERO;
+		if (row->shown == FIGURE_HIDDEN || !is_part_of(row->section, section) ||
+		    (not_zero && figure_real(row, input) == 0))
+			continue;
+		print_row(to, row, input);
+		lines++;
+	}
+	return lines;
+}
