@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Bad command lines: each is refused with status 2 and one line that names the option and what would be right, and nothing
+is printed. A row is a program, its words, and what that line has. For all programs alike: an unknown option, one that is
+nearly right, a missing value, a value for a flag, and a word too many."""
+import os
+import re
+import subprocess
+import unittest
+
+WEFT = os.environ["WEFT"]
+ROWS = """
+top        --interval x              | --interval is a number from 0.1 to 3600, not 'x'
+top        --interval 1 --interval 2 | given twice: '--interval'
+top        a b                       | unexpected argument 'b'
+"""
+MOVED = ["top"]  # programs whose options are rows
+
+
+class Options(unittest.TestCase):
+    def refused(self, words, says):
+        with self.subTest(words=" ".join(words)):
+            run = subprocess.run([WEFT, *words], capture_output=True, text=True, timeout=600, stdin=subprocess.DEVNULL)
+            self.assertEqual((run.returncode, run.stdout, run.stderr.count("\n")), (2, "", 1), run.stderr)
+            self.assertIn(says, run.stderr)
+            self.assertTrue(run.stderr.startswith(f"weft {words[0]}: "), run.stderr)
+
+    def test_the_table(self):
+        for row in filter(None, ROWS.split("\n")):
+            words, _, says = row.partition("|")
+            self.refused(words.split(), says.strip())
+
+    def test_all_programs_alike(self):
+        for program in MOVED:
+            text = subprocess.run([WEFT, "help", program], capture_output=True, text=True, check=True).stdout
+            names = re.findall(r"^    (?:-\w, )?--([a-z-]{5,}) (?=[A-Z])", text, re.M)
+            self.refused([program, "--bogus-option"], "unknown option --bogus-option (--help lists the options)")
+            self.refused([program, "--jsxn" if "--json" in text else "--versoin"], "did you mean --")
+            self.refused([program, "--help=3"], "--help takes no value")
+            for name in names[:1]:
+                self.refused([program, f"--{name}"], f"--{name} needs a value")
+
+
+if __name__ == "__main__":
+    unittest.main()
