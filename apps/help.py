@@ -32,7 +32,7 @@ struct that the program reads its options into:
   real FIELD LOW..HIGH          double
   size FIELD LOW..HIGH          uint64_t, bytes: 4096, 4K
   time FIELD                    int64_t FIELD_ns, or double FIELD_s: 50us, 10min
-  list FIELD COUNT              const char *FIELD[] and uint32_t COUNT: may be given many times
+  list FIELD COUNT [MOST]       const char *FIELD[] and uint32_t COUNT: may be given many times
   take FUNCTION                 option_take_fn: what no kind above can read
   force                         files_force()
   none WHY                      it has no effect, for this reason
@@ -141,9 +141,10 @@ def verbs_of(rule):
 
 def rules_of(path):
     """[(name, letter, value, rule)], in the order of the text."""
-    rows, term = [], []
+    rows, term, section = [], [], ""
     for number, line in enumerate(open(path, encoding="utf-8").read().split("\n"), 1):
         rule = RULE.fullmatch(line)
+        section = line if re.fullmatch(r"[A-Z][A-Z ]+", line) else section
         if rule and rule[1].startswith("; "):
             rows[-1] = (*rows[-1][:3], rows[-1][3] + rule[1])
         elif rule and rule[1].startswith("-"):
@@ -153,7 +154,7 @@ def rules_of(path):
             fail(path, number, "a rule below no option, or one too many")
         elif rule:
             rows.append((*term.pop(0), rule[1]))
-        elif re.match(r"    -\S", line):
+        elif section == "OPTIONS" and re.match(r"    -\S", line):
             term += [one for one in options_of_term(line) if one[0] not in [other[0] for other in term]]
         else:
             missing = [one[0] for one in term if one[0] not in [row[0] for row in rows]]
@@ -178,7 +179,7 @@ def field_of(kind, field, rest, given):
         is_ns = field.endswith("_ns")
         return ["OPTION_TIME_NS" if is_ns else "OPTION_TIME_S", where % ("int64_t" if is_ns else "double")]
     elif kind == "list":
-        made = [f".at = OPTION_AT(type, {field}[0], const char *)", f".max = OPTION_LENGTH(type, {field})",
+        made = [f".at = OPTION_AT(type, {field}[0], const char *)", f".max = {rest[1] if len(rest) > 1 else f'OPTION_LENGTH(type, {field})'}",
                 f".second = OPTION_AT(type, {rest[0]}, uint32_t)", ".is_many = true"]
     else:
         made = [f".at = offsetof(type, {field}), .bytes = OPTION_BYTES(type, {field})"]

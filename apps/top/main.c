@@ -20,8 +20,8 @@ struct choice {
 	bool is_once;
 };
 
-static const struct option_row rows[] = {TOP_OPTIONS(struct choice), {NULL}};
-static const struct command_line line = {help_text, rows, "host", 0, 1};
+static const struct option_row option_rows[] = {TOP_OPTIONS(struct choice), {NULL}};
+static const struct command_line arguments = {help_text, option_rows, "host", 0, 1};
 
 static void pass(double s)
 {
@@ -58,7 +58,7 @@ int main(int argc, char **argv)
 	struct choice choice = {.interval_s = 1};
 	struct refusal refusal = {0};
 	struct asked asked;
-	int rc = command_line_read(&line, &choice, argc, argv, &refusal);
+	int rc = command_line_read(&arguments, &choice, argc, argv, &refusal);
 	if (rc == 0)
 		rc = asked_open(&asked, argv[optind], &refusal);
 	if (rc == 0) {

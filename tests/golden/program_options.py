@@ -13,8 +13,30 @@ ROWS = """
 top        --interval x              | --interval is a number from 0.1 to 3600, not 'x'
 top        --interval 1 --interval 2 | given twice: '--interval'
 top        a b                       | unexpected argument 'b'
+trace      x --ranks 0 --export goal --out y | --ranks is a whole number from 1 to 1000000, not '0'
+trace      x --export goal           | needs --out: '--export'
+trace      x --out y                 | needs --export: '--out'
+trace      x --force                 | needs --export: '--force'
+trace      x --json --export goal --out y | has no effect with --export: '--json'
+trace                                | no file given
+mllog      x --block 1.5             | --block is a whole number from 1 to 100000, not '1.5'
+mllog      x --within 3              | needs --result: '--within'
+mllog      x --ratios --json         | has no effect with --json: '--ratios'
+verdict    x                         | no profile given: --profile is needed
+verdict    x --profile p --force     | needs --junit: '--force'
+verdict    --list --json             | --list goes alone; what is '--json'
+report     x --force                 | needs --out or --no-manifest: '--force'
+report     x --no-files --quiet      | has no effect with --quiet: '--no-files'
+plan       x --tray 0                | --tray is a whole number from 1 to 1000000, not '0'
+plan       --list-keys x             | --list-keys goes alone; what is 'x'
+compare    a                         | no second result given
+compare    a b --all --json          | has no effect with --json: '--all'
+compare    a b --within nan          | --within is a number from 0 to 1000000, not 'nan'
+topology   x --force                 | needs --svg: '--force'
+topology   --import x --set a=b      | has no effect with --set: '--import'
+topology                             | no scenario given
 """
-MOVED = ["top"]  # programs whose options are rows
+MOVED = ["top", "trace", "mllog", "verdict", "report", "plan", "compare", "topology"]  # programs whose options are rows
 
 
 class Options(unittest.TestCase):

@@ -72,7 +72,7 @@ static int take_real(const struct option_row *row, void *to, const char *word,
 		*(double *)field(to, row->at) = value;
 		return 0;
 	}
-	snprintf(what, sizeof(what), "a number from %g to %g", row->low, row->high);
+	snprintf(what, sizeof(what), "a number from %.9g to %.9g", row->low, row->high);
 	return bad_value(row, what, word, refusal);
 }
 
