@@ -38,7 +38,7 @@ struct that the program reads its options into:
   none WHY                      it has no effect, for this reason
 
 Behind it may stand, with `;` before each: `needs --a or --b` (of which one must be given; `--a WORD`: with that value),
-`not --a, --b` (beside these it has no effect), `has FIELD` (a bool: it was given), `many`, `alone`, and `of VERB, VERB`
+`not --a, --b` (beside these it has no effect), `not others` (beside it no other option has one), `has FIELD` (a bool: it was given), `many`, `alone`, and `of VERB, VERB`
 (it belongs to these verbs; the others refuse it). A rule goes on in a line that begins with `= ;`. A rule that begins
 with an option (`= -t none ...`) is of one that has no term.
 """
@@ -218,7 +218,9 @@ def row_of(path, name, letter, value, rule, verb):
     made += [f".needs = {c_string(';'.join(needs))}"] if needs else []
     for clause in clauses:
         word, _, rest_of = clause.partition(" ")
-        if word == "not":
+        if clause == "not others":
+            made.append(".is_sole = true")
+        elif word == "not":
             made.append(f".excludes = {c_string(option_list(rest_of))}")
         elif word == "has":
             made.append(f".has_flag = true, .flag = OPTION_AT(type, {rest_of}, bool)")

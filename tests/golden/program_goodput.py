@@ -273,7 +273,7 @@ def refused(what, words, says):
 def check_refusals():
     refused("nothing", [], "no scenario given")
     refused("no such scenario", ["nosuch"], "nosuch")
-    refused("two scenarios", [AZURE, "incast"], "one scenario at a time")
+    refused("two scenarios", [AZURE, "incast"], "unexpected argument")
     refused("no model", ["incast"], "needs traffic.kind model")
     refused("no such key", [AZURE, "--set", "fabric.foo=1"], "--set:1:1: ")
     refused("rates of nobody", [AZURE, "--rates", "llama-4"], "llama-4")

@@ -32,11 +32,25 @@ plan       --list-keys x             | --list-keys goes alone; what is 'x'
 compare    a                         | no second result given
 compare    a b --all --json          | has no effect with --json: '--all'
 compare    a b --within nan          | --within is a number from 0 to 1000000, not 'nan'
+validate   --differences             | needs --data: '--differences'
+validate   --matrices 11             | --matrices is a whole number from 1 to 10, not '11'
+validate-fabric x --out y --ports none | needs --with emu: '--ports'
+validate-fabric x --out y --with z   | --with is sim or emu, not 'z'
+validate-fabric x --out y --jobs 65  | --jobs is a whole number from 1 to 64, not '65'
+validate-fabric x                    | no folder given: --out is needed
+scaling    x --racks 1 --sample y    | needs --depth sample: '--sample'
+scaling    x --racks 1 --seeds 3     | needs --jitter or --depth sample: '--seeds'
+scaling    x --racks 1 --json --csv  | has no effect with --csv: '--json'
+scaling    x --racks 1 --depth full  | --depth is model or sample, not 'full'
+bench      sim --list --json x       | has no effect with --list: '--json'
+bench      sim --force --json -      | has no effect with --json -: '--force'
+bench      sim --only a --scenario b | has no effect with --scenario: '--only'
+bench      sim two                   | unexpected argument 'two'
 topology   x --force                 | needs --svg: '--force'
 topology   --import x --set a=b      | has no effect with --set: '--import'
 topology                             | no scenario given
 """
-MOVED = ["top", "trace", "mllog", "verdict", "report", "plan", "compare", "topology"]  # programs whose options are rows
+MOVED = ["top", "trace", "mllog", "verdict", "report", "plan", "compare", "topology", "validate", "scaling", "bench", "validate-fabric"]  # programs whose options are rows
 
 
 class Options(unittest.TestCase):

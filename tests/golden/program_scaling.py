@@ -195,12 +195,12 @@ def check_refusals():
     refused("nothing", [], "no scenario given")
     refused("no racks", [AZURE], "no racks given")
     refused("no such scenario", ["nosuch", "--racks", "4"], "nosuch")
-    refused("two scenarios", [*with_racks, "incast"], "one scenario at a time")
+    refused("two scenarios", [*with_racks, "incast"], "unexpected argument")
     refused("racks that fill no switch", [AZURE, "--racks", "16,17"], "with 17 racks: ")
     refused("racks beyond what a scenario may have", [AZURE, "--racks", "999999"], "--racks: with 999999 racks: ")
     for racks in ("0", "16,", ",16", "16,,32", "-1", "x", "1e3", "16 32", "1000001", "99999999999"):
         refused(f"racks '{racks}'", [AZURE, "--racks", racks], "--racks is a list")
-    for option in ("--racks", "--reference", "--seeds"):
+    for option in ("--racks", "--reference"):
         refused(f"{option} of nothing", [*(with_racks if option != "--racks" else [AZURE]), option, ""], f"an empty value for '{option}'")
     refused("racks twice", [AZURE, "--racks", "16,32,16"], "twice")
     refused("65 racks", [AZURE, "--racks", ",".join(str(4 * i) for i in range(1, 66))], "at most 64")
@@ -208,17 +208,17 @@ def check_refusals():
         refused(f"reference '{word}'", [*with_racks, "--reference", word], "--reference is one of")
     refused("no model", ["incast", "--racks", "16"], "with 16 racks: ")
     refused("no model", ["two-racks", "--racks", "2"], "needs traffic.kind model")
-    refused("seeds without jitter", [*with_racks, "--seeds", "3"], "all alike")
-    refused("a seed without jitter", [*with_racks, "--seed", "3"], "no effect")
+    refused("seeds without jitter", [*with_racks, "--seeds", "3"], "needs --jitter")
+    refused("a seed without jitter", [*with_racks, "--seed", "3"], "needs --jitter")
     refused("jitter without seeds", [*with_racks, "--jitter", "3"], "--seeds")
     for jitter in ("0", "51", "nan", "-1", "2%", ""):
         refused(f"jitter '{jitter}'", [*with_racks, "--jitter", jitter, "--seeds", "3"], "jitter")
     for seeds in ("1", "1001", "x"):
-        refused(f"seeds '{seeds}'", [*with_racks, "--jitter", "1", "--seeds", seeds], "--seeds is 2 to 1000")
+        refused(f"seeds '{seeds}'", [*with_racks, "--jitter", "1", "--seeds", seeds], "--seeds is a whole number from 2 to 1000")
     refused("a seed that is none", [*with_racks, "--jitter", "1", "--seeds", "3", "--seed", "x"], "seed")
     refused("another depth", [*with_racks, "--depth", "full"], "model or sample")
     refused("a sample without packets", [*with_racks, "--sample", "steps=2"], "needs --depth sample")
-    refused("jitter with packets", [*with_racks, "--depth", "sample", "--jitter", "1", "--seeds", "3"], "takes no '--jitter'")
+    refused("jitter with packets", [*with_racks, "--depth", "sample", "--jitter", "1", "--seeds", "3"], "has no effect with --depth sample")
     refused("a sample that is none", [*with_racks, "--depth", "sample", "--sample", "step=2"], "--sample")
     refused("another number of NICs", [*with_racks, "--set", "fabric.nics=64"], "--racks says")
     refused("no such key", [*with_racks, "--set", "fabric.foo=1"], "--set:1:1: ")

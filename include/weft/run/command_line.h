@@ -36,6 +36,7 @@ struct option_row {
 	enum option_kind kind;
 	bool is_many;			// may be given many times
 	bool is_alone;			// no other word may stand beside it
+	bool is_sole;			// no other option may
 	bool has_flag;			// a bool at `flag` says whether it was given
 	size_t at, bytes, second, flag; // of the fields; offsets
 	uint64_t min, max;

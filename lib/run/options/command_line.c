@@ -218,6 +218,20 @@ static int check_excludes(const struct reading *reading, const struct option_row
 	return 0;
 }
 
+// Beside row `sole` no other has an effect.
+static int check_sole(const struct reading *reading, const struct option_row *sole)
+{
+	const struct option_row *rows = reading->line->rows;
+	char what[96], name[64];
+	snprintf(what, sizeof(what), "has no effect with --%s:", sole->name);
+	for (uint32_t i = 0; i < reading->count; i++) {
+		snprintf(name, sizeof(name), "--%s", rows[i].name);
+		if (reading->given[i] != NULL && &rows[i] != sole)
+			return outcome_bad_word(reading->refusal, what, name);
+	}
+	return 0;
+}
+
 static int check_rows(const struct reading *reading)
 {
 	const struct option_row *rows = reading->line->rows;
@@ -229,6 +243,8 @@ static int check_rows(const struct reading *reading)
 			continue;
 		if (rows[i].is_alone)
 			rc = outcome_alone(reading->refusal, name, reading->argc, reading->argv);
+		if (rc == 0 && rows[i].is_sole)
+			rc = check_sole(reading, &rows[i]);
 		if (rc == 0 && rows[i].needs != NULL)
 			rc = check_needs(reading, &rows[i]);
 		if (rc == 0 && rows[i].excludes != NULL)

@@ -14,7 +14,7 @@
 #include <weft/run/command_line.h>
 
 struct got {
-	bool is_json, is_csv, has_seed, wants_list;
+	bool is_json, is_csv, has_seed, wants_list, probes;
 	const char *out, *mode, *sets[2];
 	uint32_t set_count, jobs;
 	int over;
@@ -81,6 +81,7 @@ static const struct option_row rows[] = {
 	 .is_many = true},
 	{.name = "take", .value = "W", .kind = OPTION_TAKE, .take = take_twice, .is_many = true},
 	{.name = "", .letter = 't', .value = "N", .kind = OPTION_NONE, .words = "no threads"},
+	{.name = "probe", .kind = OPTION_FLAG, AT(probes, bool), .is_sole = true},
 	{.name = "list", .kind = OPTION_FLAG, AT(wants_list, bool), .is_alone = true},
 	{NULL},
 };
@@ -164,6 +165,7 @@ static void what_is_wrong_is_named_with_what_would_be_right(void **state)
 		{"a --jobs 1 --seed 1 --mode quiet", "needs --out or --mode loud: '--jobs'"},
 		{"a --jobs 1 --out x", "needs --seed: '--jobs'"},
 		{"--list --json", "--list goes alone; what is '--json'"},
+		{"a --json --probe", "has no effect with --probe: '--json'"},
 		{"--json", "no scenario given"},
 		{"a b c", "unexpected argument 'c'"},
 	};
