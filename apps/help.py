@@ -216,17 +216,17 @@ def row_of(path, name, letter, value, rule, verb):
         fail(path, 1, f"--{name}: no rule: {rule}")
     needs = [option_list(clause[6:]) for clause in clauses if clause.startswith("needs ")]
     made += [f".needs = {c_string(';'.join(needs))}"] if needs else []
+    excludes = [option_list(clause[4:]) for clause in clauses if clause.startswith("not ") and clause != "not others"]
+    made += [f".excludes = {c_string('|'.join(excludes))}"] if excludes else []
     for clause in clauses:
         word, _, rest_of = clause.partition(" ")
         if clause == "not others":
             made.append(".is_sole = true")
-        elif word == "not":
-            made.append(f".excludes = {c_string(option_list(rest_of))}")
         elif word == "has":
             made.append(f".has_flag = true, .flag = OPTION_AT(type, {rest_of}, bool)")
         elif word in ("many", "alone"):
             made.append(f".is_{word} = true")
-        elif word not in ("needs", "of"):
+        elif word not in ("needs", "not", "of"):
             fail(path, 1, f"--{name}: no clause of a rule: {clause}")
     return "{" + ", ".join(made) + "}"
 

@@ -403,11 +403,9 @@ static int find_nics(struct replay *replay, uint32_t *ret_nics)
 {
 	static struct options options; // large: kept off the stack
 	static struct scenario scenario;
-	optind = 1;
-	int rc = options_parse(&options, replay->is_emu ? "emu" : "sim", replay->count,
+	int rc = options_parse(&options, replay->is_emu ? "emu" : "sim",
+			       replay->is_emu ? &emu_arguments : &sim_arguments, replay->count,
 			       replay->words, &replay->refusal);
-	if (rc == 0 && options.scenario == NULL)
-		rc = outcome_bad_line(&replay->refusal, "no scenario given");
 	if (rc == 0)
 		rc = scenario_file_read(&scenario, options.scenario, options.sets,
 					options.set_count, &replay->refusal);
@@ -435,9 +433,10 @@ static int run(struct replay *replay)
 	replay->words[replay->count++] = "--quiet";
 	replay->words[replay->count++] = "--pcap";
 	replay->words[replay->count++] = replay->capture;
-	optind = 1;
 	fflush(stdout);
-	return run_main(replay->is_emu ? "emu" : "sim", help_text, replay->count, replay->words);
+	return run_main(replay->is_emu ? "emu" : "sim",
+			replay->is_emu ? &emu_arguments : &sim_arguments, replay->count,
+			replay->words);
 }
 
 static int replay_all(struct replay *replay, int *ret_status)

@@ -5,7 +5,7 @@
 #include <getopt.h>
 #include <stdbool.h>
 
-#include <weft/core/refusal.h>
+#include <weft/run/command_line.h>
 
 struct verb {
 	const char *name;
@@ -33,6 +33,8 @@ int verb_parse(int argc, char **argv, const struct option *longs, verb_take_fn *
 
 // Says why, and returns the exit status.
 int verb_refused(const struct refusal *refusal, int rc);
+
+extern const struct command_line sim_arguments, emu_arguments; // of weft sim and weft emu
 
 int anonymize_run(int argc, char **argv);
 int capture_run(int argc, char **argv);

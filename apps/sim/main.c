@@ -2,9 +2,14 @@
 // weft sim: runs a scenario in virtual time. All of it is in ../run.
 
 #include "help.h"
+#include "weft-sim_options.h"
+#include <weft/run/options.h>
 #include <weft/run/run.h>
+
+static const struct option_row option_rows[] = {SIM_OPTIONS(struct options), {NULL}};
+static const struct command_line arguments = {help_text, option_rows, "scenario", 0, 1};
 
 int main(int argc, char **argv)
 {
-	return run_main("sim", help_text, argc, argv);
+	return run_main("sim", &arguments, argc, argv);
 }

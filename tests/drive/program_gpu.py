@@ -142,7 +142,7 @@ class Generators(unittest.TestCase):
         self.assertGreater(result["gpu"]["barrier_ps"], 0)
         self.assertEqual((result["gpu"]["payload"], result["gpu"]["clock_offset_ns"]), ("host memory", 0))
         self.assertGreater(result["gpu"]["clock_zero_ns"], 0)
-        self.assertIn("--gpu-barrier has no effect without --gpu", self.end(self.start("emu", "gradients", "--gpu-barrier"), BAD_INPUT)[1])
+        self.assertIn("needs --gpu: '--gpu-barrier'", self.end(self.start("emu", "gradients", "--gpu-barrier"), BAD_INPUT)[1])
 
     def test_several_generators_share_a_run(self):
         self.check_whole(*self.run_whole("--set", "traffic.element=4B", ranks=("0,2-3", "1")), element=4)

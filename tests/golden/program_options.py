@@ -46,11 +46,33 @@ bench      sim --list --json x       | has no effect with --list: '--json'
 bench      sim --force --json -      | has no effect with --json -: '--force'
 bench      sim --only a --scenario b | has no effect with --scenario: '--only'
 bench      sim two                   | unexpected argument 'two'
+sim        incast --gpu-patience 3   | unknown option --gpu-patience
+sim        incast --depht model      | unknown option --depht; did you mean --depth?
+sim        incast --depth deep       | --depth is model, sample, full or all, not 'deep'
+sim        incast --order x          | needs --depth: '--order'
+sim        incast --depth all --explain | needs --depth sample: '--explain'
+sim        incast --depth model --steps 3 | needs --jitter or --record-rank: '--steps'
+sim        incast --depth full --jitter 1 --steps 3 | needs --depth model or --depth sample: '--steps'
+sim        incast --depth model --pcap x | has no effect with --depth: '--pcap'
+sim        incast --jobs 3           | needs --seeds or --sweep: '--jobs'
+sim        incast --seeds 1          | --seeds is a whole number from 2 to 10000, not '1'
+sim        incast --export goal      | needs --out: '--export'
+sim        incast --export goal --out x --quiet | has no effect with --quiet: '--export'
+sim        incast --footprint --quiet | has no effect with --quiet: '--footprint'
+sim        incast --force            | needs --out, --pcap or --log: '--force'
+sim        incast --skip-damaged     | needs --trace: '--skip-damaged'
+sim        incast --tap x            | needs --pcap or --log: '--tap'
+sim        incast --skip x           | --skip is steady, not 'x'
+sim        --list x                  | --list goes alone; what is 'x'
+emu        incast --export goal      | unknown option --export
+emu        incast --lanes 17         | --lanes is a whole number from 1 to 16, not '17'
+emu        incast --gpu-patience 3   | needs --gpu: '--gpu-patience'
+emu        incast --gpu-barrier      | needs --gpu: '--gpu-barrier'
 topology   x --force                 | needs --svg: '--force'
 topology   --import x --set a=b      | has no effect with --set: '--import'
 topology                             | no scenario given
 """
-MOVED = ["top", "trace", "mllog", "verdict", "report", "plan", "compare", "topology", "validate", "scaling", "bench", "validate-fabric"]  # programs whose options are rows
+MOVED = ["top", "trace", "mllog", "verdict", "report", "plan", "compare", "topology", "validate", "scaling", "bench", "validate-fabric", "sim", "emu"]  # programs whose options are rows
 
 
 class Options(unittest.TestCase):

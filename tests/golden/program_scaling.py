@@ -200,7 +200,7 @@ def check_refusals():
     refused("racks beyond what a scenario may have", [AZURE, "--racks", "999999"], "--racks: with 999999 racks: ")
     for racks in ("0", "16,", ",16", "16,,32", "-1", "x", "1e3", "16 32", "1000001", "99999999999"):
         refused(f"racks '{racks}'", [AZURE, "--racks", racks], "--racks is a list")
-    for option in ("--racks", "--reference"):
+    for option in ("--racks", "--reference", "--seeds"):
         refused(f"{option} of nothing", [*(with_racks if option != "--racks" else [AZURE]), option, ""], f"an empty value for '{option}'")
     refused("racks twice", [AZURE, "--racks", "16,32,16"], "twice")
     refused("65 racks", [AZURE, "--racks", ",".join(str(4 * i) for i in range(1, 66))], "at most 64")

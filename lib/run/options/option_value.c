@@ -148,18 +148,14 @@ static int find_word(const char *words, const char *word, char *ret, size_t byte
 static int take_word(const struct option_row *row, void *to, const char *word,
 		     struct refusal *refusal)
 {
-	char all[192], name[64];
+	char all[192];
 	int index = row->words != NULL ? find_word(row->words, word, all, sizeof(all)) : 0;
 	if (index < 0)
 		return bad_value(row, all, word, refusal);
 	if (row->kind == OPTION_INDEX)
 		*(int *)field(to, row->at) = index + (int)row->min;
-	else if (word[0] != '\0')
+	else
 		*(const char **)field(to, row->at) = word;
-	else {
-		snprintf(name, sizeof(name), "--%s", row->name);
-		return outcome_bad_word(refusal, "an empty value for", name);
-	}
 	return 0;
 }
 
@@ -186,6 +182,11 @@ static int take_none(const struct option_row *row, struct refusal *refusal)
 
 int option_take(const struct option_row *row, void *to, const char *word, struct refusal *refusal)
 {
+	char name[64];
+	bool may_be_empty = row->kind == OPTION_LIST || row->kind == OPTION_TAKE;
+	snprintf(name, sizeof(name), "--%s", row->name);
+	if (word != NULL && word[0] == '\0' && !may_be_empty)
+		return outcome_bad_word(refusal, "an empty value for", name);
 	if (row->has_flag)
 		*(bool *)field(to, row->flag) = true;
 	switch (row->kind) {
