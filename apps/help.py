@@ -196,7 +196,7 @@ def field_of(kind, field, rest, given):
 
 def row_of(path, name, letter, value, rule, verb):
     """A row of the table, as C; of another verb than `verb` one that is refused."""
-    head, *clauses = [part.strip() for part in rule.split(";")]
+    head, *clauses = [rule] if rule.startswith("none ") else [part.strip() for part in rule.split(";")]
     kind, *rest = head.split()
     made = [f".name = {c_string(name)}"]
     made += [f".letter = '{letter}'"] if letter else []
@@ -235,7 +235,7 @@ def check_names(path, rows):
     """What a rule names are options."""
     names = {row[0] for row in rows}
     for name, _, _, rule in rows:
-        for clause in rule.split(";")[1:]:
+        for clause in rule.split(";")[1:] if not rule.startswith("none ") else []:
             for word in re.findall(r"--([a-z-]+)", clause):
                 if word not in names:
                     fail(path, 1, f"--{name}: its rule names --{word}, which is no option")

@@ -68,11 +68,25 @@ emu        incast --export goal      | unknown option --export
 emu        incast --lanes 17         | --lanes is a whole number from 1 to 16, not '17'
 emu        incast --gpu-patience 3   | needs --gpu: '--gpu-patience'
 emu        incast --gpu-barrier      | needs --gpu: '--gpu-barrier'
+goodput    x --repair 3h             | needs --spares: '--repair'
+goodput    x --outage 3y             | --outage is a time above 0, as 50us or 10min
+goodput    x --checkpoint never      | --checkpoint is a time above 0
+goodput    x --faults 1s --runs 3    | has no effect with --faults: '--runs'
+goodput    x --rate gpu=x            | --rate COMPONENT=RATE is a number from 0 to
+gpu                                  | no link to a run given: --link is needed
+gpu        --link x --scale 3        | needs --play: '--scale'
+gpu        --play x --ranks 3        | has no effect with --play: '--ranks'
+gpu        --link x --load sleep     | --load is spin, copy or matrix, not 'sleep'
+gpu        --probe --json            | has no effect with --probe: '--json'
+coll       all_reduce -t 4           | -t has no effect here: there are no threads; ranks are --ranks, GPUs of a host -g
+coll       all_reduce -b 4X          | --minbytes is 1 or more, as 4096 or 4K, not '4X'
+coll       all_reduce -c 2           | --check is 0 or 1, not '2'
+coll       all_reduce -f 2 -i 4      | has no effect with --stepbytes: '--stepfactor'
 topology   x --force                 | needs --svg: '--force'
 topology   --import x --set a=b      | has no effect with --set: '--import'
 topology                             | no scenario given
 """
-MOVED = ["top", "trace", "mllog", "verdict", "report", "plan", "compare", "topology", "validate", "scaling", "bench", "validate-fabric", "sim", "emu"]  # programs whose options are rows
+MOVED = ["top", "trace", "mllog", "verdict", "report", "plan", "compare", "topology", "validate", "scaling", "bench", "validate-fabric", "sim", "emu", "goodput", "gpu", "coll"]  # programs whose options are rows
 
 
 class Options(unittest.TestCase):
