@@ -69,8 +69,8 @@ emu        incast --lanes 17         | --lanes is a whole number from 1 to 16, n
 emu        incast --gpu-patience 3   | needs --gpu: '--gpu-patience'
 emu        incast --gpu-barrier      | needs --gpu: '--gpu-barrier'
 goodput    x --repair 3h             | needs --spares: '--repair'
-goodput    x --outage 3y             | --outage is a time above 0, as 50us or 10min
-goodput    x --checkpoint never      | --checkpoint is a time above 0
+goodput    x --outage 3y             | --outage is a time from 1ns on, as 50us or 10min
+goodput    x --checkpoint never      | --checkpoint is a time from 1ns on
 goodput    x --faults 1s --runs 3    | has no effect with --faults: '--runs'
 goodput    x --rate gpu=x            | --rate COMPONENT=RATE is a number from 0 to
 gpu                                  | no link to a run given: --link is needed
@@ -82,11 +82,17 @@ coll       all_reduce -t 4           | -t has no effect here: there are no threa
 coll       all_reduce -b 4X          | --minbytes is 1 or more, as 4096 or 4K, not '4X'
 coll       all_reduce -c 2           | --check is 0 or 1, not '2'
 coll       all_reduce -f 2 -i 4      | has no effect with --stepbytes: '--stepfactor'
+host       --to a --ramp 1s          | needs --max-rate: '--ramp'
+host       --to a -b 4KiB            | --minbytes is 1 to 2147483648, as 4096 or 4K, not '4KiB'
+host       --to a --depth 129        | --depth is a whole number from 1 to 128, not '129'
+host       --to a --from b           | needs --probe: '--from'
+host       --to a --force            | needs --pcap or --out: '--force'
+host       --to a --max-lateness 0ns | --max-lateness is a time from 1ns on
 topology   x --force                 | needs --svg: '--force'
 topology   --import x --set a=b      | has no effect with --set: '--import'
 topology                             | no scenario given
 """
-MOVED = ["top", "trace", "mllog", "verdict", "report", "plan", "compare", "topology", "validate", "scaling", "bench", "validate-fabric", "sim", "emu", "goodput", "gpu", "coll"]  # programs whose options are rows
+MOVED = ["top", "trace", "mllog", "verdict", "report", "plan", "compare", "topology", "validate", "scaling", "bench", "validate-fabric", "sim", "emu", "goodput", "gpu", "coll", "host"]  # programs whose options are rows
 
 
 class Options(unittest.TestCase):

@@ -120,8 +120,8 @@ static int take_time(const struct option_row *row, void *to, const char *word,
 			*(double *)field(to, row->at) = s;
 		return 0;
 	}
-	return bad_value(row, "a time above 0, as 50us or 10min (ns, us, ms, s, min, h, d)", word,
-			 refusal);
+	return bad_value(row, "a time from 1ns on, as 50us or 10min (ns, us, ms, s, min, h, d)",
+			 word, refusal);
 }
 
 // Which of words with '|' between them; -1: none. `ret` has them as a sentence does.
