@@ -88,11 +88,25 @@ host       --to a --depth 129        | --depth is a whole number from 1 to 128, 
 host       --to a --from b           | needs --probe: '--from'
 host       --to a --force            | needs --pcap or --out: '--force'
 host       --to a --max-lateness 0ns | --max-lateness is a time from 1ns on
+pcap       analyze x --json --csv    | has no effect with --csv: '--json'
+pcap       analyze x --nic a --before b | needs --after: '--nic'
+pcap       analyze x --rows streams  | needs --csv: '--rows'
+pcap       analyze x --whole         | --whole has no effect here: it goes with capture
+pcap       anonymize x --speed 3     | --speed has no effect here: it goes with send and replay
+pcap       capture x -o y --count 0  | --count is a whole number from 1 to
+pcap       capture x -o y --after 3  | needs --trigger: '--after'
+pcap       capture x -o y --ring 3   | needs --file-mb: '--ring'
+pcap       capture x                 | where to write is missing: -o FILE
+pcap       send x                    | no capture or device given
+pcap       send x y --drift 1001     | --drift is a number from -1000 to 1000, not '1001'
+pcap       replay x y --packets --speed 0 | --speed is a number from 1e-06 to 1000000, not '0'
+pcap       replay x y --loops 3      | --speed, --drift and --loops need --packets
+pcap       diff x y --json           | unknown option --json
 topology   x --force                 | needs --svg: '--force'
 topology   --import x --set a=b      | has no effect with --set: '--import'
 topology                             | no scenario given
 """
-MOVED = ["top", "trace", "mllog", "verdict", "report", "plan", "compare", "topology", "validate", "scaling", "bench", "validate-fabric", "sim", "emu", "goodput", "gpu", "coll", "host"]  # programs whose options are rows
+MOVED = ["top", "trace", "mllog", "verdict", "report", "plan", "compare", "topology", "validate", "scaling", "bench", "validate-fabric", "sim", "emu", "goodput", "gpu", "coll", "host", "pcap"]  # programs whose options are rows
 
 
 class Options(unittest.TestCase):

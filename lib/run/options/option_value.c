@@ -66,9 +66,11 @@ static int take_real(const struct option_row *row, void *to, const char *word,
 {
 	const char *behind;
 	char what[96];
-	double value;
-	if (is_plain(word, &value, &behind) && *behind == '\0' && value >= row->low &&
-	    value <= row->high) {
+	double value = 0;
+	bool is_below = row->low < 0 && word[0] == '-';
+	bool is_good = is_plain(word + is_below, &value, &behind) && *behind == '\0';
+	value = is_below ? -value : value;
+	if (is_good && value >= row->low && value <= row->high) {
 		*(double *)field(to, row->at) = value;
 		return 0;
 	}
