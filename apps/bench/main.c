@@ -3,7 +3,6 @@
 // run. Arguments and dispatch.
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,8 @@
 #include "weft-bench_options.h"
 
 static const struct option_row option_rows[] = {BENCH_OPTIONS(struct bench_options), {NULL}};
-static const struct command_line arguments = {help_text, option_rows, "thing to measure", 1, 1};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "thing to measure", .least = 1, .most = 1};
 
 // Options that would have no effect are errors.
 static int check_dpdk(const struct bench_options *options)

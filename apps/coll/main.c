@@ -37,7 +37,8 @@ static int take_algorithm(void *context, const char *word, struct refusal *refus
 }
 
 static const struct option_row option_rows[] = {COLL_OPTIONS(struct call), {NULL}};
-static const struct command_line arguments = {help_text, option_rows, "collective", 1, 1};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "collective", .least = 1, .most = 1};
 
 // What was given must have an effect.
 static int check_call(struct call *call)

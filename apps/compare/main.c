@@ -2,7 +2,6 @@
 // weft compare: arguments and files. What differs and what is noise is in lib/study.
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +24,8 @@ struct call {
 };
 
 static const struct option_row option_rows[] = {COMPARE_OPTIONS(struct call), {NULL}};
-static const struct command_line arguments = {help_text, option_rows, "second result", 2, 2};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "second result", .least = 2, .most = 2};
 
 static int compare(struct call *call)
 {

@@ -7,7 +7,8 @@
 #include <weft/run/run.h>
 
 static const struct option_row option_rows[] = {EMU_OPTIONS(struct options), {NULL}};
-static const struct command_line arguments = {help_text, option_rows, "scenario", 0, 1};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "scenario", .most = 1};
 
 int main(int argc, char **argv)
 {

@@ -37,7 +37,8 @@ static void begin(struct call *call)
 }
 
 static const struct option_row option_rows[] = {GOODPUT_OPTIONS(struct call), {NULL}};
-static const struct command_line arguments = {help_text, option_rows, "scenario", 1, 1};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "scenario", .least = 1, .most = 1};
 
 // Draws into the file that --svg names.
 static int draw(struct call *call)

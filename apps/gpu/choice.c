@@ -34,7 +34,7 @@ static int take_device(void *context, const char *word, struct refusal *refusal)
 }
 
 static const struct option_row option_rows[] = {GPU_OPTIONS(struct choice), {NULL}};
-static const struct command_line arguments = {help_text, option_rows, "", 0, 0};
+static const struct command_line arguments = {.help = help_text, .rows = option_rows};
 
 int choice_parse(struct choice *ret, int argc, char **argv, struct refusal *refusal)
 {

@@ -72,7 +72,8 @@ static int add_foreign(void *context, const char *word, struct refusal *refusal)
 }
 
 static const struct option_row option_rows[] = {HOST_OPTIONS(struct choice), {NULL}};
-static const struct command_line arguments = {help_text, option_rows, "scenario", 0, 1};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "scenario", .most = 1};
 
 // What launchers say of their processes: Open MPI's mpirun, those with PMI, Slurm's srun.
 static void take_launcher(struct choice *choice)

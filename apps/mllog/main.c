@@ -2,7 +2,6 @@
 // weft mllog: arguments and files. All of them are read before anything is printed.
 
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,8 @@
 
 #define LOG_BYTES_MAX ((size_t)1 << 28)
 static const struct option_row option_rows[] = {MLLOG_OPTIONS(struct call), {NULL}};
-static const struct command_line arguments = {help_text, option_rows, "log", 1, FILES_MAX};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "log", .least = 1, .most = FILES_MAX};
 
 // ---------------------------------------------------------------- files
 

@@ -31,7 +31,8 @@ struct anonymize {
 };
 
 static const struct option_row option_rows[] = {PCAP_ANONYMIZE_OPTIONS(struct anonymize), {NULL}};
-static const struct command_line arguments = {help_text, option_rows, "capture", 1, 1};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "capture", .least = 1, .most = 1};
 
 // The key is that of the words, or another one each time.
 static int make_key(struct anonymize *all)

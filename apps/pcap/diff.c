@@ -15,7 +15,8 @@
 #include "verbs.h"
 
 static const struct option_row option_rows[] = {{NULL}};
-static const struct command_line arguments = {help_text, option_rows, "two captures", 2, 2};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "two captures", .least = 2, .most = 2};
 
 // ---------------------------------------------------------------- figures
 

@@ -35,7 +35,8 @@ static int take_rows(void *context, const char *word, struct refusal *refusal)
 }
 
 static const struct option_row option_rows[] = {PCAP_ANALYZE_OPTIONS(struct call), {NULL}};
-static const struct command_line arguments = {help_text, option_rows, "capture", 0, UINT32_MAX};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "capture", .most = UINT32_MAX};
 
 static int parse(struct call *call, int argc, char **argv)
 {

@@ -12,5 +12,7 @@
 static const struct option_row sim_rows[] = {SIM_OPTIONS(struct options), {NULL}};
 static const struct option_row emu_rows[] = {EMU_OPTIONS(struct options), {NULL}};
 
-const struct command_line sim_arguments = {help_text, sim_rows, "scenario", 0, 1};
-const struct command_line emu_arguments = {help_text, emu_rows, "scenario", 0, 1};
+const struct command_line sim_arguments = {
+	.help = help_text, .rows = sim_rows, .noun = "scenario", .most = 1};
+const struct command_line emu_arguments = {
+	.help = help_text, .rows = emu_rows, .noun = "scenario", .most = 1};

@@ -2,8 +2,6 @@
 // The verbs of weft pcap beside analyze: each has options of its own.
 #pragma once
 
-#include <unistd.h>
-
 #include <weft/run/command_line.h>
 
 struct verb {

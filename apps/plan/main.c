@@ -2,7 +2,6 @@
 // weft plan: arguments, and what they say as a plan.
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +11,8 @@
 #include <weft/run/outcome.h>
 
 static const struct option_row option_rows[] = {PLAN_OPTIONS(struct call), {NULL}};
-static const struct command_line arguments = {help_text, option_rows, "plan", 1, 1};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "plan", .least = 1, .most = 1};
 
 // ---------------------------------------------------------------- the plan
 

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,7 +36,8 @@ struct call {
 };
 
 static const struct option_row option_rows[] = {REPORT_OPTIONS(struct call), {NULL}};
-static const struct command_line arguments = {help_text, option_rows, "folder", 1, 1};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "folder", .least = 1, .most = 1};
 
 // ---------------------------------------------------------------- files
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft scaling: arguments, and who prints.
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,7 +88,8 @@ static int take_reference(struct call *call)
 }
 
 static const struct option_row option_rows[] = {SCALING_OPTIONS(struct call), {NULL}};
-static const struct command_line arguments = {help_text, option_rows, "scenario", 1, 1};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "scenario", .least = 1, .most = 1};
 
 static int check_call(struct call *call)
 {

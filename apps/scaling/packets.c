@@ -33,7 +33,8 @@ static int command(char *ret[WORDS_MAX], const char *name, const char *sample,
 }
 
 static const struct option_row sim_rows[] = {SIM_OPTIONS(struct options), {NULL}};
-static const struct command_line sim_arguments = {"", sim_rows, "scenario", 0, 1};
+static const struct command_line sim_arguments = {
+	.help = "", .rows = sim_rows, .noun = "scenario", .most = 1};
 
 int packets_run(struct packets_step *ret, const char *name, const char *sample,
 		const char *const *sets, uint32_t set_count, struct refusal *refusal)

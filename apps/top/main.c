@@ -2,7 +2,6 @@
 // weft top: a host in wall time while its run goes.
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,7 +20,8 @@ struct choice {
 };
 
 static const struct option_row option_rows[] = {TOP_OPTIONS(struct choice), {NULL}};
-static const struct command_line arguments = {help_text, option_rows, "host", 0, 1};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "host", .most = 1};
 
 static void pass(double s)
 {

@@ -2,7 +2,6 @@
 // weft topology: builds the fabric of a scenario and shows it. No hosts, no traffic, no run.
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +33,8 @@ struct call {
 };
 
 static const struct option_row option_rows[] = {TOPOLOGY_OPTIONS(struct call), {NULL}};
-static const struct command_line arguments = {help_text, option_rows, "scenario", 0, 1};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "scenario", .most = 1};
 
 // Of --import the scenario is what is written.
 static int check_scenario(struct call *call)

@@ -2,7 +2,6 @@
 // weft trace: arguments. All files are read before anything is printed.
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +37,8 @@ static int take_export(void *context, const char *word, struct refusal *refusal)
 }
 
 static const struct option_row option_rows[] = {TRACE_OPTIONS(struct call), {NULL}};
-static const struct command_line arguments = {help_text, option_rows, "file", 1, UINT32_MAX};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "file", .least = 1, .most = UINT32_MAX};
 
 static int show(struct call *call)
 {

@@ -2,7 +2,6 @@
 // weft validate-fabric: arguments, and the loop over the cases of the book.
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -48,7 +47,8 @@ static int take_required(void *context, const char *text, struct refusal *refusa
 }
 
 static const struct option_row option_rows[] = {VALIDATE_FABRIC_OPTIONS(struct book), {NULL}};
-static const struct command_line arguments = {help_text, option_rows, "scenario", 1, 1};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "scenario", .least = 1, .most = 1};
 
 // ---------------------------------------------------------------- the book
 

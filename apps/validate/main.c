@@ -3,7 +3,6 @@
 // are in closed.c and htsim.c.
 
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +29,7 @@ static int bad_input(const char *text, const char *value)
 }
 
 static const struct option_row option_rows[] = {VALIDATE_OPTIONS(struct choice), {NULL}};
-static const struct command_line arguments = {help_text, option_rows, "", 0, 0};
+static const struct command_line arguments = {.help = help_text, .rows = option_rows};
 
 static int check_choice(struct choice *choice, struct refusal *refusal)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft verdict: arguments and files. What a bound is and whether it holds is in lib/verdict.
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +27,8 @@ struct call {
 };
 
 static const struct option_row option_rows[] = {VERDICT_OPTIONS(struct call), {NULL}};
-static const struct command_line arguments = {help_text, option_rows, "result", 1, 1};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "result", .least = 1, .most = 1};
 
 // ---------------------------------------------------------------- files
 

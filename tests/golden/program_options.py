@@ -102,11 +102,16 @@ pcap       send x y --drift 1001     | --drift is a number from -1000 to 1000, n
 pcap       replay x y --packets --speed 0 | --speed is a number from 1e-06 to 1000000, not '0'
 pcap       replay x y --loops 3      | --speed, --drift and --loops need --packets
 pcap       diff x y --json           | unknown option --json
+tune       x --over best             | --over is mean, worst or cvar, not 'best'
+tune       x --parts 1001            | --parts is a whole number from 1 to 1000, not '1001'
+tune       export x --as junos       | --as is mrc, dcqcn, sonic, cumulus or nccl, not 'junos'
+tune       report x --json --out y   | has no effect with --json: '--out'
+tune       show x --curves 3         | --curves, --out and --force go with report alone
 topology   x --force                 | needs --svg: '--force'
 topology   --import x --set a=b      | has no effect with --set: '--import'
 topology                             | no scenario given
 """
-MOVED = ["top", "trace", "mllog", "verdict", "report", "plan", "compare", "topology", "validate", "scaling", "bench", "validate-fabric", "sim", "emu", "goodput", "gpu", "coll", "host", "pcap"]  # programs whose options are rows
+MOVED = ["top", "trace", "mllog", "verdict", "report", "plan", "compare", "topology", "validate", "scaling", "bench", "validate-fabric", "sim", "emu", "goodput", "gpu", "coll", "host", "pcap", "tune"]  # programs whose options are rows
 
 
 class Options(unittest.TestCase):

@@ -262,7 +262,7 @@ class Verbs(program_tune.Room):
         run = subprocess.run([WEFT, "sim", "small.yaml", "--quiet", *(word for one in sets.items() for word in ("--set", "=".join(one)))],
                              capture_output=True, text=True, check=False, cwd=self.folder)
         self.assertEqual(run.returncode, DONE, run.stderr)
-        for words, said in ((["--as", "junos"], "there are: mrc"), ([], "--as says for what"),
+        for words, said in ((["--as", "junos"], "--as is mrc, dcqcn"), ([], "--as says for what"),
                             (["--as", "dcqcn", "--for", "nowhere"], "no scenario"), (["--as", "mrc"], "no knob of this study")):
             self.assertIn(said, self.weft("export", "roce.tune", *words, status=BAD_INPUT).stderr)
 

@@ -55,7 +55,8 @@ static int take_trigger(void *context, const char *word, struct refusal *refusal
 }
 
 static const struct option_row option_rows[] = {PCAP_CAPTURE_OPTIONS(struct live), {NULL}};
-static const struct command_line arguments = {help_text, option_rows, "device", 1, 1};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "device", .least = 1, .most = 1};
 
 // Options that belong together, and what is not given.
 static int complete(struct live *live)

@@ -36,7 +36,8 @@ struct send {
 };
 
 static const struct option_row option_rows[] = {PCAP_SEND_OPTIONS(struct send), {NULL}};
-static const struct command_line arguments = {help_text, option_rows, "capture or device", 2, 2};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "capture or device", .least = 2, .most = 2};
 
 // ---------------------------------------------------------------- time
 

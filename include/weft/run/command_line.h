@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <unistd.h> // optind
 
 #include <weft/core/refusal.h>
 
@@ -49,11 +50,16 @@ struct option_row {
 	const char *excludes; // "json|quiet": beside these it has no effect
 };
 
+// Is told each option as it is met, before its value is taken. 0, or -EINVAL with a reason.
+typedef int option_note_fn(void *to, const struct option_row *row, const char *word,
+			   struct refusal *refusal);
+
 struct command_line {
-	const char *help; // what --help prints
+	const char *help; // what --help prints; NULL: nothing is printed, the version neither
 	const struct option_row *rows;
 	const char *noun;     // what words behind options are: "scenario"
 	uint32_t least, most; // so many of them
+	option_note_fn *note; // or NULL
 };
 
 // Where a field of `type` is; of the wrong type it does not compile.

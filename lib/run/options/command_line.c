@@ -142,7 +142,10 @@ static int take(struct reading *reading, void *to, int option)
 	if (*given != NULL && row->value != NULL && !row->is_many)
 		return outcome_bad_word(reading->refusal, "given twice:", name);
 	*given = row->value != NULL ? optarg : "";
-	return option_take(row, to, optarg, reading->refusal);
+	int rc = reading->line->note != NULL
+		? reading->line->note(to, row, optarg, reading->refusal)
+		: 0;
+	return rc < 0 ? rc : option_take(row, to, optarg, reading->refusal);
 }
 
 // ---------------------------------------------------------------- what goes with what
@@ -218,6 +221,16 @@ static int check_excludes(const struct reading *reading, const struct option_row
 	return 0;
 }
 
+// Beside `name` no other word may stand.
+static int check_alone(const struct reading *reading, const char *name)
+{
+	char what[96];
+	int first = reading->argc > 1 && strcmp(reading->argv[1], name) == 0 ? 2 : 1;
+	snprintf(what, sizeof(what), "%s goes alone; what is", name);
+	return reading->argc <= 2 ? 0
+				  : outcome_bad_word(reading->refusal, what, reading->argv[first]);
+}
+
 // Beside row `sole` no other has an effect.
 static int check_sole(const struct reading *reading, const struct option_row *sole)
 {
@@ -242,7 +255,7 @@ static int check_rows(const struct reading *reading)
 		if (reading->given[i] == NULL)
 			continue;
 		if (rows[i].is_alone)
-			rc = outcome_alone(reading->refusal, name, reading->argc, reading->argv);
+			rc = check_alone(reading, name);
 		if (rc == 0 && rows[i].is_sole)
 			rc = check_sole(reading, &rows[i]);
 		if (rc == 0 && rows[i].needs != NULL)
@@ -286,7 +299,8 @@ int command_line_read(const struct command_line *line, void *to, int argc, char 
 	if (rc < 0)
 		return rc;
 	if (reading.wants_help || reading.wants_version) {
-		fputs(reading.wants_help ? line->help : WEFT_VERSION_TEXT "\n", stdout);
+		if (line->help != NULL)
+			fputs(reading.wants_help ? line->help : WEFT_VERSION_TEXT "\n", stdout);
 		return COMMAND_LINE_DONE;
 	}
 	rc = check_rows(&reading);

@@ -85,7 +85,8 @@ static const struct option_row rows[] = {
 	{.name = "list", .kind = OPTION_FLAG, AT(wants_list, bool), .is_alone = true},
 	{NULL},
 };
-static const struct command_line line = {"help\n", rows, "scenario", 1, 2};
+static const struct command_line line = {
+	.help = "help\n", .rows = rows, .noun = "scenario", .least = 1, .most = 2};
 
 #define WORDS_MAX 12
 
