@@ -7,6 +7,7 @@ all of them.
   help.py options OUT help.txt                     C: PROGRAM_OPTIONS(type), rows of <weft/run/command_line.h>
   help.py man --version V OUT help.txt ALL...      man page
   help.py commands OUT ALL...                      C: struct command commands[]
+  help.py completion OUT ALL...                    C: const char completion_text[], for bash and zsh
 
 help.txt is the text that --help prints, at most 80 columns wide:
 
@@ -257,6 +258,57 @@ def write_options(out, path):
         out.write(f"#define {name}(type) \\\n\t" + ", \\\n\t".join(made) + "\n")
 
 
+# ---------------------------------------------------------------- completion
+
+COMPLETION = """\
+# Completion of weft's commands, options and their values. Of bash: . <(weft completion bash)
+_weft() {
+    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=
+    local command=${COMP_WORDS[1]}
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        words="@COMMANDS@"
+    else
+        case "$command $before" in
+@VALUES@
+        *) case "$current" in
+            -*) case "$command" in
+@OPTIONS@
+                esac ;;
+            *) case "$command" in
+                @RUNNERS@) words=$(weft sim --list 2>/dev/null | cut -d ' ' -f 1) ;;
+                help) words="@COMMANDS@" ;;
+                esac ;;
+            esac ;;
+        esac
+    fi
+    COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+complete -o default -F _weft weft
+"""
+
+
+def write_completion(out, paths):
+    """A script: names of commands, options of each, words of those that are one of several."""
+    options, values, runners = [], [], []
+    names = [name for name, _ in commands_of(paths)]
+    for path in paths:
+        name = name_of(path)[0].removeprefix("weft-")
+        rows = rules_of(path) if name in names else []
+        long_names = sorted({"--" + row[0] for row in rows if row[0]} | {"--help", "--version"})
+        options.append(f'                {name}) words="{" ".join(long_names)}" ;;')
+        for long_name, letter, _, rule in rows:
+            kind, _, *words = rule.split(";")[0].split() + [""]
+            if kind in ("text", "index") and words and "|" in words[0]:
+                either = f'"{name} --{long_name}"' + (f' | "{name} -{letter}"' if letter else "")
+                values.append(f'        {either}) words="{words[0].replace("|", " ")}" ;;')
+        if re.search(rf"weft {name}.* \[?SCENARIO", read(path)):
+            runners.append(name)
+    text = COMPLETION.replace("@COMMANDS@", " ".join(names + ["help", "completion"])).replace("@VALUES@", "\n".join(values))
+    text = text.replace("@OPTIONS@", "\n".join(options)).replace("@RUNNERS@", " | ".join(runners))
+    body = "\n".join("\t" + c_string(line + "\n").replace("\n", "\\n") for line in text[:-1].split("\n"))
+    out.write(f'// Made by help.py.\n#include "weft/command.h"\n\nconst char completion_text[] =\n{body};\n')
+
+
 def roff(text):
     text = text.replace("\\", "\\e").replace("-", "\\-")
     return "\\&" + text if text[:1] in (".", "'") else text
@@ -309,6 +361,8 @@ if __name__ == "__main__":
     with open(arguments[0], "w", encoding="utf-8") as target:
         if kind == "commands":
             write_commands(target, commands_of(arguments[1:]))
+        elif kind == "completion":
+            write_completion(target, arguments[1:])
         elif kind == "options":
             write_options(target, arguments[1])
         elif kind == "text":
