@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes --help and the man page of a program from its one help.txt, and the list of commands from all of them.
+"""Makes --help, the man page and the table of options of a program from its one help.txt, and the list of commands from
+all of them.
 
   help.py text OUT help.txt ALL...                 C: const char help_text[]
+  help.py options OUT help.txt                     C: PROGRAM_OPTIONS(type), rows of <weft/run/command_line.h>
   help.py man --version V OUT help.txt ALL...      man page
   help.py commands OUT ALL...                      C: struct command commands[]
+  help.py completion OUT ALL...                    C: const char completion_text[], for bash and zsh
 
 help.txt is the text that --help prints, at most 80 columns wide:
 
@@ -13,17 +16,39 @@ help.txt is the text that --help prints, at most 80 columns wide:
       weft-sim - what it does   everything in a section is indented by four spaces
   OPTIONS                       usual ones: NAME SYNOPSIS DESCRIPTION OPTIONS EXAMPLES EXIT STATUS
       --out DIR                 a term: one line, with its text below it, indented by eight
+          = text out            a rule: no text, but what the program does with the option; see below
           Write the result there.
       0    done                 a table: a line with two spaces inside; printed as it stands
   @COMMANDS@                    alone on an indented line: the list of all commands (weft only)
 
 SYNOPSIS and EXAMPLES are printed as they stand; elsewhere a paragraph ends at an empty line.
+
+Each option has one rule, below its term (of several in one term as many rules, in their order). FIELD is one of the
+struct that the program reads its options into:
+
+  flag FIELD                    bool
+  text FIELD [a|b|c]            const char *; where words follow, one of them
+  index FIELD a|b|c [FIRST]     enum: the place of the word, counted from FIRST, or 0
+  count FIELD LOW..HIGH         uint32_t or uint64_t
+  real FIELD LOW..HIGH          double
+  size FIELD LOW..HIGH          uint64_t, bytes: 4096, 4K
+  time FIELD                    int64_t FIELD_ns, or double FIELD_s: 50us, 10min
+  list FIELD COUNT [MOST]       const char *FIELD[] and uint32_t COUNT: may be given many times
+  take FUNCTION                 option_take_fn: what no kind above can read
+  force                         files_force()
+  none WHY                      it has no effect, for this reason
+
+Behind it may stand, with `;` before each: `needs --a or --b` (of which one must be given; `--a WORD`: with that value),
+`not --a, --b` (beside these it has no effect), `not others` (beside it no other option has one), `has FIELD` (a bool: it was given), `many`, `alone`, and `of VERB, VERB`
+(it belongs to these verbs; the others refuse it). A rule goes on in a line that begins with `= ;`. A rule that begins
+with an option (`= -t none ...`) is of one that has no term.
 """
 import io
 import re
 import sys
 
 AS_IT_STANDS = ("SYNOPSIS", "EXAMPLES")
+RULE = re.compile(r" {4,8}= (.*)")
 
 
 def fail(path, number, what):
@@ -31,6 +56,11 @@ def fail(path, number, what):
 
 
 def read(path):
+    """The text of a help file without its comment lines and rules."""
+    return "".join(line + "\n" for line in read_all(path)[:-1].split("\n") if not RULE.fullmatch(line))
+
+
+def read_all(path):
     """The text of a help file without its comment lines."""
     lines = open(path, encoding="utf-8").read().split("\n")
     skipped = 0
@@ -88,6 +118,197 @@ def write_commands(out, commands):
     out.write("\t{0, 0},\n};\n")
 
 
+# ---------------------------------------------------------------- options
+
+def options_of_term(line):
+    """[(name, letter, value)] of `-b, --minbytes SIZE; -e, --maxbytes SIZE`."""
+    found, letter = [], ""
+    for part in re.split(r"[,;] (?=-)", line.strip()):
+        name, _, value = part.partition(" ")
+        if name.startswith("--"):
+            if name[2:] not in [one[0] for one in found]:
+                found.append((name[2:], letter, value))
+            letter = ""
+        else:
+            letter = name[1:]
+    return [one for one in found if one[0] not in ("help", "version")]
+
+
+def verbs_of(rule):
+    """What a rule belongs to; [] = to all verbs."""
+    found = [clause.strip()[3:].split(", ") for clause in rule.split(";") if clause.strip().startswith("of ")]
+    return found[0] if found else []
+
+
+def rules_of(path):
+    """[(name, letter, value, rule)], in the order of the text."""
+    rows, term, section = [], [], ""
+    for number, line in enumerate(open(path, encoding="utf-8").read().split("\n"), 1):
+        rule = RULE.fullmatch(line)
+        section = line if re.fullmatch(r"[A-Z][A-Z ]+", line) else section
+        if rule and rule[1].startswith("; "):
+            rows[-1] = (*rows[-1][:3], rows[-1][3] + rule[1])
+        elif rule and rule[1].startswith("-"):
+            name, text = rule[1].split(" ", 1)
+            rows.append((name[2:], "", "VALUE", text) if name.startswith("--") else ("", name[1:], "VALUE", text))
+        elif rule and not term:
+            fail(path, number, "a rule below no option, or one too many")
+        elif rule:
+            rows.append((*term.pop(0), rule[1]))
+        elif section == "OPTIONS" and re.match(r"    -\S", line):
+            term += [one for one in options_of_term(line) if one[0] not in [other[0] for other in term]]
+        else:
+            missing = [one[0] for one in term if one[0] not in [row[0] for row in rows]]
+            if missing and rows:
+                fail(path, number, f"--{missing[0]} has no rule")
+            term = []
+    return rows
+
+
+def option_list(text):
+    """`pcap|depth=sample` of `--pcap or --depth sample`."""
+    return "|".join(one.strip().removeprefix("--").replace(" ", "=") for one in re.split(r" or |, ", text))
+
+
+def field_of(kind, field, rest, given):
+    """What a row says of its kind, as C."""
+    where = f".at = OPTION_AT(type, {field}, %s)"
+    types = {"flag": "bool", "text": "const char *", "real": "double"}
+    if kind in types:
+        made = [where % types[kind]]
+    elif kind == "time":
+        is_ns = field.endswith("_ns")
+        return ["OPTION_TIME_NS" if is_ns else "OPTION_TIME_S", where % ("int64_t" if is_ns else "double")]
+    elif kind == "list":
+        made = [f".at = OPTION_AT(type, {field}[0], const char *)", f".max = {rest[1] if len(rest) > 1 else f'OPTION_LENGTH(type, {field})'}",
+                f".second = OPTION_AT(type, {rest[0]}, uint32_t)", ".is_many = true"]
+    else:
+        made = [f".at = offsetof(type, {field}), .bytes = OPTION_BYTES(type, {field})"]
+    if kind in ("count", "real", "size"):
+        low, high = rest[0].split("..")
+        ends = (".low", ".high") if kind == "real" else (".min", ".max")
+        made += [f"{ends[0]} = {low}", f"{ends[1]} = {high}"]
+    if kind in ("text", "index") and rest:
+        made.append(f".words = {c_string(rest[0])}")
+    if kind == "index" and len(rest) > 1:
+        made.append(f".min = {rest[1]}")
+    return ["OPTION_" + kind.upper(), *made]
+
+
+def row_of(path, name, letter, value, rule, verb):
+    """A row of the table, as C; of another verb than `verb` one that is refused."""
+    head, *clauses = [rule] if rule.startswith("none ") else [part.strip() for part in rule.split(";")]
+    kind, *rest = head.split()
+    made = [f".name = {c_string(name)}"]
+    made += [f".letter = '{letter}'"] if letter else []
+    made += [f".value = {c_string(value)}"] if value else []
+    if verb and verbs_of(rule) and verb not in verbs_of(rule):
+        kind, head, clauses = "none", "none it goes with " + " and ".join(verbs_of(rule)), []
+    if kind == "none":
+        made.append(f".kind = OPTION_NONE, .words = {c_string(head[5:])}")
+    elif kind == "take":
+        made.append(f".kind = OPTION_TAKE, .take = {rest[0]}")
+    elif kind == "force":
+        made.append(".kind = OPTION_FORCE")
+    elif kind in ("flag", "text", "index", "count", "real", "size", "time", "list") and rest:
+        what, *fields = field_of(kind, rest[0], rest[1:], name)
+        made += [f".kind = {what}", *fields]
+    else:
+        fail(path, 1, f"--{name}: no rule: {rule}")
+    needs = [option_list(clause[6:]) for clause in clauses if clause.startswith("needs ")]
+    made += [f".needs = {c_string(';'.join(needs))}"] if needs else []
+    excludes = [option_list(clause[4:]) for clause in clauses if clause.startswith("not ") and clause != "not others"]
+    made += [f".excludes = {c_string('|'.join(excludes))}"] if excludes else []
+    for clause in clauses:
+        word, _, rest_of = clause.partition(" ")
+        if clause == "not others":
+            made.append(".is_sole = true")
+        elif word == "has":
+            made.append(f".has_flag = true, .flag = OPTION_AT(type, {rest_of}, bool)")
+        elif word in ("many", "alone"):
+            made.append(f".is_{word} = true")
+        elif word not in ("needs", "not", "of"):
+            fail(path, 1, f"--{name}: no clause of a rule: {clause}")
+    return "{" + ", ".join(made) + "}"
+
+
+def check_names(path, rows):
+    """What a rule names are options."""
+    names = {row[0] for row in rows}
+    for name, _, _, rule in rows:
+        for clause in rule.split(";")[1:] if not rule.startswith("none ") else []:
+            for word in re.findall(r"--([a-z-]+)", clause):
+                if word not in names:
+                    fail(path, 1, f"--{name}: its rule names --{word}, which is no option")
+
+
+def write_options(out, path):
+    """A macro for the program, or for each of its verbs."""
+    rows = rules_of(path)
+    check_names(path, rows)
+    program = name_of(path)[0].removeprefix("weft-").replace("-", "_").upper()
+    verbs = sorted({verb for row in rows for verb in verbs_of(row[3])})
+    out.write(f"// Made by help.py.\n#pragma once\n#include <weft/run/command_line.h>\n")
+    for verb in verbs or [""]:
+        own = [row for row in rows if not verb or not verbs_of(row[3]) or verb in verbs_of(row[3])]
+        own_names = {row[0] for row in own}
+        rest = [row for row in rows if row not in own and (row[0] not in own_names or not row[0])]
+        made = [row_of(path, *row, verb) for row in own + rest]
+        name = "_".join(filter(None, (program, verb.upper().replace("-", "_"), "OPTIONS")))
+        out.write(f"#define {name}(type) \\\n\t" + ", \\\n\t".join(made) + "\n")
+
+
+# ---------------------------------------------------------------- completion
+
+COMPLETION = """\
+# Completion of weft's commands, options and their values. Of bash: . <(weft completion bash)
+_weft() {
+    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=
+    local command=${COMP_WORDS[1]}
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        words="@COMMANDS@"
+    else
+        case "$command $before" in
+@VALUES@
+        *) case "$current" in
+            -*) case "$command" in
+@OPTIONS@
+                esac ;;
+            *) case "$command" in
+                @RUNNERS@) words=$(weft sim --list 2>/dev/null | cut -d ' ' -f 1) ;;
+                help) words="@COMMANDS@" ;;
+                esac ;;
+            esac ;;
+        esac
+    fi
+    COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+complete -o default -F _weft weft
+"""
+
+
+def write_completion(out, paths):
+    """A script: names of commands, options of each, words of those that are one of several."""
+    options, values, runners = [], [], []
+    names = [name for name, _ in commands_of(paths)]
+    for path in paths:
+        name = name_of(path)[0].removeprefix("weft-")
+        rows = rules_of(path) if name in names else []
+        long_names = sorted({"--" + row[0] for row in rows if row[0]} | {"--help", "--version"})
+        options.append(f'                {name}) words="{" ".join(long_names)}" ;;')
+        for long_name, letter, _, rule in rows:
+            kind, _, *words = rule.split(";")[0].split() + [""]
+            if kind in ("text", "index") and words and "|" in words[0]:
+                either = f'"{name} --{long_name}"' + (f' | "{name} -{letter}"' if letter else "")
+                values.append(f'        {either}) words="{words[0].replace("|", " ")}" ;;')
+        if re.search(rf"weft {name}.* \[?SCENARIO", read(path)):
+            runners.append(name)
+    text = COMPLETION.replace("@COMMANDS@", " ".join(names + ["help", "completion"])).replace("@VALUES@", "\n".join(values))
+    text = text.replace("@OPTIONS@", "\n".join(options)).replace("@RUNNERS@", " | ".join(runners))
+    body = "\n".join("\t" + c_string(line + "\n").replace("\n", "\\n") for line in text[:-1].split("\n"))
+    out.write(f'// Made by help.py.\n#include "weft/command.h"\n\nconst char completion_text[] =\n{body};\n')
+
+
 def roff(text):
     text = text.replace("\\", "\\e").replace("-", "\\-")
     return "\\&" + text if text[:1] in (".", "'") else text
@@ -140,6 +361,10 @@ if __name__ == "__main__":
     with open(arguments[0], "w", encoding="utf-8") as target:
         if kind == "commands":
             write_commands(target, commands_of(arguments[1:]))
+        elif kind == "completion":
+            write_completion(target, arguments[1:])
+        elif kind == "options":
+            write_options(target, arguments[1])
         elif kind == "text":
             write_text(target, whole_text(arguments[1], arguments[2:]))
         else:

@@ -17,8 +17,9 @@ struct bench_options {
 	const char *only;	   // the cases of these names, or that begin so; NULL: all
 	const char *json;	   // file, "-" standard output; NULL: none
 	const char *compare;	   // file of an earlier --json, or NULL
-	long repeat;		   // 0: the default
-	bool has_instructions;
+	uint32_t repeat;	   // 0: the default
+	const char *show;	   // a case to be printed, or NULL
+	bool has_instructions, wants_list;
 };
 
 int say_refusal(const struct refusal *refusal, int status);

@@ -31,9 +31,6 @@ struct data_type {
 // Types as nccl-tests names them; NULL when there is none of that name.
 const struct data_type *type_find(const char *name);
 
-// "1M" as nccl-tests reads it: K, M, G are powers of 1024. -EINVAL.
-int size_parse(const char *word, uint64_t *ret);
-
 // all_reduce, alltoall, sendrecv, ...: names of nccl-tests and of scenarios. -EINVAL.
 int kind_parse(const char *word, enum coll_kind *ret);
 // An algorithm's name, or auto, or credit_ring. -EINVAL.
@@ -53,7 +50,7 @@ struct call {
 	uint64_t size_min, size_max, step_bytes;
 	uint32_t factor; // above 1: sizes are multiplied, else step_bytes is added
 	const struct data_type *type;
-	bool is_op_given;
+	const char *op; // NULL: not given
 	struct choice choice;
 	const char *algorithm_word;
 	bool is_root_given;
@@ -65,14 +62,13 @@ struct call {
 	uint32_t iterations;
 	uint64_t seed;
 	bool is_seed_given;
-	bool is_checked; // -c 1
+	int is_checked; // -c 1
 	uint64_t packets_max;
 	bool has_warned; // of the world: it is the same for all sizes
 	bool is_json;
 	json_t *json; // rows, owned
 	const char *sets[SETS_MAX];
 	uint32_t set_count;
-	bool wants_help, wants_version;
 	struct scenario scenario; // of the size in hand
 	struct refusal refusal;
 };

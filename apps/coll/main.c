@@ -3,7 +3,6 @@
 // printed.
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,237 +11,34 @@
 
 #include "coll.h"
 #include "help.h"
-#include "weft_version.h"
+#include "weft-coll_options.h"
 #include <weft/run/outcome.h>
 
 #define SCENARIO_BYTES_MAX ((size_t)1 << 20)
 #define PACKETS_DEFAULT 8000000
 #define ITERATIONS_MAX 1000
 
-enum {
-	OPT_SCENARIO = 256,
-	OPT_RANKS,
-	OPT_ALGORITHM,
-	OPT_CHANNELS,
-	OPT_CHUNK,
-	OPT_PACKETS,
-	OPT_SEED,
-	OPT_SET,
-	OPT_JSON,
-	OPT_VERSION
-};
-
-static const struct option longs[] = {
-	{"minbytes", required_argument, NULL, 'b'},
-	{"maxbytes", required_argument, NULL, 'e'},
-	{"stepbytes", required_argument, NULL, 'i'},
-	{"stepfactor", required_argument, NULL, 'f'},
-	{"ngpus", required_argument, NULL, 'g'},
-	{"iters", required_argument, NULL, 'n'},
-	{"check", required_argument, NULL, 'c'},
-	{"op", required_argument, NULL, 'o'},
-	{"datatype", required_argument, NULL, 'd'},
-	{"root", required_argument, NULL, 'r'},
-	{"scenario", required_argument, NULL, OPT_SCENARIO},
-	{"ranks", required_argument, NULL, OPT_RANKS},
-	{"algorithm", required_argument, NULL, OPT_ALGORITHM},
-	{"channels", required_argument, NULL, OPT_CHANNELS},
-	{"chunk", required_argument, NULL, OPT_CHUNK},
-	{"packets", required_argument, NULL, OPT_PACKETS},
-	{"seed", required_argument, NULL, OPT_SEED},
-	{"set", required_argument, NULL, OPT_SET},
-	{"json", no_argument, NULL, OPT_JSON},
-	{"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, OPT_VERSION},
-	{NULL, 0, NULL, 0},
-};
-
-// ---------------------------------------------------------------- options
-
-static int take_bytes(struct call *call, uint64_t *to, const char *word)
+static int take_type(void *context, const char *word, struct refusal *refusal)
 {
-	if (size_parse(word, to) < 0 || *to == 0)
-		return outcome_bad_word(&call->refusal, "bytes are needed, 1048576 or 1M, not",
-					word);
-	return 0;
-}
-
-static int take_packets(struct call *call, const char *word)
-{
-	if (size_parse(word, &call->packets_max) < 0 || call->packets_max == 0)
-		return outcome_bad_word(&call->refusal,
-					"a number of packets is needed, 1048576 or 1M, not", word);
-	return 0;
-}
-
-static int take_count(struct call *call, uint32_t *to, const char *word, uint32_t min, uint32_t max)
-{
-	char *end, what[96];
-	unsigned long long value = strtoull(word, &end, 10);
-	snprintf(what, sizeof(what), "a number from %u to %u is needed, not", min, max);
-	if (word[0] < '0' || word[0] > '9' || *end != '\0' || value < min || value > max)
-		return outcome_bad_word(&call->refusal, what, word);
-	*to = (uint32_t)value;
-	return 0;
-}
-
-// nccl-tests has these; here they would change nothing.
-static int refuse_no_effect(struct call *call, int option)
-{
-	static const struct {
-		int option;
-		const char *why;
-	} reasons[] = {
-		{'t',
-		 "-t has no effect here: there are no threads; ranks are --ranks, GPUs of a "
-		 "host -g"},
-		{'w', "-w has no effect here: virtual time needs no warm-up"},
-		{'m', "-m has no effect here: a run is one collective, nothing is aggregated"},
-		{'G', "-G has no effect here: no kernels are launched"},
-		{'z', "-z has no effect here: nothing blocks in virtual time"},
-		{'p', "-p has no effect here: nothing is initialised in parallel"},
-		{'a',
-		 "-a has no effect here: all ranks are seen at once; a time is that of the "
-		 "last"},
-		{'C', "-C has no effect here: there is no CPU time of calls"},
-		{'R', "-R has no effect here: buffers need no registration"},
-		{'T', "-T has no effect here: limits.time of a scenario ends a run"},
-	};
-	for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
-		if (reasons[i].option == option)
-			return refuse(&call->refusal, -EINVAL, reasons[i].why);
-	check(false);
-}
-
-static int take_op(struct call *call, const char *word)
-{
-	if (strcmp(word, "sum") != 0)
-		return outcome_bad_word(&call->refusal,
-					"only sum is done; no other changes what is sent:", word);
-	call->is_op_given = true;
-	return 0;
-}
-
-static int take_type(struct call *call, const char *word)
-{
+	struct call *call = context;
 	call->type = type_find(word);
-	return call->type == NULL ? outcome_bad_word(&call->refusal, "no such type:", word) : 0;
+	return call->type == NULL ? outcome_bad_word(refusal, "no such type:", word) : 0;
 }
 
-static int take_check(struct call *call, const char *word)
+static int take_algorithm(void *context, const char *word, struct refusal *refusal)
 {
-	uint32_t value = 0;
-	int rc = take_count(call, &value, word, 0, 1);
-	call->is_checked = rc == 0 && value == 1;
-	return rc;
-}
-
-static int take_algorithm(struct call *call, const char *word)
-{
+	struct call *call = context;
 	if (choice_parse(word, &call->choice) == 0)
 		return 0;
-	return outcome_bad_word(&call->refusal,
+	return outcome_bad_word(refusal,
 				"an algorithm is auto, credit_ring, ring, tree, double_tree, "
 				"halving_doubling, pat, direct or hierarchical, not",
 				word);
 }
 
-static int take_set(struct call *call, const char *word)
-{
-	if (call->set_count == SETS_MAX)
-		return outcome_bad_word(&call->refusal, "too many --set, at", word);
-	call->sets[call->set_count++] = word;
-	return 0;
-}
-
-static int take_seed(struct call *call, const char *word)
-{
-	char *end;
-	errno = 0;
-	call->seed = strtoull(word, &end, 10);
-	call->is_seed_given = true;
-	if (word[0] < '0' || word[0] > '9' || *end != '\0' || errno != 0 ||
-	    call->seed > INT64_MAX - ITERATIONS_MAX)
-		return outcome_bad_word(&call->refusal, "a seed is a number below 2^63, not", word);
-	return 0;
-}
-
-static int take_root(struct call *call, const char *word)
-{
-	call->is_root_given = true;
-	return take_count(call, &call->root, word, 0, COLL_RANKS_MAX - 1);
-}
-
-static int take_fabric(struct call *call, int option, const char *word)
-{
-	switch (option) {
-	case OPT_RANKS:
-		return take_count(call, &call->ranks, word, 2, COLL_RANKS_MAX);
-	case OPT_ALGORITHM:
-		return take_algorithm(call, word);
-	case OPT_CHANNELS:
-		return take_count(call, &call->channels, word, 1, COLL_CHANNELS_MAX);
-	case OPT_CHUNK:
-		return take_bytes(call, &call->chunk_bytes, word);
-	case OPT_PACKETS:
-		return take_packets(call, word);
-	case OPT_SEED:
-		return take_seed(call, word);
-	case OPT_SET:
-		return take_set(call, word);
-	case OPT_SCENARIO:
-		call->scenario_name = word;
-		return 0;
-	case OPT_JSON:
-		call->is_json = true;
-		return 0;
-	case OPT_VERSION:
-		call->wants_version = true;
-		return 0;
-	default:
-		call->wants_help = true;
-		return 0;
-	}
-}
-
-static int take(struct call *call, int option, const char *word)
-{
-	switch (option) {
-	case 'b':
-		return take_bytes(call, &call->size_min, word);
-	case 'e':
-		return take_bytes(call, &call->size_max, word);
-	case 'i':
-		return take_bytes(call, &call->step_bytes, word);
-	case 'f':
-		return take_count(call, &call->factor, word, 2, 1024);
-	case 'g':
-		return take_count(call, &call->gpus, word, 1, 1024);
-	case 'n':
-		return take_count(call, &call->iterations, word, 1, ITERATIONS_MAX);
-	case 'c':
-		return take_check(call, word);
-	case 'o':
-		return take_op(call, word);
-	case 'd':
-		return take_type(call, word);
-	case 'r':
-		return take_root(call, word);
-	case 't':
-	case 'w':
-	case 'm':
-	case 'G':
-	case 'z':
-	case 'p':
-	case 'a':
-	case 'C':
-	case 'R':
-	case 'T':
-		return refuse_no_effect(call, option);
-	default:
-		return take_fabric(call, option, word);
-	}
-}
+static const struct option_row option_rows[] = {COLL_OPTIONS(struct call), {NULL}};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "collective", .least = 1, .most = 1};
 
 // What was given must have an effect.
 static int check_call(struct call *call)
@@ -253,8 +49,6 @@ static int check_call(struct call *call)
 		call->size_max = call->size_min;
 	if (call->size_max < call->size_min)
 		return outcome_bad_line(&call->refusal, "-e is less than -b");
-	if (call->factor > 1 && call->step_bytes > 0)
-		return outcome_bad_line(&call->refusal, "sizes grow by -f or by -i, not both");
 	if (call->size_max > call->size_min && call->factor == 0 && call->step_bytes == 0)
 		return outcome_bad_line(&call->refusal, "from -b to -e by what? give -f or -i");
 	if (call->size_max == call->size_min && (call->factor > 0 || call->step_bytes > 0))
@@ -263,41 +57,13 @@ static int check_call(struct call *call)
 	if (call->is_root_given && !coll_has_root(call->kind))
 		return outcome_bad_word(&call->refusal, "-r has no effect: no root has",
 					coll_kind_name(call->kind));
-	if (call->is_op_given && !has_sum)
+	if (call->op != NULL && !has_sum)
 		return outcome_bad_word(&call->refusal, "-o has no effect: nothing is summed in",
 					coll_kind_name(call->kind));
 	if (call->choice.is_credit_ring && call->kind > COLL_ALL_REDUCE)
 		return outcome_bad_word(&call->refusal, "credit_ring does no",
 					coll_kind_name(call->kind));
 	return 0;
-}
-
-static int parse(struct call *call, int argc, char **argv)
-{
-	bool seen[OUTCOME_OPTIONS_MAX] = {false};
-	int option, rc;
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, "b:e:i:f:g:n:c:o:d:r:t:w:m:G:z:p:a:C:R:T:h", longs,
-				     NULL)) != -1) {
-		if (option == '?')
-			return outcome_bad_word(&call->refusal, "unknown option or missing value:",
-						argv[optind - 1]);
-		if (option != OPT_SET &&
-		    (rc = outcome_first(&call->refusal, seen, longs, option)) < 0)
-			return rc;
-		if ((rc = take(call, option, optarg)) < 0)
-			return rc;
-	}
-	if (call->wants_help || call->wants_version)
-		return 0;
-	if (optind == argc)
-		return outcome_bad_line(&call->refusal, "no collective given");
-	if (optind + 1 < argc)
-		return outcome_bad_word(&call->refusal, "one collective at a time; what is",
-					argv[optind + 1]);
-	if (kind_parse(argv[optind], &call->kind) < 0)
-		return outcome_bad_word(&call->refusal, "there is no collective", argv[optind]);
-	return check_call(call);
 }
 
 // ---------------------------------------------------------------- sizes
@@ -414,14 +180,17 @@ int main(int argc, char **argv)
 	call.choice.is_auto = true;
 	call.iterations = 1;
 	call.packets_max = PACKETS_DEFAULT;
-	int rc = parse(&call, argc, argv), status = EXIT_SUCCESS;
-	if (rc == 0 && call.wants_help)
-		fputs(help_text, stdout);
-	else if (rc == 0 && call.wants_version)
-		puts(WEFT_VERSION_TEXT);
-	else if (rc < 0 || (rc = read_scenario(&call)) < 0)
+	int rc = command_line_read(&arguments, &call, argc, argv, &call.refusal);
+	int status = EXIT_SUCCESS;
+	if (rc == 0 && kind_parse(argv[optind], &call.kind) < 0)
+		rc = outcome_bad_word(&call.refusal, "there is no collective", argv[optind]);
+	if (rc == 0)
+		rc = check_call(&call);
+	if (rc == 0)
+		rc = read_scenario(&call);
+	if (rc < 0)
 		status = outcome_refused("coll", &call.refusal, rc);
-	else
+	else if (rc == 0)
 		status = show(&call);
 	free(call.text);
 	json_decref(call.json);

@@ -20,26 +20,6 @@ const struct data_type *type_find(const char *name)
 	return NULL;
 }
 
-int size_parse(const char *word, uint64_t *ret)
-{
-	static const char units[] = "KMGT";
-	char *end;
-	if (word[0] < '0' || word[0] > '9')
-		return -EINVAL;
-	errno = 0;
-	uint64_t value = strtoull(word, &end, 10);
-	uint32_t shift = 0;
-	const char *unit = *end == '\0' ? NULL : strchr(units, *end & ~0x20);
-	if (*end != '\0' && (unit == NULL || end[1] != '\0'))
-		return -EINVAL;
-	if (unit != NULL)
-		shift = 10 * (uint32_t)(unit - units + 1);
-	if (errno != 0 || value > UINT64_MAX >> shift)
-		return -EINVAL;
-	*ret = value << shift;
-	return 0;
-}
-
 int kind_parse(const char *word, enum coll_kind *ret)
 {
 	for (int kind = 0; kind < COLL_KIND_COUNT; kind++)

@@ -2,9 +2,15 @@
 // weft emu: runs a scenario with real frames, paced by a clock. All of it is in ../run.
 
 #include "help.h"
+#include "weft-emu_options.h"
+#include <weft/run/options.h>
 #include <weft/run/run.h>
+
+static const struct option_row option_rows[] = {EMU_OPTIONS(struct options), {NULL}};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "scenario", .most = 1};
 
 int main(int argc, char **argv)
 {
-	return run_main("emu", help_text, argc, argv);
+	return run_main("emu", &arguments, argc, argv);
 }

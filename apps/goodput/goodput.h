@@ -10,6 +10,7 @@
 
 #include <weft/engine/engine.h>
 #include <weft/measure/measure_goodput.h>
+#include <weft/run/command_line.h>
 #include <weft/study/report_spread.h>
 #include <weft/workload/plan.h>
 
@@ -43,7 +44,7 @@ struct call {
 	const char *sets[SETS_MAX + 1];		     // room for the seed
 	char seed_set[64];
 	uint32_t set_count;
-	bool is_json, wants_help, wants_version, wants_list, is_auto, has_slow, wants_faults,
+	bool is_json, wants_list, is_auto, has_slow, wants_faults,
 		has_own_recovery; // times of it were given one by one
 	const struct rates *rates;
 	const struct recovery *recovery;
@@ -62,15 +63,8 @@ struct call {
 	struct refusal refusal;
 };
 
-// words.c: each takes a word. -EINVAL with a reason.
-int words_time(struct call *call, double *to, const char *option, const char *word);
-int words_number(struct call *call, double *to, const char *option, const char *word, double min,
-		 double max);
-int words_count(struct call *call, uint32_t *to, const char *option, const char *word, uint32_t min,
-		uint32_t max);
-int words_rates(struct call *call, const char *word);
-int words_rate(struct call *call, const char *word);
-int words_recovery(struct call *call, const char *word);
+// words.c
+option_take_fn take_checkpoint, take_rates, take_rate, take_recovery;
 
 // Reads the scenario, works out its step and fills in both setups. -errno with a reason.
 int job_make(struct call *call);

@@ -3,46 +3,13 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gpu.h"
+#include "help.h"
+#include "weft-gpu_options.h"
 #include <weft/run/outcome.h>
-
-#define PATIENCE_S 30u
-
-enum {
-	OPT_LINK = 256,
-	OPT_PLAY,
-	OPT_SCALE,
-	OPT_BARRIER,
-	OPT_LOAD,
-	OPT_PAYLOAD,
-	OPT_RANKS,
-	OPT_DEVICE,
-	OPT_PATIENCE,
-	OPT_JSON,
-	OPT_PROBE,
-	OPT_VERSION
-};
-
-static const struct option longs[] = {
-	{"link", required_argument, NULL, OPT_LINK},
-	{"play", required_argument, NULL, OPT_PLAY},
-	{"scale", required_argument, NULL, OPT_SCALE},
-	{"payload", required_argument, NULL, OPT_PAYLOAD},
-	{"load", required_argument, NULL, OPT_LOAD},
-	{"barrier", no_argument, NULL, OPT_BARRIER},
-	{"ranks", required_argument, NULL, OPT_RANKS},
-	{"device", required_argument, NULL, OPT_DEVICE},
-	{"patience", required_argument, NULL, OPT_PATIENCE},
-	{"json", no_argument, NULL, OPT_JSON},
-	{"probe", no_argument, NULL, OPT_PROBE},
-	{"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, OPT_VERSION},
-	{NULL, 0, NULL, 0},
-};
 
 // A whole number from the head of *word on, which moves behind it; -1: there is none.
 static int64_t take_number(const char **word)
@@ -53,135 +20,31 @@ static int64_t take_number(const char **word)
 	return value;
 }
 
-static int take_play(struct choice *choice, const char *word, struct refusal *refusal)
+static int take_device(void *context, const char *word, struct refusal *refusal)
 {
-	if (choice->play_count == PLAYS_MAX)
-		return outcome_bad_word(refusal, "more than 64 records; the last is", word);
-	return outcome_once(refusal, &choice->plays[choice->play_count++], "--play", word);
-}
-
-static int take(struct choice *choice, int option, const char *word, struct refusal *refusal)
-{
-	switch (option) {
-	case OPT_LINK:
-		return outcome_once(refusal, &choice->link, "--link", word);
-	case OPT_PLAY:
-		return take_play(choice, word, refusal);
-	case OPT_SCALE:
-		return outcome_once(refusal, &choice->scale, "--scale", word);
-	case OPT_PAYLOAD:
-		return outcome_once(refusal, &choice->payload, "--payload", word);
-	case OPT_LOAD:
-		return outcome_once(refusal, &choice->load_word, "--load", word);
-	case OPT_BARRIER:
-		choice->has_barrier = true;
-		return 0;
-	case OPT_RANKS:
-		return outcome_once(refusal, &choice->ranks, "--ranks", word);
-	case OPT_DEVICE:
-		return outcome_once(refusal, &choice->device, "--device", word);
-	case OPT_PATIENCE:
-		return outcome_once(refusal, &choice->patience, "--patience", word);
-	case OPT_JSON:
-		choice->is_json = true;
-		return 0;
-	case OPT_PROBE:
-		choice->wants_probe = true;
-		return 0;
-	case OPT_VERSION:
-		choice->wants_version = true;
-		return 0;
-	default:
-		choice->wants_help = true;
-		return 0;
-	}
-}
-
-// A number from 1 to `max`, and nothing behind it; `otherwise` where there is no word.
-static int read_number(uint32_t *ret, const char *word, uint32_t otherwise, uint32_t max,
-		       const char *what, struct refusal *refusal)
-{
+	struct choice *choice = context;
 	const char *at = word;
-	*ret = otherwise;
-	if (word == NULL)
+	int64_t index = take_number(&at);
+	if (strcmp(word, "none") == 0)
 		return 0;
-	int64_t value = take_number(&at);
-	if (value < 1 || value > max || *at != '\0')
-		return outcome_bad_word(refusal, what, word);
-	*ret = (uint32_t)value;
+	if (index < 0 || *at != '\0')
+		return outcome_bad_word(refusal, "--device is none or a number, not", word);
+	choice->device_index = (uint32_t)index;
 	return 0;
 }
 
-static int read_words(struct choice *choice, struct refusal *refusal)
-{
-	const char *device = choice->device;
-	choice->device_index = DEVICE_NONE;
-	if (device != NULL && strcmp(device, "none") != 0) {
-		int64_t index = take_number(&device);
-		if (index < 0 || *device != '\0')
-			return outcome_bad_word(refusal, "--device is none or a number, not",
-						choice->device);
-		choice->device_index = (uint32_t)index;
-	}
-	if (choice->payload != NULL && strcmp(choice->payload, "host") != 0 &&
-	    strcmp(choice->payload, "device") != 0)
-		return outcome_bad_word(refusal, "--payload is host or device, not",
-					choice->payload);
-	while (choice->load_word != NULL && choice->load < GPU_LOAD_COUNT &&
-	       strcmp(choice->load_word, gpu_load_names[choice->load]) != 0)
-		choice->load++;
-	if (choice->load == GPU_LOAD_COUNT)
-		return outcome_bad_word(refusal, "--load is spin, copy or matrix, not",
-					choice->load_word);
-	int rc = read_number(&choice->patience_s, choice->patience, PATIENCE_S, 86400,
-			     "--patience is a number of seconds from 1 to 86400, not", refusal);
-	return rc < 0 ? rc
-		      : read_number(&choice->scale_by, choice->scale, 1, 1000000,
-				    "--scale is a number from 1 to 1000000, not", refusal);
-}
-
-static int check_together(const struct choice *choice, struct refusal *refusal)
-{
-	if (choice->wants_help || choice->wants_version)
-		return 0;
-	bool has_source = choice->link != NULL || choice->play_count > 0;
-	if (choice->wants_probe &&
-	    (has_source || choice->ranks != NULL || choice->device != NULL ||
-	     choice->patience != NULL || choice->is_json || choice->scale != NULL ||
-	     choice->load_word != NULL || choice->payload != NULL || choice->has_barrier))
-		return outcome_bad_word(refusal,
-					"it only looks, and takes no other option:", "--probe");
-	if (!choice->wants_probe && !has_source)
-		return outcome_bad_line(refusal, "no link to a run given: --link is needed");
-	if (choice->play_count == 0 && (choice->scale != NULL || choice->has_barrier))
-		return outcome_bad_word(
-			refusal,
-			"with a run its scenario and --gpu-barrier say this; it needs --play:",
-			choice->scale != NULL ? "--scale" : "--barrier");
-	if (choice->play_count > 0 &&
-	    (choice->link != NULL || choice->ranks != NULL || choice->patience != NULL))
-		return outcome_bad_word(
-			refusal,
-			"there is no run; it takes no --link, --ranks, --patience:", "--play");
-	return 0;
-}
+static const struct option_row option_rows[] = {GPU_OPTIONS(struct choice), {NULL}};
+static const struct command_line arguments = {.help = help_text, .rows = option_rows};
 
 int choice_parse(struct choice *ret, int argc, char **argv, struct refusal *refusal)
 {
-	*ret = (struct choice){0};
-	opterr = 0;
-	for (int option; (option = getopt_long(argc, argv, "h", longs, NULL)) != -1;) {
-		if (option == '?')
-			return outcome_bad_word(
-				refusal, "unknown option or missing value:", argv[optind - 1]);
-		int rc = take(ret, option, optarg != NULL ? optarg : "", refusal);
-		if (rc < 0)
-			return rc;
-	}
-	if (optind < argc)
-		return outcome_bad_word(refusal, "this takes options only; what is", argv[optind]);
-	int rc = read_words(ret, refusal);
-	return rc < 0 ? rc : check_together(ret, refusal);
+	*ret = (struct choice){.device_index = DEVICE_NONE, .patience_s = 30, .scale_by = 1};
+	int rc = command_line_read(&arguments, ret, argc, argv, refusal);
+	if (rc != 0)
+		return rc;
+	return ret->link != NULL || ret->play_count > 0 || ret->wants_probe
+		? 0
+		: outcome_bad_line(refusal, "no link to a run given: --link is needed");
 }
 
 // ---------------------------------------------------------------- ranks

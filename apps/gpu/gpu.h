@@ -11,17 +11,16 @@
 #define PLAYS_MAX 64
 
 struct choice {
-	const char *link, *ranks, *device, *patience, *scale, *load_word,
-		*payload; // words, or NULL
+	const char *link, *ranks, *payload; // words, or NULL
 	enum gpu_load load;
 	const char *plays[PLAYS_MAX]; // [play_count] files
 	uint32_t play_count;
 	uint32_t device_index; // DEVICE_NONE: the CPU
 	uint32_t patience_s, scale_by;
-	bool wants_probe, wants_help, wants_version, is_json, has_barrier;
+	bool wants_probe, is_json, has_barrier;
 };
 
-// Reads the command line. -EINVAL with a reason.
+// Reads the command line. 0, COMMAND_LINE_DONE, or -EINVAL with a reason.
 int choice_parse(struct choice *ret, int argc, char **argv, struct refusal *refusal);
 
 // The ranks of a list below `rank_count`, each once, into *ret [*ret_count], which the caller

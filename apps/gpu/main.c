@@ -240,13 +240,9 @@ int main(int argc, char **argv)
 	int rc = choice_parse(&choice, argc, argv, &refusal);
 	if (rc < 0)
 		return outcome_refused("gpu", &refusal, rc);
-	if (choice.wants_help)
-		fputs(help_text, stdout);
-	else if (choice.wants_version)
-		puts(WEFT_VERSION_TEXT);
-	else if (choice.wants_probe)
+	if (rc == 0 && choice.wants_probe)
 		show_probe();
-	else {
+	else if (rc == 0) {
 		signals_catch();
 		return play(&choice);
 	}

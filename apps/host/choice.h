@@ -8,6 +8,7 @@
 #include <weft/core/refusal.h>
 #include <weft/ports/device.h>
 #include <weft/ports/dpdk.h>
+#include <weft/run/command_line.h>
 #include <weft/wall/wall.h>
 
 #include "pair.h"
@@ -50,8 +51,7 @@ struct choice {
 	const char *max_rate;	 // of each port, as text; NULL: the line
 	int64_t ramp_ns;	 // until max_rate is reached; 0: at once
 	int64_t max_lateness_ns; // 0: any
-	bool wants_help, wants_version;
 };
 
-// Every word is understood or refused. -EINVAL with a reason.
+// Every word is understood or refused. 0, COMMAND_LINE_DONE, or -EINVAL with a reason.
 int choice_parse(struct choice *ret, int argc, char **argv, struct refusal *refusal);

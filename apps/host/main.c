@@ -8,7 +8,6 @@
 #include <weft/files/files.h>
 
 #include "generator.h"
-#include "help.h"
 #include "probe.h"
 #include "weft_version.h"
 #include <weft/run/command.h>
@@ -173,13 +172,9 @@ int main(int argc, char **argv)
 	int rc = choice_parse(&call.choice, argc, argv, &call.refusal);
 	if (rc < 0)
 		return outcome_refused("host", &call.refusal, rc);
-	if (call.choice.wants_help)
-		fputs(help_text, stdout);
-	else if (call.choice.wants_version)
-		puts(WEFT_VERSION_TEXT);
-	else
-		return call.choice.probe != NULL	? probe(&call)
-			: call.choice.foreign_count > 0 ? foreign_run(&call)
-							: run(&call);
-	return outcome_end("host", EXIT_SUCCESS);
+	if (rc == COMMAND_LINE_DONE)
+		return outcome_end("host", EXIT_SUCCESS);
+	return call.choice.probe != NULL	? probe(&call)
+		: call.choice.foreign_count > 0 ? foreign_run(&call)
+						: run(&call);
 }

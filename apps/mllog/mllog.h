@@ -25,7 +25,7 @@ struct call {
 	double result_s;	   // its step time
 	double slow_ratio, within; // `within` is a share; negative: not asked
 	uint32_t block_steps;
-	bool is_json, wants_ratios, wants_help, wants_version;
+	bool is_json, wants_ratios;
 	struct refusal refusal;
 };
 

@@ -11,10 +11,12 @@
 #include <weft/run/outcome.h>
 #include <weft/wire/wire_anonymize.h>
 
+#include "help.h"
 #include "pcap.h"
 #include "places.h"
 #include "rewrite.h"
 #include "verbs.h"
+#include "weft-pcap_options.h"
 
 struct anonymize {
 	const char *out, *key;
@@ -28,24 +30,9 @@ struct anonymize {
 	uint64_t icrcs[4]; // frames by enum wire_icrc
 };
 
-enum { OPT_KEY = 256, OPT_FORCE };
-static const struct option longs[] = {
-	{"out", required_argument, NULL, 'o'},
-	{"key", required_argument, NULL, OPT_KEY},
-	{"force", no_argument, NULL, OPT_FORCE},
-	VERB_OPTIONS,
-};
-
-static int take(void *context, int option, const char *value, struct refusal *refusal)
-{
-	struct anonymize *all = context;
-	if (option == 'o')
-		return outcome_once(refusal, &all->out, "--out", value);
-	if (option == OPT_KEY)
-		return outcome_once(refusal, &all->key, "--key", value);
-	files_force();
-	return 0;
-}
+static const struct option_row option_rows[] = {PCAP_ANONYMIZE_OPTIONS(struct anonymize), {NULL}};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "capture", .least = 1, .most = 1};
 
 // The key is that of the words, or another one each time.
 static int make_key(struct anonymize *all)
@@ -162,8 +149,8 @@ static void say(const struct anonymize *all)
 int anonymize_run(int argc, char **argv)
 {
 	static struct anonymize all; // large: kept off the stack
-	int rc = verb_parse(argc, argv, longs, take, &all, 1, &all.refusal);
-	if (rc == VERB_DONE)
+	int rc = command_line_read(&arguments, &all, argc, argv, &all.refusal);
+	if (rc == COMMAND_LINE_DONE)
 		return EXIT_SUCCESS;
 	if (rc == 0 && all.out == NULL)
 		rc = outcome_bad_line(&all.refusal, "where to write is missing: -o FILE");

@@ -10,18 +10,13 @@
 
 #include "analyze/story.h"
 #include "between.h"
+#include "help.h"
 #include "pcap.h"
 #include "verbs.h"
 
-static const struct option longs[] = {
-	VERB_OPTIONS,
-};
-
-static int take(void *context, int option, const char *value, struct refusal *refusal)
-{
-	(void)context, (void)option, (void)value, (void)refusal;
-	return 0; // none has a meaning of its own
-}
+static const struct option_row option_rows[] = {{NULL}};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "two captures", .least = 2, .most = 2};
 
 // ---------------------------------------------------------------- figures
 
@@ -269,8 +264,8 @@ int diff_run(int argc, char **argv)
 	static struct side a, b; // large: kept off the stack
 	struct between between;
 	struct refusal refusal = {0};
-	int rc = verb_parse(argc, argv, longs, take, NULL, 2, &refusal);
-	if (rc == VERB_DONE)
+	int rc = command_line_read(&arguments, NULL, argc, argv, &refusal);
+	if (rc == COMMAND_LINE_DONE)
 		return EXIT_SUCCESS;
 	const char *const paths[2] = {argv[optind], rc == 0 ? argv[optind + 1] : NULL};
 	if (rc == 0 && (strcmp(paths[0], "-") == 0 || strcmp(paths[1], "-") == 0))

@@ -53,8 +53,7 @@ static int run(struct gen *gen)
 	gen->words[gen->count++] = "--quiet";
 	gen->words[gen->count++] = "--pcap";
 	gen->words[gen->count++] = (char *)gen->out;
-	optind = 1;
-	return run_main("sim", help_text, gen->count, gen->words);
+	return run_main("sim", &sim_arguments, gen->count, gen->words);
 }
 
 int gen_run(int argc, char **argv)

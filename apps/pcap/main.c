@@ -2,9 +2,9 @@
 // weft pcap: arguments, and which verb.
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <weft/files/files.h>
 #include <weft/run/outcome.h>
@@ -18,134 +18,34 @@
 #include "help.h"
 #include "pcap.h"
 #include "verbs.h"
-#include "weft_version.h"
-
-enum {
-	OPT_TABLE = 256,
-	OPT_JSON,
-	OPT_CSV,
-	OPT_ROWS,
-	OPT_VERSION,
-	OPT_ANNOTATE,
-	OPT_PROFILE,
-	OPT_NIC,
-	OPT_BEFORE,
-	OPT_AFTER,
-	OPT_TRACE,
-	OPT_PAGE,
-	OPT_FORCE
-};
-
-static const struct option longs[] = {
-	{"table", no_argument, NULL, OPT_TABLE},
-	{"json", no_argument, NULL, OPT_JSON},
-	{"csv", no_argument, NULL, OPT_CSV},
-	{"rows", required_argument, NULL, OPT_ROWS},
-	{"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, OPT_VERSION},
-	{"annotate", required_argument, NULL, OPT_ANNOTATE},
-	{"profile", required_argument, NULL, OPT_PROFILE},
-	{"nic", required_argument, NULL, OPT_NIC},
-	{"before", required_argument, NULL, OPT_BEFORE},
-	{"after", required_argument, NULL, OPT_AFTER},
-	{"trace", required_argument, NULL, OPT_TRACE},
-	{"page", required_argument, NULL, OPT_PAGE},
-	{"force", no_argument, NULL, OPT_FORCE},
-	{NULL, 0, NULL, 0},
-};
-
-// Options that have a word.
-static const char **word_of(struct call *call, int option)
-{
-	switch (option) {
-	case OPT_ROWS:
-		return &call->rows;
-	case OPT_ANNOTATE:
-		return &call->annotate;
-	case OPT_PROFILE:
-		return &call->profile;
-	case OPT_NIC:
-		return &call->nic;
-	case OPT_BEFORE:
-		return &call->before;
-	case OPT_AFTER:
-		return &call->after;
-	case OPT_TRACE:
-		return &call->trace;
-	case OPT_PAGE:
-		return &call->page;
-	default:
-		return NULL;
-	}
-}
-
-static int take(struct call *call, int option)
-{
-	const char **word = word_of(call, option);
-	for (const struct option *at = longs; word != NULL && at->name != NULL; at++)
-		if (at->val == option)
-			return outcome_once(&call->refusal, word, at->name, optarg);
-	if (option == OPT_FORCE)
-		files_force();
-	else if (option == OPT_TABLE)
-		call->wants_table = true;
-	else if (option == OPT_JSON)
-		call->is_json = true;
-	else if (option == OPT_CSV)
-		call->is_csv = true;
-	else if (option == OPT_VERSION)
-		call->wants_version = true;
-	else
-		call->wants_help = true;
-	return 0;
-}
+#include "weft-pcap_options.h"
 
 static bool writes_file(const struct call *call)
 {
 	return call->annotate != NULL || call->trace != NULL || call->page != NULL;
 }
 
-// Options that would have no effect together are errors.
-static int check_together(struct call *call)
+static int take_rows(void *context, const char *word, struct refusal *refusal)
 {
-	bool has_nic = call->nic != NULL;
-	if (call->wants_table + call->is_json + call->is_csv > 1)
-		return outcome_bad_line(&call->refusal, "one of --table, --json and --csv");
-	if (has_nic != (call->before != NULL) || has_nic != (call->after != NULL))
-		return outcome_bad_line(&call->refusal, "--nic, --before and --after go together");
-	if (call->is_csv && (has_nic || call->profile != NULL))
-		return outcome_bad_word(&call->refusal,
-					"has no place for --nic and --profile:", "--csv");
-	if (call->rows != NULL && !call->is_csv)
-		return outcome_bad_word(&call->refusal, "needs --csv:", "--rows");
-	if (call->rows != NULL && !rows_has(call->rows))
-		return outcome_bad_word(
-			&call->refusal,
-			"streams, connections, dscp, priorities or repairs, not:", call->rows);
-	if (files_are_forced() && !writes_file(call))
-		return outcome_bad_word(&call->refusal,
-					"needs --annotate, --trace or --page:", "--force");
-	return 0;
+	((struct call *)context)->rows = word;
+	return rows_has(word)
+		? 0
+		: outcome_bad_word(refusal,
+				   "streams, connections, dscp, priorities or repairs, not:", word);
 }
+
+static const struct option_row option_rows[] = {PCAP_ANALYZE_OPTIONS(struct call), {NULL}};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "capture", .most = UINT32_MAX};
 
 static int parse(struct call *call, int argc, char **argv)
 {
-	bool seen[OUTCOME_OPTIONS_MAX] = {false};
-	int option, rc;
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
-		if (option == '?')
-			return outcome_bad_word(&call->refusal, "unknown option or missing value:",
-						argv[optind - 1]);
-		if ((rc = outcome_first(&call->refusal, seen, longs, option)) < 0)
-			return rc;
-		if ((rc = take(call, option)) < 0)
-			return rc;
-	}
-	if (call->wants_help || call->wants_version)
-		return 0;
-	if ((rc = check_together(call)) < 0)
+	int rc = command_line_read(&arguments, call, argc, argv, &call->refusal);
+	if (rc != 0)
 		return rc;
+	if (files_are_forced() && !writes_file(call))
+		return outcome_bad_word(&call->refusal,
+					"needs --annotate, --trace or --page:", "--force");
 	if (optind == argc)
 		return outcome_bad_line(&call->refusal,
 					"what to do is missing: analyze FILE..., say");
@@ -215,11 +115,7 @@ int main(int argc, char **argv)
 	int rc = parse(&call, argc, argv), status = EXIT_SUCCESS;
 	if (rc < 0)
 		return outcome_refused("pcap", &call.refusal, rc);
-	if (call.wants_help)
-		fputs(help_text, stdout);
-	else if (call.wants_version)
-		puts(WEFT_VERSION_TEXT);
-	else
+	if (rc == 0)
 		status = analyze(&call);
 	return outcome_end("pcap", status);
 }

@@ -5,16 +5,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <weft/core/refusal.h>
-
 struct pace {
-	const char *speed_text, *drift_text, *loops_text; // as given, or NULL
-	double speed;					  // of the stamps, their drift taken out
+	double speed; // of the stamps; pace_settle() takes their drift out of it
+	double drift_ppm;
 	uint32_t loops;
+	bool is_given; // one of the options
 };
 
-// Where the words of an option go, "--speed" say; NULL: it is none of these.
-const char **pace_word(struct pace *pace, const char *option);
+#define PACE_DEFAULT \
+	{ \
+		.speed = 1, .loops = 1 \
+	}
 
-// Makes numbers of the words. -EINVAL with a reason.
-int pace_read(struct pace *pace, struct refusal *refusal);
+void pace_settle(struct pace *pace);

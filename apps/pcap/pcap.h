@@ -39,7 +39,7 @@ struct copies {
 struct call {
 	const char *paths[FILES_MAX];
 	uint32_t count;
-	bool wants_help, wants_version, is_json, is_csv, wants_table;
+	bool is_json, is_csv, wants_table;
 	const char *rows;		  // list that --csv prints, or NULL
 	const char *annotate;		  // file for the annotated capture, or NULL
 	const char *profile;		  // that it is held against, or NULL

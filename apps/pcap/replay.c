@@ -23,6 +23,7 @@
 #include "pcap.h"
 #include "program.h"
 #include "verbs.h"
+#include "weft-pcap_options.h"
 #include "weft_version.h"
 
 #define WORDS_MAX 1024
@@ -34,6 +35,7 @@ struct replay {
 	const char *path, *out;
 	struct messages_options options;
 	struct pace pace;
+	uint32_t given; // own options, a bit for each row
 	bool is_emu, has_scenario, wants_help, wants_version;
 	char *words[WORDS_MAX + 16]; // of weft sim
 	int count;
@@ -45,16 +47,36 @@ struct replay {
 
 // ---------------------------------------------------------------- the command line
 
+static const struct option_row option_rows[] = {PCAP_REPLAY_OPTIONS(struct replay), {NULL}};
+
+// An option of replay itself, and its value where it has one: how many words it took. 0: it is
+// none.
+static int take_own(struct replay *replay, char *word, char *next)
+{
+	char name[16];
+	size_t length = strcspn(word, "=");
+	bool is_long = strncmp(word, "--", 2) == 0 && length < sizeof(name) + 2;
+	snprintf(name, sizeof(name), "%.*s", is_long ? (int)length - 2 : 0, word + 2);
+	const struct option_row *row = option_find(option_rows, name);
+	if (!is_long || row == NULL || row->kind == OPTION_NONE || row->kind == OPTION_FORCE ||
+	    strcmp(name, "out") == 0)
+		return 0;
+	bool is_given = replay->given & 1u << (row - option_rows);
+	bool has_value = word[length] == '=';
+	const char *value = has_value ? word + length + 1 : next;
+	word[length] = '\0';
+	if (row->value == NULL ? has_value : value == NULL)
+		return outcome_bad_word(&replay->refusal,
+					has_value ? "takes no value:" : "needs a value:", word);
+	if (row->value != NULL && is_given)
+		return outcome_bad_word(&replay->refusal, "given twice:", word);
+	replay->given |= 1u << (row - option_rows);
+	int rc = option_take(row, replay, row->value != NULL ? value : NULL, &replay->refusal);
+	return rc < 0 ? rc : row->value == NULL || has_value ? 1 : 2;
+}
+
 static int take_word(struct replay *replay, char *word)
 {
-	bool *flag = strcmp(word, "--renumber") == 0 ? &replay->options.renumbers
-		: strcmp(word, "--packets") == 0     ? &replay->options.are_packets
-		: strcmp(word, "--emu") == 0	     ? &replay->is_emu
-						     : NULL;
-	if (flag != NULL) {
-		*flag = true;
-		return 0;
-	}
 	replay->wants_help |= strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 	replay->wants_version |= strcmp(word, "--version") == 0;
 	if (strncmp(word, "--pcap", 6) == 0)
@@ -74,30 +96,13 @@ static int take_word(struct replay *replay, char *word)
 
 static int check_pace(struct replay *replay)
 {
-	const struct pace *pace = &replay->pace;
-	bool is_paced = pace->speed_text != NULL || pace->drift_text != NULL ||
-		pace->loops_text != NULL;
-	if (is_paced && !replay->options.are_packets)
+	if (replay->pace.is_given && !replay->options.are_packets)
 		return outcome_bad_line(&replay->refusal,
 					"--speed, --drift and --loops need --packets");
 	if (replay->is_emu && !replay->has_scenario)
 		return outcome_bad_line(&replay->refusal, "--emu needs a scenario");
-	return pace_read(&replay->pace, &replay->refusal);
-}
-
-// --speed X or --speed=X, and its like: how many words it took; 0: it is none of these.
-static int take_pace(struct replay *replay, const char *word, const char *next)
-{
-	char name[16];
-	size_t length = strcspn(word, "=");
-	snprintf(name, sizeof(name), "%.*s", length < sizeof(name) ? (int)length : 0, word);
-	const char **pace = pace_word(&replay->pace, name);
-	if (pace == NULL)
-		return 0;
-	bool has_value = word[length] == '=';
-	const char *value = has_value ? word + length + 1 : next != NULL ? next : "";
-	int rc = outcome_once(&replay->refusal, pace, name, value);
-	return rc < 0 ? rc : has_value ? 1 : 2;
+	pace_settle(&replay->pace);
+	return 0;
 }
 
 static int take_words(struct replay *replay, int argc, char **argv)
@@ -105,7 +110,7 @@ static int take_words(struct replay *replay, int argc, char **argv)
 	int rc = 0;
 	replay->words[replay->count++] = argv[0];
 	for (int i = 1; i < argc && rc == 0; i++) {
-		rc = take_pace(replay, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
+		rc = take_own(replay, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
 		if (rc != 0) {
 			i += rc == 2;
 			rc = rc < 0 ? rc : 0;
@@ -403,11 +408,9 @@ static int find_nics(struct replay *replay, uint32_t *ret_nics)
 {
 	static struct options options; // large: kept off the stack
 	static struct scenario scenario;
-	optind = 1;
-	int rc = options_parse(&options, replay->is_emu ? "emu" : "sim", replay->count,
+	int rc = options_parse(&options, replay->is_emu ? "emu" : "sim",
+			       replay->is_emu ? &emu_arguments : &sim_arguments, replay->count,
 			       replay->words, &replay->refusal);
-	if (rc == 0 && options.scenario == NULL)
-		rc = outcome_bad_line(&replay->refusal, "no scenario given");
 	if (rc == 0)
 		rc = scenario_file_read(&scenario, options.scenario, options.sets,
 					options.set_count, &replay->refusal);
@@ -435,9 +438,10 @@ static int run(struct replay *replay)
 	replay->words[replay->count++] = "--quiet";
 	replay->words[replay->count++] = "--pcap";
 	replay->words[replay->count++] = replay->capture;
-	optind = 1;
 	fflush(stdout);
-	return run_main(replay->is_emu ? "emu" : "sim", help_text, replay->count, replay->words);
+	return run_main(replay->is_emu ? "emu" : "sim",
+			replay->is_emu ? &emu_arguments : &sim_arguments, replay->count,
+			replay->words);
 }
 
 static int replay_all(struct replay *replay, int *ret_status)
@@ -479,7 +483,7 @@ static int replay_all(struct replay *replay, int *ret_status)
 
 int replay_run(int argc, char **argv)
 {
-	static struct replay replay; // large: kept off the stack
+	static struct replay replay = {.pace = PACE_DEFAULT}; // large: kept off the stack
 	int status = EXIT_SUCCESS;
 	int rc = take_words(&replay, argc, argv);
 	if (rc == 0 && (replay.wants_help || replay.wants_version)) {

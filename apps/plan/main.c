@@ -2,106 +2,17 @@
 // weft plan: arguments, and what they say as a plan.
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "help.h"
 #include "plan.h"
-#include "weft_version.h"
+#include "weft-plan_options.h"
 #include <weft/run/outcome.h>
 
-enum { OPT_SET = 256, OPT_ORDER, OPT_DOMAIN, OPT_TRAY, OPT_LIST, OPT_KEYS, OPT_JSON, OPT_VERSION };
-
-#define GPUS_MAX 1000000
-
-static const struct option longs[] = {
-	{"set", required_argument, NULL, OPT_SET},
-	{"order", required_argument, NULL, OPT_ORDER},
-	{"domain", required_argument, NULL, OPT_DOMAIN},
-	{"tray", required_argument, NULL, OPT_TRAY},
-	{"list", no_argument, NULL, OPT_LIST},
-	{"list-keys", no_argument, NULL, OPT_KEYS},
-	{"json", no_argument, NULL, OPT_JSON},
-	{"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, OPT_VERSION},
-	{NULL, 0, NULL, 0},
-};
-
-static int take_gpus(struct call *call, uint32_t *to, const char *word)
-{
-	char *end;
-	unsigned long value = strtoul(word, &end, 10);
-	if (word[0] < '0' || word[0] > '9' || *end != '\0' || value < 1 || value > GPUS_MAX)
-		return outcome_bad_word(&call->refusal,
-					"a domain or a tray has 1 to 1000000 GPUs, not", word);
-	*to = (uint32_t)value;
-	return 0;
-}
-
-static int take(struct call *call, int option, const char *word)
-{
-	switch (option) {
-	case OPT_SET:
-		if (call->set_count == SETS_MAX)
-			return outcome_bad_word(&call->refusal, "too many --set, at", word);
-		call->sets[call->set_count++] = word;
-		return 0;
-	case OPT_ORDER:
-		return outcome_once(&call->refusal, &call->order_text, "--order", word);
-	case OPT_DOMAIN:
-		return take_gpus(call, &call->seats.gpus_per_domain, word);
-	case OPT_TRAY:
-		return take_gpus(call, &call->seats.gpus_per_tray, word);
-	case OPT_LIST:
-		call->wants_list = true;
-		return 0;
-	case OPT_KEYS:
-		call->wants_keys = true;
-		return 0;
-	case OPT_JSON:
-		call->wants_json = true;
-		return 0;
-	case OPT_VERSION:
-		call->wants_version = true;
-		return 0;
-	default:
-		call->wants_help = true;
-		return 0;
-	}
-}
-
-static int parse(struct call *call, int argc, char **argv)
-{
-	bool seen[OUTCOME_OPTIONS_MAX] = {false};
-	int option, rc;
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
-		if (option == '?')
-			return outcome_bad_word(&call->refusal, "unknown option or missing value:",
-						argv[optind - 1]);
-		if (option != OPT_SET &&
-		    (rc = outcome_first(&call->refusal, seen, longs, option)) < 0)
-			return rc;
-		if ((rc = take(call, option, optarg)) < 0)
-			return rc;
-	}
-	if (optind < argc)
-		call->name = argv[optind++];
-	if (optind < argc)
-		return outcome_bad_word(&call->refusal, "one plan at a time; what is",
-					argv[optind]);
-	if (call->wants_json && (call->wants_list || call->wants_keys))
-		return outcome_bad_word(&call->refusal, "lists have no JSON: drop", "--json");
-	if (call->wants_help || call->wants_version)
-		return 0;
-	if (call->wants_list || call->wants_keys)
-		return outcome_alone(&call->refusal, call->wants_list ? "--list" : "--list-keys",
-				     argc, argv);
-	if (call->name == NULL)
-		return outcome_bad_line(&call->refusal, "no plan given");
-	return 0;
-}
+static const struct option_row option_rows[] = {PLAN_OPTIONS(struct call), {NULL}};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "plan", .least = 1, .most = 1};
 
 // ---------------------------------------------------------------- the plan
 
@@ -162,18 +73,16 @@ static int show(struct call *call)
 int main(int argc, char **argv)
 {
 	static struct call call = {.seats = {64, 4}};
-	int status = EXIT_SUCCESS;
-	if (parse(&call, argc, argv) < 0)
-		return outcome_refused("plan", &call.refusal, -EINVAL);
-	if (call.wants_help)
-		fputs(help_text, stdout);
-	else if (call.wants_version)
-		puts(WEFT_VERSION_TEXT);
-	else if (call.wants_list)
+	int rc = command_line_read(&arguments, &call, argc, argv, &call.refusal),
+	    status = EXIT_SUCCESS;
+	call.name = argv[optind];
+	if (rc < 0)
+		return outcome_refused("plan", &call.refusal, rc);
+	if (call.wants_list)
 		list_plans();
 	else if (call.wants_keys)
 		list_keys();
-	else
+	else if (rc == 0)
 		status = show(&call);
 	return outcome_end("plan", status);
 }

@@ -14,7 +14,7 @@ struct call {
 	const char *name, *order_text;
 	const char *sets[SETS_MAX];
 	uint32_t set_count;
-	bool wants_list, wants_keys, wants_help, wants_version, wants_json;
+	bool wants_list, wants_keys, wants_json;
 	struct seats seats;
 	struct plan_draft draft;
 	struct order order;

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,44 +11,21 @@
 #include <weft/page/report_html.h>
 
 #include "help.h"
+#include "weft-report_options.h"
 #include "weft_version.h"
 #include <weft/page/page_assets.h>
 #include <weft/run/outcome.h>
 #include <weft/run/result_file.h>
-
-enum {
-	OPT_PROFILE = 256,
-	OPT_OUT,
-	OPT_NO_FILES,
-	OPT_QUIET,
-	OPT_PLAIN,
-	OPT_NO_MANIFEST,
-	OPT_FORCE,
-	OPT_VERSION
-};
 
 #define PROFILE_BYTES_MAX ((size_t)1 << 20)
 #define HDR_BYTES_MAX ((size_t)1 << 24)
 #define FILES_MAX 64
 #define PATH_BYTES 4096
 
-static const struct option longs[] = {
-	{"profile", required_argument, NULL, OPT_PROFILE},
-	{"out", required_argument, NULL, OPT_OUT},
-	{"force", no_argument, NULL, OPT_FORCE},
-	{"no-files", no_argument, NULL, OPT_NO_FILES},
-	{"quiet", no_argument, NULL, OPT_QUIET},
-	{"plain", no_argument, NULL, OPT_PLAIN},
-	{"no-manifest", no_argument, NULL, OPT_NO_MANIFEST},
-	{"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, OPT_VERSION},
-	{NULL, 0, NULL, 0},
-};
-
 // Everything one call of the program holds.
 struct call {
 	const char *folder, *profile_name, *out;
-	bool is_lone, has_no_files, is_quiet, is_plain, wants_help, wants_version;
+	bool is_lone, has_no_files, is_quiet, is_plain;
 	struct profile profile;
 	struct verdict verdict;
 	struct result_file result;
@@ -59,70 +35,9 @@ struct call {
 	struct refusal refusal;
 };
 
-// ---------------------------------------------------------------- arguments
-
-static int take(struct call *call, int option)
-{
-	switch (option) {
-	case OPT_PROFILE:
-		return outcome_once(&call->refusal, &call->profile_name, "--profile", optarg);
-	case OPT_OUT:
-		return outcome_once(&call->refusal, &call->out, "--out", optarg);
-	case OPT_FORCE:
-		files_force();
-		return 0;
-	case OPT_NO_FILES:
-		call->has_no_files = true;
-		return 0;
-	case OPT_QUIET:
-		call->is_quiet = true;
-		return 0;
-	case OPT_PLAIN:
-		call->is_plain = true;
-		return 0;
-	case OPT_NO_MANIFEST:
-		call->is_lone = true;
-		return 0;
-	case OPT_VERSION:
-		call->wants_version = true;
-		return 0;
-	default:
-		call->wants_help = true;
-		return 0;
-	}
-}
-
-static int check_words(struct call *call, int argc, char **argv)
-{
-	if (optind == argc)
-		return outcome_bad_line(&call->refusal, "no folder given");
-	call->folder = argv[optind++];
-	if (optind < argc)
-		return outcome_bad_word(&call->refusal, "one result at a time; what is",
-					argv[optind]);
-	if (files_are_forced() && call->out == NULL && !call->is_lone)
-		return outcome_bad_word(&call->refusal, "needs --out or --no-manifest:", "--force");
-	if (call->has_no_files && (call->out != NULL || call->is_plain || call->is_quiet))
-		return outcome_bad_word(&call->refusal,
-					"--out, --plain and --quiet are of the files that "
-					"are not written with",
-					"--no-files");
-	return 0;
-}
-
-static int parse(struct call *call, int argc, char **argv)
-{
-	int option, rc;
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
-		if (option == '?')
-			return outcome_bad_word(&call->refusal, "unknown option or missing value:",
-						argv[optind - 1]);
-		if ((rc = take(call, option)) < 0)
-			return rc;
-	}
-	return call->wants_help || call->wants_version ? 0 : check_words(call, argc, argv);
-}
+static const struct option_row option_rows[] = {REPORT_OPTIONS(struct call), {NULL}};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "folder", .least = 1, .most = 1};
 
 // ---------------------------------------------------------------- files
 
@@ -333,14 +248,12 @@ static int show(struct call *call)
 int main(int argc, char **argv)
 {
 	static struct call call; // large: kept off the stack
-	int rc = parse(&call, argc, argv), status = EXIT_SUCCESS;
+	int rc = command_line_read(&arguments, &call, argc, argv, &call.refusal),
+	    status = EXIT_SUCCESS;
+	call.folder = argv[optind];
 	if (rc < 0)
 		return outcome_refused("report", &call.refusal, rc);
-	if (call.wants_help)
-		fputs(help_text, stdout);
-	else if (call.wants_version)
-		puts(WEFT_VERSION_TEXT);
-	else
+	if (rc == 0)
 		status = show(&call);
 	return outcome_end("report", status);
 }

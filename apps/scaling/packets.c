@@ -3,11 +3,12 @@
 
 #include "packets.h"
 
-#include <getopt.h>
 #include <string.h>
 
 #include <weft/run/call.h>
 #include <weft/run/depth_sample.h>
+
+#include "weft-sim_options.h"
 
 #define WORDS_MAX (2 * OPTION_SETS_MAX + 8)
 
@@ -31,6 +32,10 @@ static int command(char *ret[WORDS_MAX], const char *name, const char *sample,
 	return count;
 }
 
+static const struct option_row sim_rows[] = {SIM_OPTIONS(struct options), {NULL}};
+static const struct command_line sim_arguments = {
+	.help = "", .rows = sim_rows, .noun = "scenario", .most = 1};
+
 int packets_run(struct packets_step *ret, const char *name, const char *sample,
 		const char *const *sets, uint32_t set_count, struct refusal *refusal)
 {
@@ -40,8 +45,7 @@ int packets_run(struct packets_step *ret, const char *name, const char *sample,
 	int count = command(words, name, sample, sets, set_count);
 	call = (struct call){0};
 	depth = (struct depth_sample){0};
-	optind = 0; // getopt begins anew
-	int rc = options_parse(&call.options, "sim", count, words, &call.refusal);
+	int rc = options_parse(&call.options, "sim", &sim_arguments, count, words, &call.refusal);
 	if (rc == 0)
 		rc = call_read(&call);
 	if (rc == 0)

@@ -33,14 +33,15 @@ struct point {
 };
 
 struct call {
-	const char *scenario_name, *racks_text, *reference_text, *seeds_text, *jitter_text,
-		*seed_text, *svg, *depth_text, *sample_text;
+	const char *scenario_name, *racks_text, *reference_text, *jitter_text, *seed_text, *svg,
+		*sample_text;
 	const char *sets[SETS_MAX + 2]; // room for the seed and for a number of racks
 	char seed_set[64];
 	uint32_t set_count;
 	uint32_t reference_racks, seed_count;
 	struct jitter jitter;
-	bool is_sample, is_json, is_csv, wants_help, wants_version;
+	int is_sample; // --depth sample, not model
+	bool is_json, is_csv;
 	struct scenario scenario; // as read last
 	uint32_t gpus_per_rack;
 	struct timing timing; // what the steps rest on

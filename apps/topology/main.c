@@ -2,7 +2,6 @@
 // weft topology: builds the fabric of a scenario and shows it. No hosts, no traffic, no run.
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@
 #include "import.h"
 #include "svg.h"
 #include "table.h"
-#include "weft_version.h"
+#include "weft-topology_options.h"
 #include <weft/run/outcome.h>
 #include <weft/run/topology_file.h>
 
@@ -26,7 +25,6 @@ struct call {
 	const char *scenario_name, *svg, *import;
 	const char *sets[SETS_MAX];
 	uint32_t set_count;
-	bool wants_help, wants_version;
 	struct scenario scenario;
 	struct topology topology;
 	struct figures figures;
@@ -34,64 +32,20 @@ struct call {
 	struct refusal refusal;
 };
 
-static int take(struct call *call, int option, const char *word)
-{
-	if (option == 'h') {
-		call->wants_help = true;
-	} else if (option == 'v') {
-		call->wants_version = true;
-	} else if (option == 's') {
-		if (call->set_count == SETS_MAX)
-			return outcome_bad_word(&call->refusal, "too many --set, at", word);
-		call->sets[call->set_count++] = word;
-	} else if (option == 'f') {
-		files_force();
-	} else if (option == 'i') {
-		return outcome_once(&call->refusal, &call->import, "--import", word);
-	} else {
-		return outcome_once(&call->refusal, &call->svg, "--svg", word);
-	}
-	return 0;
-}
+static const struct option_row option_rows[] = {TOPOLOGY_OPTIONS(struct call), {NULL}};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "scenario", .most = 1};
 
-static int parse(struct call *call, int argc, char **argv)
+// Of --import the scenario is what is written.
+static int check_scenario(struct call *call)
 {
-	static const struct option longs[] = {
-		{"svg", required_argument, NULL, 'o'},
-		{"force", no_argument, NULL, 'f'},
-		{"set", required_argument, NULL, 's'},
-		{"help", no_argument, NULL, 'h'},
-		{"version", no_argument, NULL, 'v'},
-		{"import", required_argument, NULL, 'i'},
-		{NULL, 0, NULL, 0},
-	};
-	int option;
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
-		if (option == '?')
-			return outcome_bad_word(&call->refusal, "unknown option or missing value:",
-						argv[optind - 1]);
-		int rc = take(call, option, optarg);
-		if (rc < 0)
-			return rc;
-	}
-	if (optind < argc)
-		call->scenario_name = argv[optind++];
-	if (optind < argc)
-		return outcome_bad_word(&call->refusal, "one scenario at a time; what is",
-					argv[optind]);
-	if (call->import != NULL &&
-	    (call->scenario_name != NULL || call->svg != NULL || call->set_count > 0))
-		return outcome_bad_line(
-			&call->refusal,
-			"--import writes a scenario from FILE alone: it goes with no "
-			"SCENARIO, --svg or --set");
-	if (call->scenario_name == NULL && call->import == NULL && !call->wants_help &&
-	    !call->wants_version)
-		return outcome_bad_line(&call->refusal, "no scenario given");
-	if (files_are_forced() && call->svg == NULL)
-		return outcome_bad_word(&call->refusal, "needs --svg:", "--force");
-	return 0;
+	if (call->import != NULL && call->scenario_name != NULL)
+		return outcome_bad_word(&call->refusal,
+					"--import writes a scenario from FILE alone, not from",
+					call->scenario_name);
+	return call->import != NULL || call->scenario_name != NULL
+		? 0
+		: outcome_bad_line(&call->refusal, "no scenario given");
 }
 
 static int read_scenario(struct call *call)
@@ -184,15 +138,14 @@ static int import(struct call *call)
 int main(int argc, char **argv)
 {
 	static struct call call; // large: kept off the stack
-	int rc = parse(&call, argc, argv);
+	int rc = command_line_read(&arguments, &call, argc, argv, &call.refusal),
+	    status = EXIT_SUCCESS;
+	call.scenario_name = argv[optind];
+	if (rc == 0)
+		rc = check_scenario(&call);
 	if (rc < 0)
 		return outcome_refused("topology", &call.refusal, rc);
-	int status = EXIT_SUCCESS;
-	if (call.wants_help)
-		fputs(help_text, stdout);
-	else if (call.wants_version)
-		puts(WEFT_VERSION_TEXT);
-	else
+	if (rc == 0)
 		status = call.import != NULL ? import(&call) : show(&call);
 	if (call.memory != NULL)
 		memory_release(call.memory, call.scenario.memory_bytes_max);

@@ -14,7 +14,7 @@ struct call {
 	char *const *paths;
 	uint32_t path_count;
 	enum trace_format format; // TRACE_FORMAT_COUNT: told by the first file
-	bool skips_damaged, is_json, wants_help, wants_version;
+	bool skips_damaged, is_json;
 	enum export_form export; // EXPORT_NONE: count
 	const char *out;	 // folder, or NULL
 	uint32_t ranks;		 // 0: the trace tells

@@ -7,6 +7,7 @@
 
 #include <weft/core/refusal.h>
 #include <weft/engine/ranks.h>
+#include <weft/run/command_line.h>
 #include <weft/run/tune_pool.h>
 #include <weft/tune/tune.h>
 
@@ -50,7 +51,7 @@ struct words {
 	uint64_t budget, seed;
 	bool has_seed;
 	uint32_t search_seeds, race_seeds, fresh_seeds, jobs;
-	bool is_json, is_quiet, wants_help, wants_version;
+	bool is_json, is_quiet;
 	bool is_round;		     // of export
 	uint32_t curves;	     // of report: points of each knob, moved alone; 0: none
 	const char *page;	     // of report: the file; NULL: the study's name and .html
@@ -74,8 +75,9 @@ struct call {
 	bool has_bar;
 };
 
-// Reads the command line. -EINVAL with the reason.
-int words_parse(struct words *ret, int argc, char **argv, struct refusal *refusal);
+// Reads the command line. 0, COMMAND_LINE_DONE (which prints nothing where
+// `is_silent`), or -EINVAL with the reason.
+int words_parse(struct words *ret, int argc, char **argv, bool is_silent, struct refusal *refusal);
 
 // Reads the words of a study, as options.command has them; `words` is cut up and has to stay.
 int words_of_study(struct words *options, char *words, struct refusal *refusal);

@@ -245,18 +245,15 @@ int main(int argc, char **argv)
 	static struct call calls[2]; // large: kept off the stack
 	struct call *call = calls;
 	bool is_other = ranks_launched_index() > 0; // says nothing: the first one does
-	int status = EXIT_SUCCESS, rc = words_parse(&call->options, argc, argv, &call->refusal);
-	bool wants_text = rc == 0 && (call->options.wants_help || call->options.wants_version);
-	if (rc == 0 && !wants_text)
+	int status = EXIT_SUCCESS;
+	int rc = words_parse(&call->options, argc, argv, is_other, &call->refusal);
+	bool is_done = rc == COMMAND_LINE_DONE;
+	if (rc == 0)
 		rc = ranks_begin(call, argv);
 	if (rc < 0)
 		status = is_other ? EXIT_BAD_INPUT : outcome_refused("tune", &call->refusal, rc);
-	else if (wants_text && !is_other)
-		fputs(call->options.wants_help ? help_text : WEFT_VERSION_TEXT "\n", stdout);
-	else if (is_other && !wants_text)
-		status = ranks_serve(call);
-	else if (!wants_text)
-		status = run_verb(calls);
+	else if (!is_done)
+		status = is_other ? ranks_serve(call) : run_verb(calls);
 	ranks_close(call);
 	study_close(&calls[0]);
 	study_close(&calls[1]);

@@ -155,10 +155,9 @@ struct book {
 		*ports; // emu: as it has --ports; NULL: memory, or none where pauses have no bytes
 	const char *sets[BOOK_WORDS_MAX], *faults[BOOK_WORDS_MAX];
 	uint32_t set_count, fault_count, at_once;
-	const char *at_once_text;
 	const char *required[BOOK_WORDS_MAX]; // --require, word by word
 	uint32_t required_count;
-	bool is_quick, wants_help, wants_version, wants_list, is_done;
+	bool is_quick, wants_list, is_done;
 	struct scene scene;
 	struct scenario scenario;
 	struct facts facts;

@@ -2,7 +2,6 @@
 // weft validate-fabric: arguments, and the loop over the cases of the book.
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,45 +17,9 @@
 #include "earlier.h"
 #include "help.h"
 #include "page.h"
-#include "weft_version.h"
+#include "weft-validate-fabric_options.h"
 #include <weft/run/folder.h>
 #include <weft/run/outcome.h>
-
-#define AT_ONCE_MAX 64
-
-enum {
-	OPT_QUICK = 256,
-	OPT_OUT,
-	OPT_ONLY,
-	OPT_WITH,
-	OPT_PORTS,
-	OPT_SET,
-	OPT_FAULT,
-	OPT_JOBS,
-	OPT_JUNIT,
-	OPT_FORCE,
-	OPT_REQUIRE,
-	OPT_LIST,
-	OPT_VERSION
-};
-
-static const struct option longs[] = {
-	{"quick", no_argument, NULL, OPT_QUICK},
-	{"out", required_argument, NULL, OPT_OUT},
-	{"only", required_argument, NULL, OPT_ONLY},
-	{"with", required_argument, NULL, OPT_WITH},
-	{"ports", required_argument, NULL, OPT_PORTS},
-	{"set", required_argument, NULL, OPT_SET},
-	{"fault", required_argument, NULL, OPT_FAULT},
-	{"jobs", required_argument, NULL, OPT_JOBS},
-	{"junit", required_argument, NULL, OPT_JUNIT},
-	{"force", no_argument, NULL, OPT_FORCE},
-	{"require", required_argument, NULL, OPT_REQUIRE},
-	{"list", no_argument, NULL, OPT_LIST},
-	{"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, OPT_VERSION},
-	{NULL, 0, NULL, 0},
-};
 
 static bool is_stopped(void)
 {
@@ -65,111 +28,27 @@ static bool is_stopped(void)
 
 // ---------------------------------------------------------------- arguments
 
-static int add(struct book *book, const char **list, uint32_t *count, const char *option)
-{
-	if (*count == BOOK_WORDS_MAX)
-		return outcome_bad_word(&book->refusal, "too many of", option);
-	list[(*count)++] = optarg;
-	return 0;
-}
-
 // Words with commas between them.
-static int add_required(struct book *book)
+static int take_required(void *context, const char *text, struct refusal *refusal)
 {
-	for (char *word = strtok(optarg, ","); word != NULL; word = strtok(NULL, ",")) {
+	struct book *book = context;
+	char *words = strdup(text), *rest = NULL; // kept to the end
+	if (words == NULL)
+		return refuse(refusal, -ENODEV, "no memory", 0, 0, 0);
+	for (char *word = strtok_r(words, ",", &rest); word != NULL;
+	     word = strtok_r(NULL, ",", &rest)) {
 		if (book->required_count == BOOK_WORDS_MAX)
-			return outcome_bad_word(&book->refusal, "too many of", "--require");
+			return outcome_bad_word(refusal, "too many of", "--require");
 		book->required[book->required_count++] = word;
 	}
 	return book->required_count > 0
 		? 0
-		: outcome_bad_word(&book->refusal, "an empty value for", "--require");
+		: outcome_bad_word(refusal, "an empty value for", "--require");
 }
 
-static int take(struct book *book, int option)
-{
-	struct refusal *refusal = &book->refusal;
-	switch (option) {
-	case OPT_OUT:
-		return outcome_once(refusal, &book->out, "--out", optarg);
-	case OPT_ONLY:
-		return outcome_once(refusal, &book->only, "--only", optarg);
-	case OPT_WITH:
-		return outcome_once(refusal, &book->with, "--with", optarg);
-	case OPT_PORTS:
-		return outcome_once(refusal, &book->ports, "--ports", optarg);
-	case OPT_JOBS:
-		return outcome_once(refusal, &book->at_once_text, "--jobs", optarg);
-	case OPT_JUNIT:
-		return outcome_once(refusal, &book->junit, "--junit", optarg);
-	case OPT_REQUIRE:
-		return add_required(book);
-	case OPT_SET:
-		return add(book, book->sets, &book->set_count, "--set");
-	case OPT_FAULT:
-		return add(book, book->faults, &book->fault_count, "--fault");
-	case OPT_FORCE:
-		files_force();
-		return 0;
-	case OPT_QUICK:
-		book->is_quick = true;
-		return 0;
-	case OPT_LIST:
-		book->wants_list = true;
-		return 0;
-	case OPT_VERSION:
-		book->wants_version = true;
-		return 0;
-	default:
-		book->wants_help = true;
-		return 0;
-	}
-}
-
-static int settle_words(struct book *book)
-{
-	struct refusal *refusal = &book->refusal;
-	char *end = "";
-	long at_once = 1;
-	if (book->at_once_text != NULL)
-		at_once = strtol(book->at_once_text, &end, 10);
-	if (*end != '\0' || at_once < 1 || at_once > AT_ONCE_MAX)
-		return outcome_bad_word(refusal, "--jobs is 1 to 64, not", book->at_once_text);
-	book->at_once = (uint32_t)at_once;
-	if (book->with == NULL)
-		book->with = "sim";
-	if (strcmp(book->with, "sim") != 0 && strcmp(book->with, "emu") != 0)
-		return outcome_bad_word(refusal, "--with is sim or emu, not", book->with);
-	if (book->ports != NULL && strcmp(book->with, "emu") != 0)
-		return outcome_bad_word(refusal, "without --with emu nothing has", "--ports");
-	return 0;
-}
-
-static int parse(struct book *book, int argc, char **argv)
-{
-	int option, rc;
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
-		if (option == '?')
-			return outcome_bad_word(&book->refusal, "unknown option or missing value:",
-						argv[optind - 1]);
-		if ((rc = take(book, option)) < 0)
-			return rc;
-	}
-	if (book->wants_help || book->wants_version)
-		return 0;
-	if (book->wants_list)
-		return outcome_alone(&book->refusal, "--list", argc, argv);
-	if (optind == argc)
-		return outcome_bad_line(&book->refusal, "no scenario given");
-	book->name = argv[optind++];
-	if (optind < argc)
-		return outcome_bad_word(&book->refusal, "one scenario at a time; what is",
-					argv[optind]);
-	if (book->out == NULL)
-		return outcome_bad_line(&book->refusal, "no folder given: --out is needed");
-	return settle_words(book);
-}
+static const struct option_row option_rows[] = {VALIDATE_FABRIC_OPTIONS(struct book), {NULL}};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "scenario", .least = 1, .most = 1};
 
 // ---------------------------------------------------------------- the book
 
@@ -379,16 +258,18 @@ static void list(FILE *to)
 int main(int argc, char **argv)
 {
 	static struct book book; // large: kept off the stack
-	int rc = parse(&book, argc, argv), status = EXIT_SUCCESS;
+	book.with = "sim";
+	book.at_once = 1;
+	int rc = command_line_read(&arguments, &book, argc, argv, &book.refusal);
+	int status = EXIT_SUCCESS;
+	book.name = argv[optind];
+	if (rc == 0 && !book.wants_list && book.out == NULL)
+		rc = outcome_bad_line(&book.refusal, "no folder given: --out is needed");
 	if (rc < 0)
 		return outcome_refused("validate-fabric", &book.refusal, rc);
-	if (book.wants_help)
-		fputs(help_text, stdout);
-	else if (book.wants_version)
-		puts(WEFT_VERSION_TEXT);
-	else if (book.wants_list)
+	if (book.wants_list)
 		list(stdout);
-	else
+	else if (rc == 0)
 		status = validate(&book);
 	return outcome_end("validate-fabric", status);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft verdict: arguments and files. What a bound is and whether it holds is in lib/verdict.
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,104 +9,26 @@
 
 #include "help.h"
 #include "profiles.h"
-#include "weft_version.h"
+#include "weft-verdict_options.h"
 #include <weft/run/here.h>
 #include <weft/run/outcome.h>
 #include <weft/run/result_file.h>
 
-enum {
-	OPT_PROFILE = 256,
-	OPT_BASELINE,
-	OPT_JUNIT,
-	OPT_JSON,
-	OPT_LIST,
-	OPT_NO_MANIFEST,
-	OPT_FORCE,
-	OPT_VERSION
-};
-
 #define PROFILE_BYTES_MAX ((size_t)1 << 20)
 #define PATH_BYTES 4096
-
-static const struct option longs[] = {
-	{"profile", required_argument, NULL, OPT_PROFILE},
-	{"baseline", required_argument, NULL, OPT_BASELINE},
-	{"junit", required_argument, NULL, OPT_JUNIT},
-	{"force", no_argument, NULL, OPT_FORCE},
-	{"json", no_argument, NULL, OPT_JSON},
-	{"list", no_argument, NULL, OPT_LIST},
-	{"no-manifest", no_argument, NULL, OPT_NO_MANIFEST},
-	{"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, OPT_VERSION},
-	{NULL, 0, NULL, 0},
-};
 
 // Everything one call of the program holds.
 struct call {
 	const char *result, *profile_name, *baseline, *junit;
-	bool is_json, is_lone, wants_list, wants_help, wants_version;
+	bool is_json, is_lone, wants_list;
 	struct profile profile;
 	struct verdict verdict;
 	struct refusal refusal;
 };
 
-static int take(struct call *call, int option)
-{
-	switch (option) {
-	case OPT_PROFILE:
-		return outcome_once(&call->refusal, &call->profile_name, "--profile", optarg);
-	case OPT_BASELINE:
-		return outcome_once(&call->refusal, &call->baseline, "--baseline", optarg);
-	case OPT_JUNIT:
-		return outcome_once(&call->refusal, &call->junit, "--junit", optarg);
-	case OPT_FORCE:
-		files_force();
-		return 0;
-	case OPT_JSON:
-		call->is_json = true;
-		return 0;
-	case OPT_LIST:
-		call->wants_list = true;
-		return 0;
-	case OPT_NO_MANIFEST:
-		call->is_lone = true;
-		return 0;
-	case OPT_VERSION:
-		call->wants_version = true;
-		return 0;
-	default:
-		call->wants_help = true;
-		return 0;
-	}
-}
-
-static int parse(struct call *call, int argc, char **argv)
-{
-	int option, rc;
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
-		if (option == '?')
-			return outcome_bad_word(&call->refusal, "unknown option or missing value:",
-						argv[optind - 1]);
-		if ((rc = take(call, option)) < 0)
-			return rc;
-	}
-	if (call->wants_help || call->wants_version)
-		return 0;
-	if (call->wants_list)
-		return outcome_alone(&call->refusal, "--list", argc, argv);
-	if (optind == argc)
-		return outcome_bad_line(&call->refusal, "no result given");
-	call->result = argv[optind++];
-	if (optind < argc)
-		return outcome_bad_word(&call->refusal, "one result at a time; what is",
-					argv[optind]);
-	if (files_are_forced() && call->junit == NULL)
-		return outcome_bad_word(&call->refusal, "needs --junit:", "--force");
-	return call->profile_name != NULL
-		? 0
-		: outcome_bad_line(&call->refusal, "no profile given: --profile is needed");
-}
+static const struct option_row option_rows[] = {VERDICT_OPTIONS(struct call), {NULL}};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "result", .least = 1, .most = 1};
 
 // ---------------------------------------------------------------- files
 
@@ -195,14 +116,14 @@ static int list(struct call *call)
 int main(int argc, char **argv)
 {
 	static struct call call; // large: kept off the stack
-	int rc = parse(&call, argc, argv), status = EXIT_SUCCESS;
+	int rc = command_line_read(&arguments, &call, argc, argv, &call.refusal),
+	    status = EXIT_SUCCESS;
+	call.result = argv[optind];
+	if (rc == 0 && !call.wants_list && call.profile_name == NULL)
+		rc = outcome_bad_line(&call.refusal, "no profile given: --profile is needed");
 	if (rc < 0)
 		return outcome_refused("verdict", &call.refusal, rc);
-	if (call.wants_help)
-		fputs(help_text, stdout);
-	else if (call.wants_version)
-		puts(WEFT_VERSION_TEXT);
-	else
+	if (rc == 0)
 		status = call.wants_list ? list(&call) : show(&call);
 	return outcome_end("verdict", status);
 }

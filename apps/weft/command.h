@@ -8,3 +8,6 @@ struct command {
 };
 
 extern const struct command commands[];
+
+// What `weft completion bash` prints, made of the rules in them.
+extern const char completion_text[];

@@ -108,6 +108,21 @@ static int print(const char *text)
 	return EXIT_SUCCESS;
 }
 
+// The script of a shell; that of zsh is bash's, which it can read.
+static int print_completion(int count, char **shells)
+{
+	bool is_zsh = count == 1 && strcmp(shells[0], "zsh") == 0;
+	if (count != 1 || (!is_zsh && strcmp(shells[0], "bash") != 0)) {
+		fputs("weft: completion is for bash or zsh: weft completion bash\n", stderr);
+		return EXIT_BAD_INPUT;
+	}
+	if (is_zsh)
+		fputs("autoload -U +X compinit && compinit\n"
+		      "autoload -U +X bashcompinit && bashcompinit\n",
+		      stdout);
+	return print(completion_text);
+}
+
 int main(int count, char **arguments)
 {
 	if (count < 2) {
@@ -125,5 +140,7 @@ int main(int count, char **arguments)
 		char *ask[] = {arguments[2], "--help", NULL};
 		return run_command(ask);
 	}
+	if (strcmp(first, "completion") == 0)
+		return print_completion(count - 2, arguments + 2);
 	return run_command(arguments + 1);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -66,16 +65,6 @@ int outcome_bad_line(struct refusal *refusal, const char *what)
 	return -EINVAL;
 }
 
-int outcome_alone(struct refusal *refusal, const char *option, int argc, char **argv)
-{
-	char what[64];
-	int first = argc > 1 && strcmp(argv[1], option) == 0 ? 2 : 1;
-	if (argc <= 2)
-		return 0;
-	snprintf(what, sizeof(what), "%s goes alone; what is", option);
-	return outcome_bad_word(refusal, what, argv[first]);
-}
-
 int outcome_once(struct refusal *refusal, const char **to, const char *option, const char *word)
 {
 	if (*to != NULL)
@@ -84,20 +73,6 @@ int outcome_once(struct refusal *refusal, const char **to, const char *option, c
 		return outcome_bad_word(refusal, "an empty value for", option);
 	*to = word;
 	return 0;
-}
-
-int outcome_first(struct refusal *refusal, bool *seen, const struct option *longs, int option)
-{
-	char name[40];
-	check(option > 0 && option < OUTCOME_OPTIONS_MAX);
-	while (longs->val != option && longs->name != NULL)
-		longs++;
-	if (longs->name == NULL || longs->has_arg == no_argument || !seen[option]) {
-		seen[option] = true;
-		return 0;
-	}
-	snprintf(name, sizeof(name), "--%s", longs->name);
-	return outcome_bad_word(refusal, "given twice:", name);
 }
 
 int outcome_status(int rc)

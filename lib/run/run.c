@@ -382,13 +382,9 @@ static int perform(struct call *call)
 }
 
 // Questions that need no scenario. Returns whether there was one.
-static bool answer(const struct options *options, const char *help)
+static bool answer(const struct options *options)
 {
-	if (options->wants_help)
-		fputs(help, stdout);
-	else if (options->wants_version)
-		puts(WEFT_VERSION_TEXT);
-	else if (options->wants_list)
+	if (options->wants_list)
 		folder_list_scenarios(stdout);
 	else if (options->wants_keys)
 		list_keys();
@@ -445,14 +441,14 @@ static int act(struct call *call)
 	return call_finish_output(call);
 }
 
-int run_main(const char *program, const char *help, int argc, char **argv)
+int run_main(const char *program, const struct command_line *line, int argc, char **argv)
 {
 	static struct call call; // large: kept off the stack
 	call.options.program = program;
 	int rc = ranks_join(&call, argv);
 	if (rc == 0)
-		rc = options_parse(&call.options, program, argc, argv, &call.refusal);
-	if (rc == 0 && answer(&call.options, help))
+		rc = options_parse(&call.options, program, line, argc, argv, &call.refusal);
+	if (rc == COMMAND_LINE_DONE || (rc == 0 && answer(&call.options)))
 		return ranks_leave(&call, call_finish_output(&call));
 	file_watch(manifest_take, &call.inputs);
 	command_text(program, argc, argv, call.command, sizeof(call.command));

@@ -110,7 +110,7 @@ static int open_member(struct member *member, const struct tune_suite *suite, co
 	if (rc < 0)
 		return rc;
 	*options = (struct options){
-		.program = "tune", .scenario = member->scenario, .seeds = "all", .is_quiet = true};
+		.program = "tune", .scenario = member->scenario, .seed_count = 1, .is_quiet = true};
 	if (member->variant[0] != '\0')
 		options->variant = member->variant;
 	if (suite->set_count >= OPTION_SETS_MAX) // one is a member's own

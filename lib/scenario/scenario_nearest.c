@@ -6,33 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PATH_BYTES 64
-
-static uint32_t min3(uint32_t a, uint32_t b, uint32_t c)
-{
-	uint32_t least = a < b ? a : b;
-	return least < c ? least : c;
-}
-
-// Edits (insert, delete, replace) that turn one path into the other; both shorter than PATH_BYTES.
-static uint32_t edit_distance(const char *a, const char *b)
-{
-	uint32_t row[PATH_BYTES + 1];
-	uint32_t columns = (uint32_t)strlen(b);
-	for (uint32_t j = 0; j <= columns; j++)
-		row[j] = j;
-	for (uint32_t i = 1; a[i - 1] != '\0'; i++) {
-		uint32_t diagonal = row[0];
-		row[0] = i;
-		for (uint32_t j = 1; j <= columns; j++) {
-			uint32_t above = row[j];
-			uint32_t swap = diagonal + (a[i - 1] != b[j - 1]);
-			row[j] = min3(above + 1, row[j - 1] + 1, swap);
-			diagonal = above;
-		}
-	}
-	return row[columns];
-}
+#include <weft/core/edit_distance.h>
 
 static const char *last_word(const char *path)
 {
@@ -49,7 +23,7 @@ const char *scenario_key_nearest(const char *path)
 	const char *nearest = NULL;
 	size_t length = strlen(path);
 	uint32_t least = 4; // more edits than that are no misspelling
-	if (length >= PATH_BYTES)
+	if (length >= EDIT_DISTANCE_BYTES)
 		return NULL;
 	for (int i = 0; sections[i] != NULL; i++) {
 		uint32_t edits = edit_distance(path, sections[i]);

@@ -143,7 +143,7 @@ class Generators(unittest.TestCase):
         self.assertGreater(result["gpu"]["barrier_ps"], 0)
         self.assertEqual((result["gpu"]["payload"], result["gpu"]["clock_offset_ns"]), ("host memory", 0))
         self.assertGreater(result["gpu"]["clock_zero_ns"], 0)
-        self.assertIn("--gpu-barrier has no effect without --gpu", self.end(self.start("emu", "gradients", "--gpu-barrier"), BAD_INPUT)[1])
+        self.assertIn("needs --gpu: '--gpu-barrier'", self.end(self.start("emu", "gradients", "--gpu-barrier"), BAD_INPUT)[1])
 
     def test_several_generators_share_a_run(self):
         self.check_whole(*self.run_whole("--set", "traffic.element=4B", ranks=("0,2-3", "1")), element=4)
@@ -250,7 +250,7 @@ class Generators(unittest.TestCase):
         for words, says in (
             (["--ranks", "3-1"], "--ranks is all, or numbers"), (["--ranks", "4"], "there is no rank 4: the run has 4"),
             (["--ranks", "1,1"], "rank 1 twice"), (["--device", "gpu"], "--device is none or a number"),
-            (["--payload", "nic"], "--payload is host or device"), (["--patience", "0"], "--patience is a number of seconds"), (["--probe"], "takes no other option"),
+            (["--payload", "nic"], "--payload is host or device"), (["--patience", "0"], "--patience is a whole number from 1 to 86400"), (["--probe"], "has no effect with --probe"),
         ):
             emu = self.emu(*SMALL, "--dilation", 1)
             self.assertIn(says, self.end(self.gpu(*words), BAD_INPUT)[1])
@@ -305,7 +305,7 @@ class Generators(unittest.TestCase):
             self.assertGreaterEqual(rank["step_min_ns"], (20 + 40) * 2000 + 20000)
         self.assertIn("do not do the same", self.end(self.start(*both[:3], "--play", self.record("--set", "traffic.steps=1")[0]), BAD_INPUT)[1])
         self.assertIn("rank 1 twice", self.end(self.start(*both[:3], "--play", paths[0]), BAD_INPUT)[1])
-        self.assertIn("it needs --play", self.end(self.start("gpu", "--link", self.link, "--scale", "2"), BAD_INPUT)[1])
+        self.assertIn("needs --play: '--scale'", self.end(self.start("gpu", "--link", self.link, "--scale", "2"), BAD_INPUT)[1])
 
     def test_what_computing_is_can_be_work(self):
         path, _, _ = self.record("--set", "traffic.forward=10ms")

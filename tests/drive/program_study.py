@@ -124,10 +124,10 @@ class Study(unittest.TestCase):
 
     def test_what_is_wrong_is_refused_before_anything_runs(self):
         for words, says in (
-                (["--seeds", "1"], "--seeds: wants a whole number from 2 to 10000, not '1'"),
+                (["--seeds", "1"], "--seeds is a whole number from 2 to 10000, not '1'"),
                 (["--seeds", "x"], "not 'x'"),
-                (["--seeds", "3", "--jobs", "0"], "--jobs: wants a whole number from 1 to 64"),
-                (["--jobs", "2"], "has no effect without"),
+                (["--seeds", "3", "--jobs", "0"], "--jobs is a whole number from 1 to 64"),
+                (["--jobs", "2"], "needs --seeds or --sweep: '--jobs'"),
                 (["--sweep", "traffic.bytes"], "two values"),
                 (["--sweep", "traffic.bytes=1MB"], "two values"),
                 (["--sweep", "traffic.bytes=1MB,1MB"], "given twice"),

@@ -74,13 +74,13 @@ def check_refusals(folder):
     one, study = folder / "one", folder / "first"
     (folder / "empty").mkdir()
     refused("one result", [one], "two results")
-    refused("three results", [one, one, one], "two results")
+    refused("three results", [one, one, one], "unexpected argument")
     refused("a run and a study", [one, study], "study of many runs")
     refused("an empty folder", [one, folder / "empty"], "no result.json")
     refused("no such file", [one, folder / "none"], "cannot be read")
     refused("a scenario", [one, folder / "small.yaml"], "manifest.json: is missing")
     refused("a scenario, unchecked", [one, folder / "small.yaml", "--no-manifest"], "small.yaml:1:")
-    refused("--within of words", [one, one, "--within", "little"], "a percentage")
+    refused("--within of words", [one, one, "--within", "little"], "a number from 0")
     refused("--all with JSON", [one, one, "--all", "--json"], "no effect")
     refused("an unknown option", [one, one, "--fast"], "unknown option")
 

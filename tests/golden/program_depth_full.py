@@ -149,7 +149,7 @@ def check_refusals():
     refused("few allowed", [SMALL, "--depth", "full", "--sample", "packets=1K"], "over the 1000 allowed")
     refused("no model", ["incast", "--depth", "full"], "needs traffic.kind model")
     for words in (["--explain"], ["--measured", "x"], ["--steps", "3", "--jitter", "2"]):
-        refused(" ".join(words), [SMALL, "--depth", "full", *words], "take")
+        refused(" ".join(words), [SMALL, "--depth", "full", *words], "needs --depth")
     refused("a GPU that is none", [SMALL, "--depth", "model", "--slow", "gpu32:2"], "no GPU 32 of 32")
     refused("a jitter that is none", [SMALL, "--depth", "model", "--jitter", "cauchy:2"], "--jitter is")
     status, out, _ = sim(SMALL, "--depth", "full", "--set", "limits.time=5ms")

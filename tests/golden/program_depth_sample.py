@@ -90,7 +90,7 @@ def check_steps():
     check(0 < many["steps"]["cv"] < 0.01, f"CV {many['steps']['cv']:.3%}")
     closed = json.loads(sim(*words[:1], "--depth", "model", *words[3:], "--steps", "40", "--json")[1])["steps"]
     check(many["steps"]["mean_s"] != closed["mean_s"], "and not what closed forms give")
-    refused("steps that are alike", ["llama-small-3-depths", "--depth", "sample", "--steps", "4"], "steps without --jitter")
+    refused("steps that are alike", ["llama-small-3-depths", "--depth", "sample", "--steps", "4"], "needs --jitter")
 
 
 def check_refusals():
@@ -100,8 +100,8 @@ def check_refusals():
     refused("an order that is none", [*deep, "--order", "tp-cp-dp"], "the order lacks a dimension")
     refused("a NIC's fault where tensor ranks leave", [*deep, "--order", "dp-tp-cp-pp", "--sample", "steps=2,fill=2", "--fault",
                                                        "{kind: link_down, at: {nic: 256, plane: 0}}"], "no faults of a single NIC")
-    refused("a measured file", [*deep, "--measured", "x"], "it takes no '--measured'")
-    refused("--explain without packets", [AZURE, "--depth", "model", "--explain"], "it takes no '--explain'")
+    refused("a measured file", [*deep, "--measured", "x"], "needs --depth model: '--measured'")
+    refused("--explain without packets", [AZURE, "--depth", "model", "--explain"], "needs --depth sample: '--explain'")
     refused("--explain alone", [AZURE, "--explain"], "needs --depth sample")
     refused("a NIC that no group has", [*SMALL, "--fault", "{kind: link_down, at: {nic: 1, plane: 0}}"], "in no group that")
     refused("an ideal fabric with a fault", [*SMALL, "--explain", "--fault", "{kind: link_down, at: {plane: 0}}"], "no faults")

@@ -133,7 +133,7 @@ class Live(unittest.TestCase):
             self.assertEqual((process.returncode, err), (DONE, ""))
 
     def test_what_makes_no_sense(self):
-        for words, says in ((["--interval", "0"], "seconds from 0.1"), (["a", "b"], "one host at a time"), (["--wrong"], "unknown option")):
+        for words, says in ((["--interval", "0"], "--interval is a number from 0.1"), (["a", "b"], "unexpected argument"), (["--wrong"], "unknown option")):
             run = self.top(*words)
             self.assertEqual((run.returncode, run.stdout), (BAD_INPUT, ""))
             self.assertIn(says, run.stderr)

@@ -100,7 +100,7 @@ def check_options(folder):
     refused("a block of 0", ["--block", "0", SMALL], "from 1")
     refused("half a step", ["--block", "1.5", SMALL], "whole number")
     refused("--within alone", ["--within", "1", SMALL], "needs --result")
-    refused("too many logs", [SMALL] * 65, "too many logs")
+    refused("too many logs", [SMALL] * 65, "unexpected argument")
     (folder / "other.txt").write_text("another text\n")
     refused("one good log and a bad one", [SMALL, folder / "other.txt"], "not an MLPerf log")
 

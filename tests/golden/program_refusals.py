@@ -110,8 +110,8 @@ def broken_scenarios(check):
 def options(check):
     good = check.file(GOOD, "good.yaml")
     for what, words, says in (
-        ("an unknown option", [good, "--bogus"], "'--bogus'"),
-        *((f"an option of weft emu, {word}", [good, word, "3"], f"'{word}'") for word in
+        ("an unknown option", [good, "--bogus"], "--bogus"),
+        *((f"an option of weft emu, {word}", [good, word, "3"], f"unknown option {word}") for word in
           ("--ports", "--dilation", "--lanes", "--eal", "--gpu", "--gpu-patience")),
         ("an unknown letter", [good, "-x"], "unknown option"),
         ("a second scenario", [good, "two-planes"], "'two-planes'"),
@@ -147,7 +147,7 @@ def options(check):
     ):
         check.refused(what, words, says)
     for option in ("--seed", "--set", "--sample", "--trace", "--out"):
-        check.refused(f"{option} without a value", [good, option], f"'{option}'", out=False)
+        check.refused(f"{option} without a value", [good, option], f"{option} needs a value", out=False)
     check.refused("--out with an empty name", [good, "--out", ""], "--out", out=False)
     for words in (["--list-keys", "two-racks"], ["two-racks", "--list"], ["--list", "--quiet"]):
         check.refused("a list of one scenario", words, "goes alone; what is '", out=False)

@@ -182,7 +182,7 @@ class Topology(unittest.TestCase):
         for words, status, says in (
                 ((), 2, "no scenario given"),
                 (("two-planes", "two-racks"), 2, "'two-racks'"),
-                (("two-planes", "--bogus"), 2, "'--bogus'"),
+                (("two-planes", "--bogus"), 2, "--bogus"),
                 (("nonsense",), 2, "'nonsense'"),
                 (("two-planes", "--set", "fabric.nics=x"), 2, "--set:1:13: "),
                 (("two-planes", "--svg", self.folder / "none" / "x.svg"), 2, "cannot write"),
@@ -233,7 +233,7 @@ class Topology(unittest.TestCase):
             run = self.weft("--import", self.file(self.CLAB.replace(*change, 1), "other.yml"))
             self.assertEqual((run.returncode, run.stdout), (2, ""), change)
             self.assertIn(says, run.stderr)
-        for words, says in ((("two-planes", "--import", "x"), "goes with no SCENARIO"), (("--import", self.folder / "none"), "none"), (("--import", self.folder), "folder")):
+        for words, says in ((("two-planes", "--import", "x"), "not from 'two-planes'"), (("--import", self.folder / "none"), "none"), (("--import", self.folder), "folder")):
             run = self.weft(*words)
             self.assertEqual((run.returncode, run.stdout), (2, ""), words)
             self.assertIn(says, run.stderr)

@@ -103,7 +103,7 @@ def check_refusals(folder):
     refused("--ranks alone", ["trace", path, "--ranks", "4"], "needs --export")
     refused("--export alone", ["trace", path, "--export", "goal"], "needs --out")
     refused("an export that is none", ["trace", path, "--export", "pdf", "--out", folder / "x"], "there is no export")
-    refused("--ranks of words", ["trace", path, "--export", "goal", "--out", folder / "x", "--ranks", "a"], "ranks are")
+    refused("--ranks of words", ["trace", path, "--export", "goal", "--out", folder / "x", "--ranks", "a"], "--ranks is a whole number")
     refused("--ranks beside the trace's", ["trace", path, "--export", "goal", "--out", folder / "x", "--ranks", "4"], "of 8 ranks")
     refused("a folder that is there", ["trace", path, "--export", "goal", "--out", folder], "holds other files")
     bad = csv(folder, "bad.csv", 8, ("all_reduce", "tp_group", 3, 4096, "None"))
@@ -170,11 +170,11 @@ def check_exports(folder):
     check(end_ps(first) == end_ps(second) and payload(first) == payload(second), f"  and end at {end_ps(first)} ps as before")
     check_step(folder)
     refused("no export of a depth without packets", ["sim", "moe-small-3-depths", "--depth", "model", "--export", "goal", "--out",
-                                                     folder / "x"], "--depth full, not 'model'")
+                                                     folder / "x"], "has no effect with --depth model")
     refused("an export of a sample", ["sim", "ring-barrier", "--sample", "groups=1,steps=2", "--export", "goal", "--out",
                                       folder / "sample"], "a sample")
     refused("--export alone", ["sim", "ring-barrier", "--export", "goal"], "needs --out")
-    refused("--export and --json", ["sim", "ring-barrier", "--export", "goal", "--out", folder / "x", "--json"], "runs nothing")
+    refused("--export and --json", ["sim", "ring-barrier", "--export", "goal", "--out", folder / "x", "--json"], "has no effect with --json")
     refused("rings both ways round", ["sim", "tpu-v3-1024", "--sample", "off", "--export", "chakra", "--out", folder / "x"], "way round")
     refused("all variants at once", ["sim", "compare-ring", "--export", "goal", "--out", folder / "x"], "--variant")
 

@@ -261,7 +261,7 @@ class Verbs(program_tune.Room):
         self.read_back("roce.tune", best, "nccl", {"transport.qps_per_connection"})
         run = weft.run("sim", "small.yaml", "--quiet", *(word for one in sets.items() for word in ("--set", "=".join(one))), cwd=self.folder)
         self.assertEqual(run.returncode, DONE, run.stderr)
-        for words, said in ((["--as", "junos"], "there are: mrc"), ([], "--as says for what"),
+        for words, said in ((["--as", "junos"], "--as is mrc, dcqcn"), ([], "--as says for what"),
                             (["--as", "dcqcn", "--for", "nowhere"], "no scenario"), (["--as", "mrc"], "no knob of this study")):
             self.assertIn(said, self.weft("export", "roce.tune", *words, status=BAD_INPUT).stderr)
 

@@ -441,7 +441,7 @@ def check_refusals(folder, scenario):
             ("no scenario", [], "no scenario given"),
             ("no folder", [scenario], "--out"),
             ("an empty word", [scenario, "--out", ""], "an empty value"),
-            ("two scenarios", [scenario, scenario, "--out", out], "one scenario at a time"),
+            ("two scenarios", [scenario, scenario, "--out", out], "unexpected argument"),
             ("no such scenario", ["nosuch", "--out", out], "nosuch"),
             ("no such section", [scenario, "--out", out, "--only", "nosuch"], "'nosuch'"),
             ("another driver", [scenario, "--out", out, "--with", "host"], "sim or emu"),

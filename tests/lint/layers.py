@@ -74,7 +74,8 @@ def wrong_include(root, room, path, kind, header):
             return "a quoted include stays in its own room"
         if room is None:  # of a program: its folder, and what lies beside the programs or is made
             program = root / "apps" / path.relative_to(root / "apps").parts[0]
-            places = [path.parent / header, program / header, root / "apps" / header, root / f"{header}.in"]
+            places = [path.parent / header, program / header, root / "apps" / header, root / f"{header}.in",
+                      root / "apps" / header.removeprefix("weft-").replace("_options.h", "") / "help.txt"]
             return None if any(place.exists() for place in places) else "no such file in this program"
         made_of = header.replace(".pb-c.h", ".proto").replace("weft_version.h", "../../weft_version.h.in")
         # protoc-c makes the one from the other; meson makes the version

@@ -13,11 +13,13 @@
 #include <weft/run/here.h>
 #include <weft/run/outcome.h>
 
+#include "help.h"
 #include "live/inlet.h"
 #include "live/rotation.h"
 #include "live/trigger.h"
 #include "pcap.h"
 #include "verbs.h"
+#include "weft-pcap_options.h"
 
 #define SNAP_HEADERS 256      // all headers, tunnels too
 #define SNAP_WHOLE (1u << 18) // libpcap's limit
@@ -27,7 +29,7 @@
 #define FILE_BYTES_MIN 65536
 
 struct live {
-	const char *filter, *words;
+	const char *out, *filter, *words;
 	uint64_t count, seconds, after, ring_files, file_mb, burst; // 0: not given
 	bool is_whole, is_all, is_plain;
 	struct trigger trigger;
@@ -43,104 +45,27 @@ struct live {
 	uint64_t received, dropped;
 };
 
-enum {
-	OPT_FILTER = 256,
-	OPT_WHOLE,
-	OPT_ALL,
-	OPT_PLAIN,
-	OPT_COUNT,
-	OPT_SECONDS,
-	OPT_RING,
-	OPT_FILE_MB,
-	OPT_TRIGGER,
-	OPT_AFTER,
-	OPT_BURST,
-	OPT_FORCE
-};
-static const struct option longs[] = {
-	{"out", required_argument, NULL, 'o'},
-	{"filter", required_argument, NULL, OPT_FILTER},
-	{"whole", no_argument, NULL, OPT_WHOLE},
-	{"all", no_argument, NULL, OPT_ALL},
-	{"not-promiscuous", no_argument, NULL, OPT_PLAIN},
-	{"count", required_argument, NULL, OPT_COUNT},
-	{"seconds", required_argument, NULL, OPT_SECONDS},
-	{"ring", required_argument, NULL, OPT_RING},
-	{"file-mb", required_argument, NULL, OPT_FILE_MB},
-	{"trigger", required_argument, NULL, OPT_TRIGGER},
-	{"after", required_argument, NULL, OPT_AFTER},
-	{"ce-burst", required_argument, NULL, OPT_BURST},
-	{"force", no_argument, NULL, OPT_FORCE},
-	VERB_OPTIONS,
-};
-
 // ---------------------------------------------------------------- the command line
 
-static int take_number(uint64_t *ret, uint64_t max, const char *value, struct refusal *refusal)
-{
-	char *end;
-	errno = 0;
-	unsigned long long number = strtoull(value, &end, 10);
-	if (value[0] < '0' || value[0] > '9' || *end != '\0' || errno != 0 || number == 0 ||
-	    number > max)
-		return outcome_bad_word(
-			refusal, "a number is needed that is neither 0 nor so large, not", value);
-	*ret = number;
-	return 0;
-}
-
-static int take(void *context, int option, const char *value, struct refusal *refusal)
+static int take_trigger(void *context, const char *word, struct refusal *refusal)
 {
 	struct live *live = context;
-	switch (option) {
-	case 'o':
-		live->ring.path = value;
-		return value[0] == '\0' ? outcome_bad_word(refusal, "a file is needed, not", value)
-					: 0;
-	case OPT_FILTER:
-		live->filter = value;
-		return 0;
-	case OPT_TRIGGER:
-		live->words = value;
-		return trigger_parse(&live->trigger, value, refusal);
-	case OPT_COUNT:
-		return take_number(&live->count, UINT64_MAX, value, refusal);
-	case OPT_SECONDS:
-		return take_number(&live->seconds, 1u << 30, value, refusal);
-	case OPT_RING:
-		return take_number(&live->ring_files, ROTATION_FILES_MAX, value, refusal);
-	case OPT_FILE_MB:
-		return take_number(&live->file_mb, 1u << 30, value, refusal);
-	case OPT_AFTER:
-		return take_number(&live->after, UINT64_MAX, value, refusal);
-	case OPT_BURST:
-		return take_number(&live->burst, TRIGGER_BURST_MAX, value, refusal);
-	case OPT_WHOLE:
-		live->is_whole = true;
-		return 0;
-	case OPT_ALL:
-		live->is_all = true;
-		return 0;
-	case OPT_PLAIN:
-		live->is_plain = true;
-		return 0;
-	default:
-		files_force();
-		return 0;
-	}
+	live->words = word;
+	return trigger_parse(&live->trigger, word, refusal);
 }
+
+static const struct option_row option_rows[] = {PCAP_CAPTURE_OPTIONS(struct live), {NULL}};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "device", .least = 1, .most = 1};
 
 // Options that belong together, and what is not given.
 static int complete(struct live *live)
 {
 	struct refusal *refusal = &live->refusal;
-	if (live->ring.path == NULL)
+	if (live->out == NULL)
 		return outcome_bad_line(refusal, "where to write is missing: -o FILE");
-	if ((live->ring_files > 0) != (live->file_mb > 0))
-		return outcome_bad_line(refusal, "--ring FILES and --file-mb MB need each other");
-	if (live->after > 0 && live->words == NULL)
-		return outcome_bad_word(refusal, "needs --trigger:", "--after");
-	if (live->burst > 0 && (live->words == NULL || strstr(live->words, "ce") == NULL))
+	live->ring.path = live->out;
+	if (live->burst > 0 && strstr(live->words, "ce") == NULL)
 		return outcome_bad_word(refusal, "needs --trigger ce:", "--ce-burst");
 	live->after = live->after > 0 ? live->after : AFTER_DEFAULT;
 	live->trigger.burst = live->burst > 0 ? (uint32_t)live->burst : BURST_DEFAULT;
@@ -289,8 +214,8 @@ static int run(struct live *live, const char *device)
 int capture_run(int argc, char **argv)
 {
 	static struct live live; // large: kept off the stack
-	int rc = verb_parse(argc, argv, longs, take, &live, 1, &live.refusal);
-	if (rc == VERB_DONE)
+	int rc = command_line_read(&arguments, &live, argc, argv, &live.refusal);
+	if (rc == COMMAND_LINE_DONE)
 		return EXIT_SUCCESS;
 	if (rc == 0)
 		rc = complete(&live);

@@ -11,10 +11,12 @@
 #include <weft/run/here.h>
 #include <weft/run/outcome.h>
 
+#include "help.h"
 #include "live/outlet.h"
 #include "pace.h"
 #include "pcap.h"
 #include "verbs.h"
+#include "weft-pcap_options.h"
 
 #define FRAME_BYTES_MAX 65535u
 #define SPIN_NS 60000	 // sleeps end later than they should by so much
@@ -33,22 +35,9 @@ struct send {
 	struct flow_lags lateness;
 };
 
-enum { OPT_SPEED = 256, OPT_LOOPS, OPT_DRIFT };
-static const struct option longs[] = {
-	{"speed", required_argument, NULL, OPT_SPEED},
-	{"loops", required_argument, NULL, OPT_LOOPS},
-	{"drift", required_argument, NULL, OPT_DRIFT},
-	VERB_OPTIONS,
-};
-
-static int take(void *context, int option, const char *value, struct refusal *refusal)
-{
-	struct send *send = context;
-	const char *name = option == OPT_DRIFT ? "--drift"
-		: option == OPT_SPEED	       ? "--speed"
-					       : "--loops";
-	return outcome_once(refusal, pace_word(&send->pace, name), name, value);
-}
+static const struct option_row option_rows[] = {PCAP_SEND_OPTIONS(struct send), {NULL}};
+static const struct command_line arguments = {
+	.help = help_text, .rows = option_rows, .noun = "capture or device", .least = 2, .most = 2};
 
 // ---------------------------------------------------------------- time
 
@@ -148,11 +137,11 @@ int send_run(int argc, char **argv)
 {
 	static struct send send; // large: kept off the stack
 	send.outlet.socket = -1;
-	int rc = verb_parse(argc, argv, longs, take, &send, 2, &send.refusal);
-	if (rc == VERB_DONE)
+	send.pace = (struct pace)PACE_DEFAULT;
+	int rc = command_line_read(&arguments, &send, argc, argv, &send.refusal);
+	if (rc == COMMAND_LINE_DONE)
 		return EXIT_SUCCESS;
-	if (rc == 0)
-		rc = pace_read(&send.pace, &send.refusal);
+	pace_settle(&send.pace);
 	const char *path = rc == 0 ? argv[optind] : NULL;
 	if (rc == 0 && one_port_is_elsewhere(argv[optind + 1]))
 		here_become("weft-pcap-dpdk", argv - 1); // the whole line: the verb is argv[0]

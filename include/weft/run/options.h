@@ -10,11 +10,13 @@
 #include <weft/study/report_study.h>
 #include <weft/workload/step.h>
 
+#include <weft/run/command_line.h>
 #include <weft/run/jitter.h>
 
 #define OPTION_SETS_MAX 64
 #define OPTION_TEXT_BYTES 512
 #define OPTION_SWEEP_BYTES 8192
+#define GPU_PATIENCE_S 30
 
 enum depth_kind {
 	DEPTH_NONE,   // no step: the scenario's traffic
@@ -43,56 +45,48 @@ struct options {
 	char seed_set[OPTION_TEXT_BYTES]; // "seed=N", in `sets` when given
 	char pcap_max_set[OPTION_TEXT_BYTES];
 	// sim
-	const char *record_rank;				      // a number, or NULL
-	const char *depth, *order, *slow, *jitter, *steps, *measured; // words, or NULL
+	const char *record_rank;		      // a number, or NULL
+	const char *order, *slow, *jitter, *measured; // words, or NULL
 	enum depth_kind depth_kind;
 	bool wants_terms;	       // --explain
 	uint32_t slow_stage, slow_ppb; // of the schedule; UINT32_MAX = no stage
 	uint32_t slow_gpu;	       // in place of a stage; UINT32_MAX = none
 	struct jitter jitter_choice;
-	uint32_t step_count;	  // of the schedule
-	const char *seeds, *jobs; // words, or NULL
-	uint32_t seed_count;	  // of a study; 0 = none was asked for
-	uint32_t job_count;	  // runs at once
+	uint32_t step_count; // of the schedule
+	uint32_t seed_count; // of a study; 0 = none was asked for
+	uint32_t job_count;  // runs at once
 	uint32_t sweep_count;
 	struct study_sweep sweeps[STUDY_SWEEPS_MAX];
 	char sweep_text[OPTION_SWEEP_BYTES]; // behind `sweeps`
 	uint32_t sweep_bytes;
 	// emu
-	const char *ports;	  // word, or NULL
-	const char *dilation;	  // word, or NULL
-	const char *lanes;	  // word, or NULL
-	const char *eal;	  // words, or NULL
-	const char *gpu;	  // file of the link to generators, or NULL
-	const char *gpu_patience; // seconds, or NULL
+	const char *ports;    // word, or NULL
+	const char *dilation; // word, or NULL
+	const char *eal;      // words, or NULL
+	const char *gpu;      // file of the link to generators, or NULL
 	uint32_t gpu_patience_s;
 	bool has_gpu_barrier; // generators begin each step together
 	struct ports_options port_choice;
 	uint64_t dilation_milli; // 0: do not wait
 	bool is_dilation_auto;
 	uint32_t lane_count;
+	bool has_lanes; // given
 	struct dpdk_words eal_words;
 	bool skips_damaged; // of --trace
-	bool is_json, is_quiet, wants_footprint, wants_list, wants_keys, wants_help, wants_version;
+	bool is_json, is_quiet, wants_footprint, wants_list, wants_keys;
 };
 
-// Reads the command line of `program`. -EINVAL with a reason.
-int options_parse(struct options *ret, const char *program, int argc, char **argv,
-		  struct refusal *refusal);
+// Reads the command line of `program` by its rows. 0, COMMAND_LINE_DONE, or -EINVAL with a reason.
+int options_parse(struct options *ret, const char *program, const struct command_line *line,
+		  int argc, char **argv, struct refusal *refusal);
 
-// Reads the words of emu: ports, dilation, lanes, EAL. -EINVAL with a reason; -ENOTSUP for ports of
-// a DPDK that this build has not.
+// Reads what emu's words say together: ports, dilation, lanes, EAL. -EINVAL with a reason; -ENOTSUP
+// for ports of a DPDK that this build has not.
 int options_emu(struct options *options, struct refusal *refusal);
 
-// Reads the words of a study: seeds, jobs. -EINVAL with a reason.
-int options_study(struct options *options, struct refusal *refusal);
-
-// Takes one `--sweep KEY=VALUE,VALUE,...`. -EINVAL with a reason.
-int options_sweep(struct options *options, const char *word, struct refusal *refusal);
-
-// Reads the words of a schedule: depth, order, slow, jitter, steps. -EINVAL with a reason, also for
-// options that a schedule has no use for.
-int options_depth(struct options *options, struct refusal *refusal);
+// What rules of the two programs name.
+option_take_fn options_take_seed, options_take_pcap_max, options_take_skip, options_take_slow,
+	options_take_jitter, options_take_sweep;
 
 // Whether several runs were asked for.
 bool options_has_study(const struct options *options);

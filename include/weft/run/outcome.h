@@ -33,20 +33,9 @@ int outcome_bad_word(struct refusal *refusal, const char *what, const char *word
 // each other, as `what` says. Returns -EINVAL, for the caller to hand up.
 int outcome_bad_line(struct refusal *refusal, const char *what);
 
-// A program asked for a list alone. Returns 0, or -EINVAL where `argc` and `argv` have more words
-// than `option`: they would have no effect.
-int outcome_alone(struct refusal *refusal, const char *option, int argc, char **argv);
-
 // Remembers `word` of the command line in *to, for an option that may be given once. Returns 0, or
 // -EINVAL when *to holds a word already or `word` is empty; then *to stays.
 int outcome_once(struct refusal *refusal, const char **to, const char *option, const char *word);
-
-// Notes in `seen` [OUTCOME_OPTIONS_MAX], which begins false, that getopt has found `option` of
-// `longs`. Returns 0, or -EINVAL when it was there before: the second value would silently take the
-// place of the first. Options that may be given many times do not ask.
-#define OUTCOME_OPTIONS_MAX 320
-struct option;
-int outcome_first(struct refusal *refusal, bool *seen, const struct option *longs, int option);
 
 // The exit status for `rc`, a negative errno that came up. -ENOMEM is the scenario's own limit;
 // memory that the system does not give is -ENODEV.

@@ -2,5 +2,8 @@
 // What the programs that run a scenario share: arguments, files, choice of driver.
 #pragma once
 
-// Runs `program` ("sim" or "emu") whose --help prints `help`. Returns its exit status.
-int run_main(const char *program, const char *help, int argc, char **argv);
+struct command_line;
+
+// Runs `program` ("sim" or "emu"), whose options `line` has, made for struct options. Returns its
+// exit status.
+int run_main(const char *program, const struct command_line *line, int argc, char **argv);

@@ -60,6 +60,33 @@ class Help(unittest.TestCase):
     def test_a_dot_at_the_start_of_a_line_stays_text(self):
         self.assertIn("\n\\&.first of\n", self.make("man", more=("--version", "1"))[1])
 
+    def test_rules_become_rows_and_are_no_text(self):
+        text = TEXT.replace("    --list        what there is\n", "").replace(
+            "    --out DIR\n", "    -o, --out DIR; --seed N\n        = text out; needs --as one or --seed\n        = ; not --as\n"
+            "        = count seed 1..9; has has_seed\n") + "    --as WORD\n        = index as one|two 1\n        Which.\n"
+        self.assertNotIn("= ", self.make("text", text)[1].split("help_text")[1].replace("= \n", ""))
+        made = self.make("options", text)[1]
+        self.assertIn("#define ONE_OPTIONS(type)", made)
+        self.assertIn('{.name = "out", .letter = \'o\', .value = "DIR", .kind = OPTION_TEXT, .at = OPTION_AT(type, out, const char *), '
+                      '.needs = "as=one|seed", .excludes = "as"}', made)
+        self.assertIn('.min = 1, .max = 9, .has_flag = true, .flag = OPTION_AT(type, has_seed, bool)}', made)
+        self.assertIn('.kind = OPTION_INDEX, .at = offsetof(type, as), .bytes = OPTION_BYTES(type, as), .words = "one|two", .min = 1}', made)
+
+    def test_of_verbs_each_has_a_table_and_refuses_what_is_of_others(self):
+        text = TEXT.replace("        Write", "        = text out; of make\n        Write").replace(
+            "    --list        what there is\n", "    --list\n        = flag lists; of show\n        List.\n")
+        made = self.make("options", text)[1].split("#define ")
+        self.assertTrue(made[1].startswith("ONE_MAKE_OPTIONS") and made[2].startswith("ONE_SHOW_OPTIONS"))
+        self.assertIn('.name = "list", .kind = OPTION_NONE, .words = "it goes with show"', made[1])
+
+    def test_a_wrong_rule_is_refused(self):
+        for rule, why in (("bogus out", "no rule"), ("text out; needs --none", "no option"), ("text out; bogus", "no clause"),
+                          ("text out\n        = text out", "one too many")):
+            status, made = self.make("options", TEXT.replace("        Write", f"        = {rule}\n        Write").replace(
+                "    --list        what there is\n", ""))
+            self.assertEqual(status, 1, rule)
+            self.assertIn(why, made)
+
     def test_a_malformed_text_is_refused_with_its_line(self):
         for text, line in (("SYNOPSIS\n", 1), ("NAME\n    a - b\nlower\n", 3), ("NAME\n    a - " + "b" * 80 + "\n", 2),
                            ("NAME\n    a - b\n\nEXIT STATUS\n    0    done\n\n    2    bad input\n", 7)):

@@ -10,7 +10,6 @@
 #include <weft/run/options.h>
 
 #define DILATION_MAX 1e9
-#define GPU_PATIENCE_S 30u
 
 static int refuse_text(struct refusal *refusal, const char *format, const char *word)
 {
@@ -77,14 +76,7 @@ static int read_dilation(struct options *options, struct refusal *refusal)
 
 static int read_lanes(struct options *options, struct refusal *refusal)
 {
-	options->lane_count = 1;
-	if (options->lanes == NULL)
-		return 0;
-	options->lane_count = number_of(options->lanes, WORLD_SHARDS_MAX);
-	if (options->lane_count == 0)
-		return refuse_text(refusal, "--lanes is a number from 1 to 16, not '%.60s'",
-				   options->lanes);
-	if (options->port_choice.kind != PORTS_RING)
+	if (options->has_lanes && options->port_choice.kind != PORTS_RING)
 		return refuse_text(refusal,
 				   "--lanes has no effect here: only ring ports lead from "
 				   "one to another%s",
@@ -109,17 +101,6 @@ static int read_eal(struct options *options, struct refusal *refusal)
 
 static int read_gpu(struct options *options, struct refusal *refusal)
 {
-	const char *word = options->gpu_patience;
-	options->gpu_patience_s = word == NULL ? GPU_PATIENCE_S : number_of(word, 86400);
-	if (word != NULL && options->gpu == NULL)
-		return refuse_text(refusal, "--gpu-patience has no effect without --gpu%s", "");
-	if (options->has_gpu_barrier && options->gpu == NULL)
-		return refuse_text(refusal, "--gpu-barrier has no effect without --gpu%s", "");
-	if (options->gpu_patience_s == 0)
-		return refuse_text(refusal,
-				   "--gpu-patience is a number of seconds from 1 to 86400, not "
-				   "'%.60s'",
-				   word);
 	if (options->gpu == NULL)
 		return 0;
 	if (options->port_choice.kind == PORTS_NONE)

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of a study: --seeds, --jobs, --sweep.
+// Runs with several values of a key: --sweep.
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "jobs.h"
 #include <weft/run/options.h>
 
 static int refuse_words(struct refusal *refusal, const char *option, const char *reason,
@@ -17,40 +16,9 @@ static int refuse_words(struct refusal *refusal, const char *option, const char 
 	return -EINVAL;
 }
 
-// A whole number of digits from `min` to `max`.
-static int read_count(const char *option, const char *word, uint32_t min, uint32_t max,
-		      uint32_t *ret, struct refusal *refusal)
-{
-	size_t digits = strspn(word, "0123456789");
-	unsigned long value = digits > 0 && digits < 10 ? strtoul(word, NULL, 10) : 0;
-	if (word[digits] == '\0' && value >= min && value <= max) {
-		*ret = (uint32_t)value;
-		return 0;
-	}
-	snprintf(refusal->file, sizeof(refusal->file), "%s", option);
-	snprintf(refusal->text, sizeof(refusal->text),
-		 "wants a whole number from %u to %u, not '%.100s'", min, max, word);
-	return -EINVAL;
-}
-
 bool options_has_study(const struct options *options)
 {
-	return options->seeds != NULL || options->sweep_count > 0;
-}
-
-int options_study(struct options *options, struct refusal *refusal)
-{
-	options->job_count = 1;
-	int rc = 0;
-	if (options->jobs != NULL && !options_has_study(options))
-		return refuse_words(refusal, "--jobs",
-				    "has no effect without --seeds or --sweep:", options->jobs);
-	if (options->seeds != NULL)
-		rc = read_count("--seeds", options->seeds, 2, STUDY_SEEDS_MAX, &options->seed_count,
-				refusal);
-	if (rc == 0 && options->jobs != NULL)
-		rc = read_count("--jobs", options->jobs, 1, JOBS_MAX, &options->job_count, refusal);
-	return rc;
+	return options->seed_count > 0 || options->sweep_count > 0;
 }
 
 // One value less would be no sweep; the same twice would be the same run twice.
@@ -77,8 +45,9 @@ static int check_sweep(const struct options *options, const struct study_sweep *
 	return 0;
 }
 
-int options_sweep(struct options *options, const char *word, struct refusal *refusal)
+int options_take_sweep(void *context, const char *word, struct refusal *refusal)
 {
+	struct options *options = context;
 	size_t bytes = strlen(word) + 1;
 	if (options->sweep_count == STUDY_SWEEPS_MAX ||
 	    bytes > sizeof(options->sweep_text) - options->sweep_bytes)

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Bad command lines: each is refused with status 2 and one line that names the option and what would be right, and nothing
+is printed. A row is a program, its words, and what that line has. For all programs alike: an unknown option, one that is
+nearly right, a missing value, a value for a flag, and a word too many."""
+import os
+import re
+import subprocess
+import unittest
+
+WEFT = os.environ["WEFT"]
+ROWS = """
+top        --interval x              | --interval is a number from 0.1 to 3600, not 'x'
+top        --interval 1 --interval 2 | given twice: '--interval'
+top        a b                       | unexpected argument 'b'
+trace      x --ranks 0 --export goal --out y | --ranks is a whole number from 1 to 1000000, not '0'
+trace      x --export goal           | needs --out: '--export'
+trace      x --out y                 | needs --export: '--out'
+trace      x --force                 | needs --export: '--force'
+trace      x --json --export goal --out y | has no effect with --export: '--json'
+trace                                | no file given
+mllog      x --block 1.5             | --block is a whole number from 1 to 100000, not '1.5'
+mllog      x --within 3              | needs --result: '--within'
+mllog      x --ratios --json         | has no effect with --json: '--ratios'
+verdict    x                         | no profile given: --profile is needed
+verdict    x --profile p --force     | needs --junit: '--force'
+verdict    --list --json             | --list goes alone; what is '--json'
+report     x --force                 | needs --out or --no-manifest: '--force'
+report     x --no-files --quiet      | has no effect with --quiet: '--no-files'
+plan       x --tray 0                | --tray is a whole number from 1 to 1000000, not '0'
+plan       --list-keys x             | --list-keys goes alone; what is 'x'
+compare    a                         | no second result given
+compare    a b --all --json          | has no effect with --json: '--all'
+compare    a b --within nan          | --within is a number from 0 to 1000000, not 'nan'
+validate   --differences             | needs --data: '--differences'
+validate   --matrices 11             | --matrices is a whole number from 1 to 10, not '11'
+validate-fabric x --out y --ports none | needs --with emu: '--ports'
+validate-fabric x --out y --with z   | --with is sim or emu, not 'z'
+validate-fabric x --out y --jobs 65  | --jobs is a whole number from 1 to 64, not '65'
+validate-fabric x                    | no folder given: --out is needed
+scaling    x --racks 1 --sample y    | needs --depth sample: '--sample'
+scaling    x --racks 1 --seeds 3     | needs --jitter or --depth sample: '--seeds'
+scaling    x --racks 1 --json --csv  | has no effect with --csv: '--json'
+scaling    x --racks 1 --depth full  | --depth is model or sample, not 'full'
+bench      sim --list --json x       | has no effect with --list: '--json'
+bench      sim --force --json -      | has no effect with --json -: '--force'
+bench      sim --only a --scenario b | has no effect with --scenario: '--only'
+bench      sim two                   | unexpected argument 'two'
+sim        incast --gpu-patience 3   | unknown option --gpu-patience
+sim        incast --depht model      | unknown option --depht; did you mean --depth?
+sim        incast --depth deep       | --depth is model, sample, full or all, not 'deep'
+sim        incast --order x          | needs --depth: '--order'
+sim        incast --depth all --explain | needs --depth sample: '--explain'
+sim        incast --depth model --steps 3 | needs --jitter or --record-rank: '--steps'
+sim        incast --depth full --jitter 1 --steps 3 | needs --depth model or --depth sample: '--steps'
+sim        incast --depth model --pcap x | has no effect with --depth: '--pcap'
+sim        incast --jobs 3           | needs --seeds or --sweep: '--jobs'
+sim        incast --seeds 1          | --seeds is a whole number from 2 to 10000, not '1'
+sim        incast --export goal      | needs --out: '--export'
+sim        incast --export goal --out x --quiet | has no effect with --quiet: '--export'
+sim        incast --footprint --quiet | has no effect with --quiet: '--footprint'
+sim        incast --force            | needs --out, --pcap or --log: '--force'
+sim        incast --skip-damaged     | needs --trace: '--skip-damaged'
+sim        incast --tap x            | needs --pcap or --log: '--tap'
+sim        incast --skip x           | --skip is steady, not 'x'
+sim        --list x                  | --list goes alone; what is 'x'
+emu        incast --export goal      | unknown option --export
+emu        incast --lanes 17         | --lanes is a whole number from 1 to 16, not '17'
+emu        incast --gpu-patience 3   | needs --gpu: '--gpu-patience'
+emu        incast --gpu-barrier      | needs --gpu: '--gpu-barrier'
+goodput    x --repair 3h             | needs --spares: '--repair'
+goodput    x --outage 3y             | --outage is a time from 1ns on, as 50us or 10min
+goodput    x --checkpoint never      | --checkpoint is a time from 1ns on
+goodput    x --faults 1s --runs 3    | has no effect with --faults: '--runs'
+goodput    x --rate gpu=x            | --rate COMPONENT=RATE is a number from 0 to
+gpu                                  | no link to a run given: --link is needed
+gpu        --link x --scale 3        | needs --play: '--scale'
+gpu        --play x --ranks 3        | has no effect with --play: '--ranks'
+gpu        --link x --load sleep     | --load is spin, copy or matrix, not 'sleep'
+gpu        --probe --json            | has no effect with --probe: '--json'
+coll       all_reduce -t 4           | -t has no effect here: there are no threads; ranks are --ranks, GPUs of a host -g
+coll       all_reduce -b 4X          | --minbytes is 1 or more, as 4096 or 4K, not '4X'
+coll       all_reduce -c 2           | --check is 0 or 1, not '2'
+coll       all_reduce -f 2 -i 4      | has no effect with --stepbytes: '--stepfactor'
+host       --to a --ramp 1s          | needs --max-rate: '--ramp'
+host       --to a -b 4KiB            | --minbytes is 1 to 2147483648, as 4096 or 4K, not '4KiB'
+host       --to a --depth 129        | --depth is a whole number from 1 to 128, not '129'
+host       --to a --from b           | needs --probe: '--from'
+host       --to a --force            | needs --pcap or --out: '--force'
+host       --to a --max-lateness 0ns | --max-lateness is a time from 1ns on
+pcap       analyze x --json --csv    | has no effect with --csv: '--json'
+pcap       analyze x --nic a --before b | needs --after: '--nic'
+pcap       analyze x --rows streams  | needs --csv: '--rows'
+pcap       analyze x --whole         | --whole has no effect here: it goes with capture
+pcap       anonymize x --speed 3     | --speed has no effect here: it goes with send and replay
+pcap       capture x -o y --count 0  | --count is a whole number from 1 to
+pcap       capture x -o y --after 3  | needs --trigger: '--after'
+pcap       capture x -o y --ring 3   | needs --file-mb: '--ring'
+pcap       capture x                 | where to write is missing: -o FILE
+pcap       send x                    | no capture or device given
+pcap       send x y --drift 1001     | --drift is a number from -1000 to 1000, not '1001'
+pcap       replay x y --packets --speed 0 | --speed is a number from 1e-06 to 1000000, not '0'
+pcap       replay x y --loops 3      | --speed, --drift and --loops need --packets
+pcap       diff x y --json           | unknown option --json
+tune       x --over best             | --over is mean, worst or cvar, not 'best'
+tune       x --parts 1001            | --parts is a whole number from 1 to 1000, not '1001'
+tune       export x --as junos       | --as is mrc, dcqcn, sonic, cumulus or nccl, not 'junos'
+tune       report x --json --out y   | has no effect with --json: '--out'
+tune       show x --curves 3         | --curves, --out and --force go with report alone
+topology   x --force                 | needs --svg: '--force'
+topology   --import x --set a=b      | has no effect with --set: '--import'
+topology                             | no scenario given
+"""
+MOVED = ["top", "trace", "mllog", "verdict", "report", "plan", "compare", "topology", "validate", "scaling", "bench", "validate-fabric", "sim", "emu", "goodput", "gpu", "coll", "host", "pcap", "tune"]  # programs whose options are rows
+
+
+class Options(unittest.TestCase):
+    def refused(self, words, says):
+        with self.subTest(words=" ".join(words)):
+            run = subprocess.run([WEFT, *words], capture_output=True, text=True, timeout=600, stdin=subprocess.DEVNULL)
+            self.assertEqual((run.returncode, run.stdout, run.stderr.count("\n")), (2, "", 1), run.stderr)
+            self.assertIn(says, run.stderr)
+            self.assertTrue(run.stderr.startswith(f"weft {words[0]}: "), run.stderr)
+
+    def test_the_table(self):
+        for row in filter(None, ROWS.split("\n")):
+            words, _, says = row.partition("|")
+            self.refused(words.split(), says.strip())
+
+    def test_all_programs_alike(self):
+        for program in MOVED:
+            text = subprocess.run([WEFT, "help", program], capture_output=True, text=True, check=True).stdout
+            names = re.findall(r"^    (?:-\w, )?--([a-z-]{5,}) (?=[A-Z])", text, re.M)
+            self.refused([program, "--bogus-option"], "unknown option --bogus-option (--help lists the options)")
+            self.refused([program, "--jsxn" if "--json" in text else "--versoin"], "did you mean --")
+            self.refused([program, "--help=3"], "--help takes no value")
+            for name in names[:1]:
+                self.refused([program, f"--{name}"], f"--{name} needs a value")
+
+
+if __name__ == "__main__":
+    unittest.main()
