@@ -120,6 +120,19 @@ static void put_messages(json_t *root, const struct call *call)
 	put(root, "messages", list);
 }
 
+static void put_inputs(json_t *root, const struct plan *plan)
+{
+	static const char *const names[] = {"fact", "assumed", "calibrated"};
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < plan->input_count; i++) {
+		json_t *to = next_in(list);
+		put(to, "of", json_string(plan->inputs[i].of));
+		put(to, "origin", json_string(names[plan->inputs[i].origin]));
+		put(to, "text", json_string(plan->inputs[i].text));
+	}
+	put(root, "inputs", list);
+}
+
 void json_print(FILE *to, const struct call *call)
 {
 	const struct plan *plan = &call->draft.plan;
@@ -136,6 +149,7 @@ void json_print(FILE *to, const struct call *call)
 	put(root, "stages", stages);
 	put_groups(root, call);
 	put_messages(root, call);
+	put_inputs(root, plan);
 	json_dumpf(root, to,
 		   JSON_ENSURE_ASCII |
 			   JSON_INDENT(2)); // who called asks the file whether it was written

@@ -10,6 +10,7 @@
 #include "plan.h"
 #include "weft_version.h"
 #include <weft/run/outcome.h>
+#include <weft/run/plan_files.h>
 
 enum { OPT_SET = 256, OPT_ORDER, OPT_DOMAIN, OPT_TRAY, OPT_LIST, OPT_KEYS, OPT_JSON, OPT_VERSION };
 
@@ -114,10 +115,13 @@ static void place(struct call *call, const char *file, uint32_t line)
 static int make(struct call *call)
 {
 	struct refusal *refusal = &call->refusal;
-	int rc = plan_begin(&call->draft, call->name, refusal);
+	const struct plan *from = NULL;
+	int rc = 0;
+	if (strcmp(call->name, "custom") != 0)
+		rc = plan_files_find(&from, call->name, NULL, refusal);
 	if (rc < 0)
-		return outcome_bad_word(&call->refusal, "there is no plan", call->name);
-	call->draft.plan.architecture = &call->draft.architecture;
+		return rc;
+	plan_begin(&call->draft, from);
 	for (uint32_t i = 0; i < call->set_count; i++) {
 		rc = plan_set(&call->draft, call->sets[i], refusal);
 		if (rc < 0) {
@@ -138,11 +142,17 @@ static int make(struct call *call)
 	return rc;
 }
 
-static void list_plans(void)
+static void list_one(const struct plan *plan, void *context)
 {
-	for (const struct plan *const *at = plan_all; *at != NULL; at++)
-		printf("%-38s %6u ranks of %s\n", (*at)->name, plan_ranks(*at),
-		       (*at)->architecture->name);
+	(void)context;
+	printf("%-38s %6u ranks of %s\n", plan->name, plan_ranks(plan), plan->architecture->name);
+}
+
+static int list_plans(struct call *call)
+{
+	if (plan_files_each(list_one, NULL, &call->refusal) < 0)
+		return outcome_refused("plan", &call->refusal, -EINVAL);
+	return EXIT_SUCCESS;
 }
 
 static void list_keys(void)
@@ -170,7 +180,7 @@ int main(int argc, char **argv)
 	else if (call.wants_version)
 		puts(WEFT_VERSION_TEXT);
 	else if (call.wants_list)
-		list_plans();
+		status = list_plans(&call);
 	else if (call.wants_keys)
 		list_keys();
 	else

@@ -128,6 +128,17 @@ static void print_messages(FILE *to, const struct call *call)
 		print_message(to, call, (enum message_kind)kind);
 }
 
+static void print_inputs(FILE *to, const struct plan *plan)
+{
+	static const char *const names[] = {"fact", "assumed", "calibrated"};
+	fprintf(to, "\nIt rests on\n");
+	for (uint32_t i = 0; i < plan->input_count; i++)
+		fprintf(to, "  %-10s %-24s %s\n", names[plan->inputs[i].origin], plan->inputs[i].of,
+			plan->inputs[i].text);
+	if (plan->input_count == 0)
+		fprintf(to, "  %-10s %-24s nothing that its file says\n", "assumed", "all");
+}
+
 void table_print(FILE *to, const struct call *call)
 {
 	print_head(to, call);
@@ -135,4 +146,5 @@ void table_print(FILE *to, const struct call *call)
 	print_buckets(to, &call->draft.plan);
 	print_groups(to, call);
 	print_messages(to, call);
+	print_inputs(to, &call->draft.plan);
 }

@@ -47,7 +47,7 @@ LINES = {
 REFUSED = [
     ([], "no plan given"),
     (["--list", "llama-small"], "--list goes alone; what is 'llama-small'"),
-    (["llama"], "there is no plan 'llama'"),
+    (["llama"], "no job 'llama' is shipped; there are: bert-large"),
     (["custom"], "custom: a plan needs its layers"),
     (["llama-3.1-405b-azure", "other"], "one plan at a time"),
     (["llama-3.1-405b-azure", "--set", "tp=3"], "128 heads do not divide by 3 tensor ranks"),

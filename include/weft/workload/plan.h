@@ -2,7 +2,7 @@
 // A model and how a job cuts it: what lies on each rank, which collectives move it, and how large
 // they are. From dimensions alone; no fabric is known here.
 //
-//   architecture.c  dimensions of published models, parameters of a layer's parts
+//   architecture.c  parameters of a layer's parts
 //   plan.c          which layers lie where, parameters of a rank, checks    plan_bucket.c  buckets
 //   as Megatron-LM's distributed data parallel makes them, messages of a step
 #pragma once
@@ -12,6 +12,7 @@
 
 #include <weft/core/refusal.h>
 #include <weft/core/time.h>
+#include <weft/workload/plan_input.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -68,28 +69,21 @@ struct plan {
 	struct timing timing; // all 0 where nobody fitted them
 	ps_t published_ps;    // step time that was published for it; 0 = none
 	const char *source;   // where
+	uint32_t input_count;
+	const struct plan_input *inputs;
 };
 
-// Times fitted to two logs of the Llama cut on GB200 alone: for predictions of other runs.
-extern const struct timing timing_from_logs;
+// Whether a plan cuts the model as another does, so that its cells take as long.
+bool plan_is_cut_as(const struct plan *plan, const struct plan *other);
 
-// Whether a plan cuts the model as the jobs of these logs do, so that its cells take as long.
-bool plan_is_of_logs(const struct plan *plan);
-
-// Published jobs; `plan_all` ends with NULL.
-extern const struct plan *const plan_all[];
-const struct plan *plan_find(const char *name);
-extern const struct architecture *const architecture_all[];
-const struct architecture *architecture_find(const char *name);
-
-// A plan of one's own: begins as a published one, or with all sizes missing ("custom").
+// A plan of one's own: begins as another, or with all sizes missing.
 struct plan_draft {
 	struct plan plan; // points to `architecture`
 	struct architecture architecture;
 };
 
-// -ENOENT when there is no plan of that name.
-int plan_begin(struct plan_draft *ret, const char *name, struct refusal *refusal);
+// `from`: NULL when all sizes are to be set.
+void plan_begin(struct plan_draft *ret, const struct plan *from);
 
 // One size that may be set: "hidden", "tp", ...
 struct plan_key {
@@ -107,6 +101,9 @@ int plan_set(struct plan_draft *draft, const char *text, struct refusal *refusal
 
 // -EINVAL with a reason when the cut does not fit the model.
 int plan_check(const struct plan *plan, struct refusal *refusal);
+
+// The same, with the size of plan_keys() that is to blame.
+int plan_check_size(const struct plan *plan, const char **ret_size, struct refusal *refusal);
 
 // The same job on so many ranks: replicas make the difference, and what was published is no longer
 // about it. -EINVAL when they are no whole number of replicas.

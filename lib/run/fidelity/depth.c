@@ -10,6 +10,9 @@
 
 #include "record_step.h"
 #include <weft/run/depth.h>
+#include <weft/run/plan_files.h>
+
+#define LOGS_PLAN "llama-3.1-405b-gb200-2560" // its times are fitted to two logs of GB200 alone
 
 const struct depth_input depth_inputs[] = {
 	{INPUT_ASSUMED,
@@ -83,10 +86,12 @@ static int run_cases(struct depth *depth, struct refusal *refusal)
 	}
 	find_culprits(depth);
 	predicted = cases[0];
-	predicted.plan.timing = timing_from_logs;
-	depth->has_prediction = plan_is_of_logs(&depth->world.plan);
+	if (rc == 0)
+		rc = plan_files_find(&depth->logs, LOGS_PLAN, NULL, refusal);
+	depth->has_prediction = rc == 0 && plan_is_cut_as(&depth->world.plan, depth->logs);
 	if (rc < 0 || !depth->has_prediction)
 		return rc;
+	predicted.plan.timing = depth->logs->timing;
 	return schedule_expose(&depth->predicted, &predicted.plan, &predicted.setup, NULL, refusal);
 }
 
@@ -286,8 +291,8 @@ static void print_published(const struct depth *depth)
 		printf(", %+.2f %% off the published %.1f ms", percent(step - published, published),
 		       ms(published));
 	printf("\n    exposed %.3f ms, other %.3f ms, %.3f ms a slot\n",
-	       ms(depth_exposed(&depth->predicted)), ms(timing_from_logs.other_ps),
-	       ms(timing_from_logs.forward_ps + timing_from_logs.backward_ps));
+	       ms(depth_exposed(&depth->predicted)), ms(depth->logs->timing.other_ps),
+	       ms(depth->logs->timing.forward_ps + depth->logs->timing.backward_ps));
 }
 
 void depth_print_inputs(const struct call *call, const struct plan *plan)

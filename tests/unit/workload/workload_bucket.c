@@ -12,6 +12,8 @@
 #include <weft/workload/plan.h>
 #include <weft/workload/workload.h>
 
+#include "../../shipped_plans.h"
+
 #define LIST_MAX 64u
 
 static const struct plan *azure(void)
@@ -45,7 +47,7 @@ static void expect_bytes(const struct plan *plan, uint32_t stage, bool is_expert
 static void every_stage_sends_all_of_its_parameters_both_ways(void **)
 {
 	struct bucket list[LIST_MAX];
-	for (const struct plan *const *at = plan_all; *at != NULL; at++) {
+	for (const struct plan *const *at = plan_all(); *at != NULL; at++) {
 		bool is_llama = strstr((*at)->name, "llama-3.1-405b-azure") != NULL;
 		for (uint32_t stage = 0; stage < (*at)->parallel.pp; stage++) {
 			for (int is_expert = 0; is_expert < 2; is_expert++) {

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Job files: the one of docs/howto/write-a-job-file.md is planned and runs at each fidelity, as it stands there; a path is that
+beside the scenario; bad files are refused with status 2 and their place."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+WEFT = os.environ["WEFT"]
+SOURCE = pathlib.Path(os.environ["WEFT_SOURCE"])
+failed = 0
+
+
+def run(*words):
+    done = subprocess.run([WEFT, *words], capture_output=True, text=True, cwd="/", timeout=600)
+    return done.returncode, done.stdout, done.stderr
+
+
+def expect(is_good, what):
+    global failed
+    failed += not is_good
+    print("ok:" if is_good else "not ok:", what)
+
+
+def refused(what, words, *says):
+    status, out, said = run(*words)
+    expect(status == 2 and out == "" and all(text in said for text in says), f"{what}: {said.strip()}")
+
+
+def main():
+    job, fabric = re.findall(r"```yaml\n(.*?)```", (SOURCE / "docs/howto/write-a-job-file.md").read_text(), re.S)
+    expect(len(job.splitlines()) == 8, "a job file of eight lines")
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        (folder / "my-7b.yaml").write_text(job)
+        scenario = folder / "my-fabric.yaml"
+        scenario.write_text(fabric)
+        status, out, _ = run("plan", folder / "my-7b.yaml", "--domain", "8", "--tray", "8", "--json")
+        plan = json.loads(out)
+        expect(status == 0 and plan["parameters"] == 6738415616 and plan["ranks"] == 32, "its plan: 6,738,415,616 parameters, 32 ranks")
+        expect([row["origin"] for row in plan["inputs"]] == ["fact", "assumed"], "what it rests on")
+        exposed = {}
+        for depth in ("model", "sample", "full"):
+            status, out, said = run("sim", scenario, "--depth", depth, "--json")
+            expect(status == 0, f"it runs at depth {depth} {said.strip()}")
+            if status == 0:
+                exposed[depth] = json.loads(out)
+        model = exposed["model"]["step"]
+        expect(model["times_assumed"] is True and "guess" in model["times_from"], "the step says that its times are a guess")
+        status, out, _ = run("sim", scenario)
+        expect(status == 0 and "traffic model my-7b.yaml" in out, "its sample runs by packets")
+        bad = folder / "bad.yaml"
+        bad.write_text(job.replace("tp: 4", "tpp: 4"))
+        refused("a misspelt key, planned", ["plan", bad], f"{bad}:3:7: there is no key cut.tpp; did you mean cut.tp?")
+        refused("the same, run", ["sim", scenario, "--set", f"traffic.model={bad}"], f"{bad}:3:7: there is no key cut.tpp")
+        refused("no such file", ["sim", scenario, "--set", "traffic.model=none.yaml"], "--set:1:15: traffic.model: ", "none.yaml")
+        refused("no such name", ["sim", scenario, "--set", "traffic.model=llama-9"], "--set:1:15: traffic.model: no job 'llama-9' is shipped")
+        scenario.write_text(fabric.replace("my-7b.yaml", "bad.yaml"))
+        refused("named by the scenario", ["sim", scenario], f"{bad}:3:7: there is no key cut.tpp")
+        scenario.write_text(fabric.replace("my-7b.yaml", "gone.yaml"))
+        refused("gone", ["sim", scenario], f"{scenario}:4:32: traffic.model: ", "gone.yaml")
+    for path in sorted((SOURCE / "apps/models").glob("*.yaml")):
+        plan = json.loads(run("plan", path.stem, "--json")[1])
+        given = {row["of"] for row in plan["inputs"]}
+        words = {word for row in given for word in row.split()}
+        expect(plan["name"] == path.stem and {"model", "cut", "wire", "reduce", "times"} <= words,
+               f"{path.stem}: says of model, cut, wire, reduction and times what they rest on")
+    return failed > 0
+
+
+sys.exit(main())
