@@ -31,6 +31,18 @@ def refused(what, words, *says):
     expect(status == 2 and out == "" and all(text in said for text in says), f"{what}: {said.strip()}")
 
 
+def keys_of(text):
+    """Keys with figures: all but what it is called, and what was published, which has its source."""
+    section, keys = "", []
+    for line in text.splitlines():
+        word = re.match(r"( *)(\w+):", line)
+        if word and word[1] == "":
+            section = word[2]
+        elif word and f"{section}.{word[2]}" != "model.name" and section not in ("published", "inputs"):
+            keys.append(f"{section}.{word[2]}")
+    return keys
+
+
 def main():
     job, fabric = re.findall(r"```yaml\n(.*?)```", (SOURCE / "docs/howto/write-a-job-file.md").read_text(), re.S)
     expect(len(job.splitlines()) == 8, "a job file of eight lines")
@@ -62,13 +74,12 @@ def main():
         scenario.write_text(fabric.replace("my-7b.yaml", "bad.yaml"))
         refused("named by the scenario", ["sim", scenario], f"{bad}:3:7: there is no key cut.tpp")
         scenario.write_text(fabric.replace("my-7b.yaml", "gone.yaml"))
-        refused("gone", ["sim", scenario], f"{scenario}:4:32: traffic.model: ", "gone.yaml")
+        refused("gone", ["sim", scenario], f"{scenario}:4:31: traffic.model: ", "gone.yaml")
     for path in sorted((SOURCE / "apps/models").glob("*.yaml")):
         plan = json.loads(run("plan", path.stem, "--json")[1])
-        given = {row["of"] for row in plan["inputs"]}
-        words = {word for row in given for word in row.split()}
-        expect(plan["name"] == path.stem and {"model", "cut", "wire", "reduce", "times"} <= words,
-               f"{path.stem}: says of model, cut, wire, reduction and times what they rest on")
+        words = {word for row in plan["inputs"] for word in row["of"].split()}
+        bare = [key for key in keys_of(path.read_text()) if not {key, key.split(".")[0]} & words]
+        expect(plan["name"] == path.stem and bare == [], f"{path.stem}: says of each figure what it rests on {bare}")
     return failed > 0
 
 
