@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include <weft/workload/order.h>
+#include <weft/workload/plan_draft.h>
 
 #define SETS_MAX 64
 

@@ -25,6 +25,12 @@
 
 static const char *const norm_words[] = {"rms", "layer", NULL};
 
+enum reduction { MEGATRON, DDP, ZERO_1, ZERO_2, ZERO_3, FSDP };
+static const char *const reduction_words[] = {"megatron", "ddp",  "zero-1", "zero-2",
+					      "zero-3",	  "fsdp", NULL};
+enum sync { SYNC_AUTO, SYNC_LAST, SYNC_EACH };
+static const char *const sync_words[] = {"auto", "last", "each", NULL};
+
 // A count that may be left out: of a part that not every model has.
 #define OPTIONAL(path, text, field) \
 	{ \
@@ -111,15 +117,36 @@ static const struct scenario_key keys[] = {
 	{"wire.activations", "bytes", "2B", "An activation on the wire.", CUT(activation_bytes), 1,
 	 16, NULL, NULL, 0},
 
+	{"reduce.kind", "word", "megatron",
+	 "How replicas share: megatron, ddp (PyTorch's DistributedDataParallel), zero-1, zero-2, "
+	 "zero-3 (DeepSpeed), fsdp (PyTorch's).",
+	 FILE_(reduction), 0, 0, NULL, reduction_words, 0},
 	FLAG("reduce.distributed_optimizer", "true",
 	     "Megatron-LM's: gradients are scattered and parameters gathered; else all-reduce.",
 	     CUT(has_distributed_optimizer)),
 	{"reduce.bucket", "count", "auto",
-	 "Parameters of a bucket; auto is Megatron's rule, 40 M or 1 M x ranks.",
+	 "Parameters of a bucket; auto is Megatron's rule, 40 M or 1 M x ranks, or DeepSpeed's 500 "
+	 "M.",
 	 CUT(bucket_params), 1, PARAMS_MAX, "auto", NULL, 0},
 	FLAG("reduce.aligned", "false",
 	     "Stages reduce together, each cell at its end; else each bucket when it is ready.",
 	     CUT(is_aligned)),
+
+	{"reduce.bucket_bytes", "bytes", "25MiB",
+	 "ddp: bytes of gradients at which a bucket closes.", CUT(bucket_bytes), 1, PARAMS_MAX,
+	 NULL, NULL, 0},
+	{"reduce.first_bucket", "bytes", "1MiB", "ddp: the same of the bucket that is ready first.",
+	 CUT(first_bucket_bytes), 1, PARAMS_MAX, NULL, NULL, 0},
+	{"reduce.sync", "word", "auto",
+	 "Gradients are reduced behind each micro-batch, or the last; auto: each with zero-2, "
+	 "zero-3 and fsdp.",
+	 FILE_(sync), 0, 0, NULL, sync_words, 0},
+	FLAG("reduce.reshard", "true",
+	     "fsdp, zero-3: parameters go after a unit's forward and are gathered again.",
+	     CUT(is_resharded)),
+	{"reduce.prefetch", "count", "1",
+	 "fsdp, zero-3: units that are gathered before the one in hand has ended; 0: none.",
+	 CUT(prefetch), 0, 1024, NULL, NULL, 0},
 
 	{"times.forward", "time", "none", "One micro-batch forward through one cell.",
 	 TIME(forward_ps), 1, TIME_MAX, "none", NULL, 0},
@@ -200,6 +227,46 @@ static int check_effects(struct draft *draft, const struct plan *plan)
 	if (plan->published_ps > 0 && !draft_is_given(draft, "published.source"))
 		return draft_refuse(draft, draft_mark(draft, "published.step"),
 				    "published.source is missing; published.step needs it");
+	return 0;
+}
+
+// Keys of some ways to reduce alone.
+static const struct {
+	const char *path;
+	uint32_t kinds; // a bit each
+	const char *needs;
+} reduction_keys[] = {
+	{"reduce.distributed_optimizer", 1u << MEGATRON, "megatron"},
+	{"reduce.aligned", 1u << MEGATRON, "megatron"},
+	{"reduce.bucket", 1u << MEGATRON | 1u << ZERO_1 | 1u << ZERO_2,
+	 "megatron, zero-1 or zero-2"},
+	{"reduce.bucket_bytes", 1u << DDP, "ddp"},
+	{"reduce.first_bucket", 1u << DDP, "ddp"},
+	{"reduce.sync", ~(1u << MEGATRON), "other than megatron"},
+	{"reduce.reshard", 1u << ZERO_3 | 1u << FSDP, "zero-3 or fsdp"},
+	{"reduce.prefetch", 1u << ZERO_3 | 1u << FSDP, "zero-3 or fsdp"},
+};
+
+static int settle_reduction(struct draft *draft, struct plan_file *file)
+{
+	static const enum sharding shardings[] = {
+		[MEGATRON] = SHARDING_MEGATRON, [DDP] = SHARDING_DDP,	  [ZERO_1] = SHARDING_ZERO1,
+		[ZERO_2] = SHARDING_ZERO2,	[ZERO_3] = SHARDING_FSDP, [FSDP] = SHARDING_FSDP};
+	struct parallel *cut = &file->plan.parallel;
+	for (size_t i = 0; i < sizeof(reduction_keys) / sizeof(*reduction_keys); i++) {
+		const char *path = reduction_keys[i].path;
+		if (draft_is_given(draft, path) &&
+		    !(reduction_keys[i].kinds >> file->reduction & 1))
+			return draft_refuse(draft, draft->key_marks[key_find(&table, path)],
+					    "%s has no effect here; it needs reduce.kind %s", path,
+					    reduction_keys[i].needs);
+	}
+	cut->sharding = shardings[file->reduction];
+	if (file->reduction == MEGATRON)
+		return 0;
+	cut->has_distributed_optimizer = file->reduction != DDP;
+	cut->is_reduced_each = file->sync == SYNC_EACH ||
+		(file->sync == SYNC_AUTO && file->reduction >= ZERO_2);
 	return 0;
 }
 
@@ -330,6 +397,8 @@ static int read_draft(struct draft *draft, yaml_document_t *document, struct pla
 		rc = draft_read_list(draft, document, "inputs", PLAN_INPUTS_MAX, read_input);
 	if (rc == 0)
 		rc = check_effects(draft, &file->plan);
+	if (rc == 0)
+		rc = settle_reduction(draft, file);
 	if (rc == 0)
 		rc = settle_heads(draft, &file->architecture);
 	if (rc != 0)

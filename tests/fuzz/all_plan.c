@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include <weft/workload/order.h>
+#include <weft/workload/plan_draft.h>
 #include <weft/workload/step.h>
 
 #include "target.h"

@@ -43,6 +43,51 @@ def keys_of(text):
     return keys
 
 
+MOVED = """name: moved
+model: {layers: 8, hidden: 1024, heads: 8, ffn: 2816, vocab: 8192}
+cut: {dp: 8}
+step: {micro_batches: 3, sequence: 512}
+wire: {gradients: 4B}
+times: {forward: 4ms, backward: 8ms}
+"""
+LAYER, EMBEDDING, HIDDEN, RANKS, ACCUMULATED = 4 * 1024**2 + 3 * 1024 * 2816 + 2 * 1024, 8192 * 1024, 1024, 8, 3
+PARAMS = 8 * LAYER + 2 * EMBEDDING + HIDDEN  # each unit divides by 8, each of Megatron's buckets by 128
+ONE = PARAMS * (RANKS - 1) // RANKS  # numbers that a rank sends in a gather or a scatter of all
+# what follows the file, and bytes that a rank sends of gradients and of parameters in a step
+WAYS = {
+    "": (4 * ONE, 2 * ONE),
+    "reduce: {distributed_optimizer: false}": (2 * 4 * ONE, 0),
+    "reduce: {kind: ddp}": (2 * 4 * ONE, 0),
+    "reduce: {kind: ddp, sync: each}": (2 * 4 * ONE * ACCUMULATED, 0),
+    "reduce: {kind: zero-1}": (4 * ONE, 2 * ONE),
+    "reduce: {kind: zero-2}": (4 * ONE * ACCUMULATED, 2 * ONE),
+    "reduce: {kind: fsdp}": (4 * ONE * ACCUMULATED, 2 * 2 * ONE * ACCUMULATED),
+    "reduce: {kind: zero-3, sync: last}": (4 * ONE, 2 * 2 * ONE * ACCUMULATED),
+    "reduce: {kind: fsdp, reshard: false}": (4 * ONE * ACCUMULATED, 2 * ONE * ACCUMULATED),
+}
+
+
+def moved(folder):
+    """One file, shared among replicas in each way: bytes of the closed forms, and it runs at each fidelity."""
+    job, scenario = folder / "moved.yaml", folder / "small.yaml"
+    scenario.write_text("name: small\nfabric: {nics: 8, nics_per_host: 2, nics_per_t0: 8, t1_count: 0}\n"
+                        "scaleup: {rate: 450GB/s, delay: 1us}\ntraffic: {kind: model, model: moved.yaml}\n")
+    for way, (grads, params) in WAYS.items():
+        job.write_text(MOVED + way + "\n")
+        sums = {row["kind"]: row["total_bytes"] for row in json.loads(run("plan", job, "--json")[1])["messages"]}
+        twice = 1 if "dp gather" in sums else 2
+        sent = (twice * sums["dp reduce"] * (RANKS - 1) / RANKS, sums.get("dp gather", 0) * (RANKS - 1) / RANKS)
+        expect(sent == (grads, params), f"{way or 'megatron'}: {sent} of {grads}, {params} bytes")
+        status, out, said = run("sim", scenario, "--depth", "all", "--json")
+        expect(status == 0, f"{way or 'megatron'}: it runs at all fidelities {said.strip()}")
+        if status == 0:
+            found = json.loads(out)
+            model, full = found["model"]["exposed_ps"], found["full"]["exposed_ps"]
+            expect(model < full < 1.25 * model, f"{way or 'megatron'}: packets expose {full / model - 1:.1%} more than closed forms")
+            bytes_sent = found["full"]["fabric_bytes"] + found["full"]["scaleup_bytes"]
+            expect(0 <= bytes_sent - RANKS * (grads + params) < 0.001 * bytes_sent, f"{way or 'megatron'}: packets carry them, and credits")
+
+
 def main():
     job, fabric = re.findall(r"```yaml\n(.*?)```", (SOURCE / "docs/howto/write-a-job-file.md").read_text(), re.S)
     expect(len(job.splitlines()) == 8, "a job file of eight lines")
@@ -65,6 +110,7 @@ def main():
         expect(model["times_assumed"] is True and "guess" in model["times_from"], "the step says that its times are a guess")
         status, out, _ = run("sim", scenario)
         expect(status == 0 and "traffic model my-7b.yaml" in out, "its sample runs by packets")
+        moved(folder)
         bad = folder / "bad.yaml"
         bad.write_text(job.replace("tp: 4", "tpp: 4"))
         refused("a misspelt key, planned", ["plan", bad], f"{bad}:3:7: there is no key cut.tpp; did you mean cut.tp?")

@@ -18,7 +18,8 @@ struct plan_file {
 	struct architecture architecture;
 	char name[64], description[256], model[64], order[32], published[200];
 	struct plan_input inputs[PLAN_INPUTS_MAX];
-	uint8_t norm; // 0: RMS
+	uint8_t norm;		  // 0: RMS
+	uint32_t reduction, sync; // as the words of the file are counted
 };
 
 // Reads YAML text (`bytes` long, named `path` in errors). -EINVAL with file, line, column and

@@ -2,9 +2,8 @@
 // A model and how a job cuts it: what lies on each rank, which collectives move it, and how large
 // they are. From dimensions alone; no fabric is known here.
 //
-//   architecture.c  parameters of a layer's parts
-//   plan.c          which layers lie where, parameters of a rank, checks    plan_bucket.c  buckets
-//   as Megatron-LM's distributed data parallel makes them, messages of a step
+//   architecture.c  parameters of a layer's parts    plan.c  which layers lie where, checks
+//   plan_bucket.c   buckets, memory, messages of a step
 #pragma once
 
 #include <stdbool.h>
@@ -39,6 +38,16 @@ struct architecture {
 	uint32_t dense_layers; // the first ones, which have none
 };
 
+// How replicas share parameters, gradients and the optimizer's state.
+enum sharding {
+	SHARDING_MEGATRON, // as has_distributed_optimizer says
+	SHARDING_DDP,	   // PyTorch's DistributedDataParallel: all-reduce of buckets of bytes
+	SHARDING_ZERO1,	   // DeepSpeed: the optimizer's state is cut
+	SHARDING_ZERO2,	   // and gradients
+	SHARDING_FSDP,	   // and parameters: PyTorch's FSDP, DeepSpeed's ZeRO-3
+	SHARDING_COUNT
+};
+
 // How it is cut, and what a step is.
 struct parallel {
 	uint32_t tp, cp, ep, pp, vpp, dp;   // dp: replicas of the dense part
@@ -50,7 +59,12 @@ struct parallel {
 	bool has_distributed_optimizer; // reduce-scatter and all-gather, else all-reduce
 	uint64_t bucket_params;		// 0 = Megatron's rule
 	bool is_aligned;		// stages reduce together, and a cell's buckets at its end
-	const char *order;		// of ranks, the innermost first: "tp-cp-ep-pp-dp"
+	enum sharding sharding;		// other than Megatron's: one stage, and is_aligned false
+	uint64_t bucket_bytes, first_bucket_bytes; // DDP: of gradients, the first one to be ready
+	bool is_reduced_each; // every micro-batch's gradients are reduced, else those of all
+	bool is_resharded;    // FSDP: parameters go after a forward, and are gathered again
+	uint32_t prefetch;    // FSDP: units that are gathered before the one in hand has ended
+	const char *order;    // of ranks, the innermost first: "tp-cp-ep-pp-dp"
 };
 
 // What computation takes; fitted, never published.
@@ -76,33 +90,10 @@ struct plan {
 // Whether a plan cuts the model as another does, so that its cells take as long.
 bool plan_is_cut_as(const struct plan *plan, const struct plan *other);
 
-// A plan of one's own: begins as another, or with all sizes missing.
-struct plan_draft {
-	struct plan plan; // points to `architecture`
-	struct architecture architecture;
-};
-
-// `from`: NULL when all sizes are to be set.
-void plan_begin(struct plan_draft *ret, const struct plan *from);
-
-// One size that may be set: "hidden", "tp", ...
-struct plan_key {
-	const char *name, *text;
-	uint32_t offset; // in struct plan_draft
-	uint8_t bytes;	 // of the field: 1 (0 or 1), 4 or 8
-	bool is_needed;	 // may not be 0
-};
-
-// All keys, ended by one whose name is NULL.
-const struct plan_key *plan_keys(void);
-
-// Sets one, "hidden=8192". -EINVAL with a reason: no such key, not a whole number, too large.
-int plan_set(struct plan_draft *draft, const char *text, struct refusal *refusal);
-
 // -EINVAL with a reason when the cut does not fit the model.
 int plan_check(const struct plan *plan, struct refusal *refusal);
 
-// The same, with the size of plan_keys() that is to blame.
+// The same, with the size of plan_keys() (plan_draft.h) that is to blame.
 int plan_check_size(const struct plan *plan, const char **ret_size, struct refusal *refusal);
 
 // The same job on so many ranks: replicas make the difference, and what was published is no longer
@@ -165,6 +156,19 @@ bool plan_bucket_next(const struct plan *plan, uint32_t stage, uint32_t chunk, b
 
 // Bucket size in parameters that holds: the plan's, or Megatron's max(40 M, 1 M x ranks).
 uint64_t plan_bucket_params(const struct plan *plan, bool is_expert);
+
+// How often a bucket is reduced and gathered in a step.
+uint32_t plan_reduces(const struct plan *plan);
+uint32_t plan_gathers(const struct plan *plan);
+
+// Whether collectives lie between the computations of micro-batches.
+bool plan_is_interleaved(const struct plan *plan);
+
+// Bytes that a rank holds through a step; the optimizer is Adam: a copy of 4 bytes, two moments.
+struct plan_memory {
+	uint64_t params, grads, optimizer;
+};
+void plan_memory(const struct plan *plan, uint32_t stage, struct plan_memory *ret);
 
 // What moves along a dimension of the cut.
 enum message_kind {

@@ -156,6 +156,25 @@ static int check_experts(struct checked *checked)
 	return 0;
 }
 
+// Only Megatron's own way is known with a pipeline, where it hides one collective behind another
+// stage's work.
+static int check_sharding(struct checked *checked)
+{
+	const struct parallel *cut = checked->cut;
+	if (cut->sharding == SHARDING_MEGATRON)
+		return cut->is_reduced_each ? blame(checked, "is_reduced_each",
+						    "Megatron-LM reduces once a step", 0, 0, 0)
+					    : 0;
+	if (cut->pp > 1)
+		return blame(checked, "pp",
+			     "% stages: a pipeline is reduced as Megatron-LM does, DDP, ZeRO and "
+			     "FSDP are for one stage here",
+			     cut->pp, 0, 0);
+	if (cut->is_aligned)
+		return blame(checked, "is_aligned", "there is no other stage to wait for", 0, 0, 0);
+	return 0;
+}
+
 static int check_cells(struct checked *checked)
 {
 	const struct architecture *of = checked->of;
@@ -184,8 +203,9 @@ static int check_cells(struct checked *checked)
 
 int plan_check_size(const struct plan *plan, const char **ret_size, struct refusal *refusal)
 {
-	static int (*const checks[])(struct checked *) = {check_ranks, check_amounts, check_tensor,
-							  check_experts, check_cells};
+	static int (*const checks[])(struct checked *) = {check_ranks,	check_amounts,
+							  check_tensor, check_experts,
+							  check_cells,	check_sharding};
 	struct checked checked = {plan, plan->architecture, &plan->parallel, NULL, refusal};
 	int rc = plan_check_sizes(plan, &checked.size, refusal);
 	for (size_t i = 0; rc == 0 && i < sizeof(checks) / sizeof(*checks); i++)
@@ -324,6 +344,21 @@ bool plan_part(const struct plan *plan, uint32_t stage, uint32_t chunk, uint32_t
 		index -= count;
 	}
 	return is_last(plan, stage, chunk) && index == 0 && tail_part(plan, ret);
+}
+
+uint32_t plan_part_unit(const struct plan *plan, uint32_t stage, uint32_t chunk, uint32_t index)
+{
+	uint32_t layer = layer_first(plan, stage, chunk);
+	uint32_t end = layer + plan_layers(plan, stage, chunk);
+	if (is_first(plan, stage, chunk) && index-- == 0)
+		return 0;
+	for (; layer < end; layer++) {
+		uint32_t count = layer_parts(plan, layer_is_moe(plan->architecture, layer));
+		if (index < count)
+			break;
+		index -= count;
+	}
+	return layer + 1;
 }
 
 uint64_t plan_cell_params(const struct plan *plan, uint32_t stage, uint32_t chunk, bool is_expert)

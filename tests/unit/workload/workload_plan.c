@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include <weft/workload/plan.h>
+#include <weft/workload/plan_draft.h>
 #include <weft/workload/workload.h>
 
 #include "../../shipped_plans.h"

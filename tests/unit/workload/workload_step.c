@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include <weft/core/rng.h>
+#include <weft/workload/plan_draft.h>
 #include <weft/workload/step.h>
 
 #include "../../shipped_plans.h"
