@@ -70,8 +70,13 @@ static void put_buckets(json_t *list, const struct plan *plan, uint32_t stage, u
 static void put_stage(json_t *to, const struct plan *plan, uint32_t stage)
 {
 	json_t *cells = json_array();
+	struct plan_memory held;
 	put_count(to, "dense_parameters", plan_stage_params(plan, stage, false));
 	put_count(to, "expert_parameters", plan_stage_params(plan, stage, true));
+	plan_memory(plan, stage, &held);
+	put_count(to, "held_parameter_bytes", held.params);
+	put_count(to, "held_gradient_bytes", held.grads);
+	put_count(to, "held_optimizer_bytes", held.optimizer);
 	for (uint32_t chunk = 0; chunk < plan->parallel.vpp; chunk++) {
 		json_t *cell = next_in(cells), *buckets = json_array();
 		put_count(cell, "layers", plan_layers(plan, stage, chunk));

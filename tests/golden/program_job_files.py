@@ -88,6 +88,27 @@ def moved(folder):
             expect(0 <= bytes_sent - RANKS * (grads + params) < 0.001 * bytes_sent, f"{way or 'megatron'}: packets carry them, and credits")
 
 
+def elsewhere(folder):
+    """The other programs that take a scenario take its job file."""
+    scenario = folder / "small.yaml"
+    scenario.write_text("name: small\nfabric: {nics: 8, nics_per_host: 2, nics_per_t0: 2, t1_count: 2}\n"
+                        "scaleup: {rate: 450GB/s, delay: 1us}\ntraffic: {kind: model, model: moved.yaml}\n")
+    (folder / "moved.yaml").write_text(MOVED + "reduce: {kind: fsdp}\ninputs:\n  - {of: times, origin: calibrated, text: my log}\n")
+    status, out, said = run("scaling", scenario, "--racks", "2,4,8")
+    expect(status == 0 and "calibrated: my log" in out, f"weft scaling {said.strip()}")
+    status, out, said = run("goodput", scenario, "--runs", "2")
+    expect(status == 0 and "my log" in out, f"weft goodput {said.strip()}")
+    status, out, said = run("topology", scenario)
+    expect(status == 0, f"weft topology {said.strip()}")
+    scenario.write_text("name: small\nfabric: {nics: 8, nics_per_host: 2, nics_per_t0: 2, t1_count: 2}\n"
+                        "scaleup: {rate: 450GB/s, delay: 1us}\ntraffic: {kind: jobs}\njobs:\n"
+                        "  - {name: a, kind: model, model: moved.yaml, ranks: 4}\n  - {name: b, kind: ring, bytes: 8MB, ranks: 4}\n")
+    status, out, said = run("sim", scenario, "--json")
+    expect(status == 0 and [job["name"] for job in json.loads(out)["jobs"]] == ["a", "b"], f"one of several jobs {said.strip()}")
+    scenario.write_text(scenario.read_text().replace("moved.yaml", "gone.yaml"))
+    refused("one of several, gone", ["sim", scenario], f"{scenario}:6: jobs[].model: ", "gone.yaml")
+
+
 def main():
     job, fabric = re.findall(r"```yaml\n(.*?)```", (SOURCE / "docs/howto/write-a-job-file.md").read_text(), re.S)
     expect(len(job.splitlines()) == 8, "a job file of eight lines")
@@ -111,6 +132,7 @@ def main():
         status, out, _ = run("sim", scenario)
         expect(status == 0 and "traffic model my-7b.yaml" in out, "its sample runs by packets")
         moved(folder)
+        elsewhere(folder)
         bad = folder / "bad.yaml"
         bad.write_text(job.replace("tp: 4", "tpp: 4"))
         refused("a misspelt key, planned", ["plan", bad], f"{bad}:3:7: there is no key cut.tpp; did you mean cut.tp?")

@@ -70,8 +70,7 @@ struct parallel {
 // What computation takes; fitted, never published.
 struct timing {
 	ps_t forward_ps, backward_ps; // one micro-batch through one cell with `slots` layers
-	ps_t other_ps; // of a step: optimizer, norms, quantisation, waiting: all that is no
-		       // pipeline and no exposed communication
+	ps_t other_ps;	    // of a step: all that is no pipeline and no exposed communication
 	const char *origin; // what these three are calibrated by, or come from
 	bool is_assumed;    // nobody measured a step of it
 };

@@ -306,6 +306,10 @@ void depth_print_inputs(const struct call *call, const struct plan *plan)
 	const struct scenario *scenario = &call->scenario;
 	printf("\n  It rests on\n    %-11s %s\n",
 	       plan->timing.is_assumed ? "assumed" : "calibrated", plan->timing.origin);
+	for (uint32_t i = 0; i < plan->input_count; i++)
+		if (!plan_input_is_of(&plan->inputs[i], "times.forward"))
+			printf("    %-11s %s: %s\n", names[plan->inputs[i].origin],
+			       plan->inputs[i].of, plan->inputs[i].text);
 	for (uint32_t i = 0; i < scenario->input_count; i++)
 		printf("    %-11s %s\n", names[scenario->inputs[i].origin],
 		       scenario->inputs[i].text);
