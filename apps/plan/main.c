@@ -12,7 +12,17 @@
 #include <weft/run/outcome.h>
 #include <weft/run/plan_files.h>
 
-enum { OPT_SET = 256, OPT_ORDER, OPT_DOMAIN, OPT_TRAY, OPT_LIST, OPT_KEYS, OPT_JSON, OPT_VERSION };
+enum {
+	OPT_SET = 256,
+	OPT_ORDER,
+	OPT_DOMAIN,
+	OPT_TRAY,
+	OPT_LIST,
+	OPT_KEYS,
+	OPT_JSON,
+	OPT_IMPORT,
+	OPT_VERSION
+};
 
 #define GPUS_MAX 1000000
 
@@ -24,6 +34,7 @@ static const struct option longs[] = {
 	{"list", no_argument, NULL, OPT_LIST},
 	{"list-keys", no_argument, NULL, OPT_KEYS},
 	{"json", no_argument, NULL, OPT_JSON},
+	{"import", required_argument, NULL, OPT_IMPORT},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPT_VERSION},
 	{NULL, 0, NULL, 0},
@@ -54,6 +65,9 @@ static int take(struct call *call, int option, const char *word)
 		return take_gpus(call, &call->seats.gpus_per_domain, word);
 	case OPT_TRAY:
 		return take_gpus(call, &call->seats.gpus_per_tray, word);
+	case OPT_IMPORT:
+		call->import = word;
+		return 0;
 	case OPT_LIST:
 		call->wants_list = true;
 		return 0;
@@ -99,6 +113,11 @@ static int parse(struct call *call, int argc, char **argv)
 	if (call->wants_list || call->wants_keys)
 		return outcome_alone(&call->refusal, call->wants_list ? "--list" : "--list-keys",
 				     argc, argv);
+	if (call->import != NULL)
+		return argc == 3 || (argc == 2 && strchr(argv[1], '=') != NULL)
+			? 0
+			: outcome_bad_word(&call->refusal, "--import FILE goes alone; what is",
+					   argv[argc - 1]);
 	if (call->name == NULL)
 		return outcome_bad_line(&call->refusal, "no plan given");
 	return 0;
@@ -181,6 +200,10 @@ int main(int argc, char **argv)
 		puts(WEFT_VERSION_TEXT);
 	else if (call.wants_list)
 		status = list_plans(&call);
+	else if (call.import != NULL)
+		status = import_config(stdout, call.import, &call.refusal) < 0
+			? outcome_refused("plan", &call.refusal, -EINVAL)
+			: EXIT_SUCCESS;
 	else if (call.wants_keys)
 		list_keys();
 	else

@@ -2,8 +2,7 @@
 // A model and how a job cuts it: what lies on each rank, which collectives move it, and how large
 // they are. From dimensions alone; no fabric is known here.
 //
-//   architecture.c  parameters of a layer's parts    plan.c  which layers lie where, checks
-//   plan_bucket.c   buckets, memory, messages of a step
+//   architecture.c  parts of a layer    plan.c  which layers lie where    plan_bucket.c  what moves
 #pragma once
 
 #include <stdbool.h>
@@ -22,15 +21,16 @@ struct architecture {
 	const char *name;
 	uint32_t layers, hidden, vocab;
 	uint32_t heads, kv_heads, head_dim;
-	uint32_t ffn;		     // of a layer without experts
-	bool is_gated;		     // two matrices before the activation
-	bool has_bias;		     // of matrices
-	uint32_t norm_vectors;	     // 1 = RMS, 2 = with a bias
-	bool is_tied;		     // the output matrix is the embedding
-	uint32_t sinks;		     // attention sinks: one number a head
-	uint64_t extra_first_params; // positions and token types, whole on each tensor rank
-	uint64_t extra_last_params;  // heads beyond the output matrix, whole on each tensor rank
-	uint32_t output_bias;	     // 1 = the output has one a word
+	uint32_t ffn;			 // of a layer without experts
+	bool is_gated;			 // two matrices before the activation
+	bool has_bias, has_qkv_bias;	 // of all matrices; of those of queries, keys and values
+	uint32_t norm_vectors;		 // 1 = RMS, 2 = with a bias
+	uint32_t post_norms, head_norms; // a layer's beyond two; its norms as wide as a head
+	bool is_tied;			 // the output matrix is the embedding
+	uint32_t sinks;			 // attention sinks: one number a head
+	uint64_t extra_first_params;	 // positions and token types, whole on each tensor rank
+	uint64_t extra_last_params; // heads beyond the output matrix, whole on each tensor rank
+	uint32_t output_bias;	    // 1 = the output has one a word
 	// latent attention: ranks of the projections, and the parts of a head
 	uint32_t query_rank, kv_rank, rope_dim, value_dim;
 	// experts

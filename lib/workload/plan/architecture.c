@@ -45,7 +45,10 @@ static uint64_t qkv_params(const struct architecture *from, uint32_t tp)
 	uint64_t sinks = (uint64_t)from->sinks * from->heads / tp;
 	uint64_t params = from->kv_rank > 0 ? latent_params(from, tp)
 					    : matrix(from, from->hidden, width, tp, true);
-	return norm(from) + params + sinks;
+	if (from->has_qkv_bias && !from->has_bias)
+		params += width / tp;
+	return norm(from) * (1 + from->post_norms) + from->head_norms * from->head_dim + params +
+		sinks;
 }
 
 static uint64_t fc1_params(const struct architecture *from, uint64_t ffn, uint32_t tp)
