@@ -131,6 +131,8 @@ def main():
         expect(model["times_assumed"] is True and "guess" in model["times_from"], "the step says that its times are a guess")
         status, out, _ = run("sim", scenario)
         expect(status == 0 and "traffic model my-7b.yaml" in out, "its sample runs by packets")
+        status, out, said = run("sim", scenario, "--set", "traffic.model=llama-2-7b-fsdp-32", "--set", "sample.steps=31", "--depth", "sample")
+        expect(status == 0, f"Llama 2 7B with FSDP, as the page says {said.strip()}")
         moved(folder)
         elsewhere(folder)
         bad = folder / "bad.yaml"

@@ -105,7 +105,7 @@ def main():
         check(status == 2 and out == "" and errors.count("\n") == 1 and says in errors, f"{words}: {errors.strip()}")
     check_json()
     status, out, _ = plan("--list")
-    check(status == 0 and "gpt-3-175b-h100-11616" in out and "llama-small" in out and len(out.splitlines()) == 14, "--list")
+    check(status == 0 and "gpt-3-175b-h100-11616" in out and "llama-small" in out and len(out.splitlines()) == 18, "--list")
     status, out, _ = plan("--list-keys")
     check(status == 0 and "micro_batches" in out, "--list-keys")
     sys.exit(1 if failed else 0)
