@@ -243,6 +243,13 @@ int import_config(FILE *to, const char *path, struct refusal *refusal)
 	int rc = file_read(path, FILE_BYTES_MAX, &text, &bytes, refusal);
 	if (rc < 0)
 		return rc;
+	if (text[strspn(text, " \t\r\n#!/\\")] == '-') {
+		rc = strlen(text) == bytes ? import_megatron(to, text, refusal)
+					   : refuse(refusal, -EINVAL, "not a text", 0, 0, 0);
+		snprintf(refusal->file, sizeof(refusal->file), "%.250s", path);
+		free(text);
+		return rc;
+	}
 	import.root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
 	free(text);
 	snprintf(refusal->file, sizeof(refusal->file), "%.250s", path);

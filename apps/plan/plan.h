@@ -36,8 +36,11 @@ bool plan_message(const struct call *call, enum message_kind kind, struct messag
 
 void table_print(FILE *to, const struct call *call);
 
-// Writes the job file of a config.json of Hugging Face. -errno with the place and the reason, and
-// nothing written.
+// Writes the job file of a config.json of Hugging Face, or of Megatron-LM's flags. -errno with the
+// place and the reason, and nothing written.
 int import_config(FILE *to, const char *path, struct refusal *refusal);
+
+// The same of the flags of a Megatron-LM launch; `text` is written over.
+int import_megatron(FILE *to, char *text, struct refusal *refusal);
 
 void json_print(FILE *to, const struct call *call);

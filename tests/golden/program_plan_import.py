@@ -91,6 +91,24 @@ def main():
             status, out, said = run(job, "--json")
             params = json.loads(out)["parameters"] if status == 0 else 0
             expect(params + missing == published, f"{name}: {params:,} of {published:,} {said.strip()}")
+        flags = ("--num-layers 96 --hidden-size 12288 --num-attention-heads 96 --seq-length 2048 --vocab-size 50257 \\\n"
+                 "--tensor-model-parallel-size 4 --pipeline-model-parallel-size 6 --num-layers-per-virtual-pipeline-stage 2\n"
+                 "--micro-batch-size 1 --global-batch-size 2904 --max-position-embeddings 2048 --use-distributed-optimizer --grad-reduce-in-bf16 --bf16 --lr 1e-4\n")
+        config.write_text(flags)
+        status, out, said = run("--import", config)
+        expect(status == 0 and "micro_batches x cut.dp is 2904" in out and "# not used of the flags: bf16 lr\n" in out,
+               f"Megatron's flags {said.strip()}")
+        job.write_text(out.replace("  samples:", "  micro_batches: 6\n  samples:"))
+        plan = json.loads(run(job, "--json")[1])
+        # GPT-3; cut as the launch file of the MLPerf run has it
+        expect(plan["parameters"] == 96 * (12 * 12288**2 + 13 * 12288) + 12288 * (50257 + 2048 + 2) and plan["cut"]["vpp"] == 8,
+               f"they make GPT-3: {plan['parameters']:,} {plan['cut']}")
+        for text, says in (("--num-layers", "--num-layers needs a value"), (flags + "--hidden-size 3", "--hidden-size is here twice"),
+                           ("--num-layers 0", "needs a whole number from 1 on"), ("--swiglu 3", "--swiglu has no value"),
+                           ("--normalization Group", "is LayerNorm or RMSNorm"), ("--num-layers 3", "--hidden-size is missing")):
+            config.write_text(text)
+            status, out, said = run("--import", config)
+            expect(status == 2 and out == "" and f"{config}: " in said and says in said, said.strip())
         config.write_text(json.dumps(llama(2, 64, 4, 4, 128, 100, strange_thing=7)))
         status, out, _ = run("--import", config)
         expect("# not used of config.json: torch_dtype strange_thing\n" in out, "what is not used is listed")
