@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include <weft/engine/engine.h>
+#include <weft/run/plan_files.h>
 
 #include "rig_goal.h"
 #include "rig_matrix.h"
@@ -48,6 +49,8 @@ __attribute__((unused)) static int rig_build_with(struct rig *rig, const char *y
 	memset(rig, 0, sizeof(*rig));
 	int rc = scenario_parse(&rig->scenario, "test", yaml, strlen(yaml), sets, count,
 				&rig->refusal);
+	if (rc == 0)
+		rc = plan_files_read(&rig->scenario, &rig->refusal);
 	if (rc < 0)
 		return rc;
 	const char *text = rig_workload(&rig->scenario);

@@ -70,8 +70,13 @@ static void put_buckets(json_t *list, const struct plan *plan, uint32_t stage, u
 static void put_stage(json_t *to, const struct plan *plan, uint32_t stage)
 {
 	json_t *cells = json_array();
+	struct plan_memory held;
 	put_count(to, "dense_parameters", plan_stage_params(plan, stage, false));
 	put_count(to, "expert_parameters", plan_stage_params(plan, stage, true));
+	plan_memory(plan, stage, &held);
+	put_count(to, "held_parameter_bytes", held.params);
+	put_count(to, "held_gradient_bytes", held.grads);
+	put_count(to, "held_optimizer_bytes", held.optimizer);
 	for (uint32_t chunk = 0; chunk < plan->parallel.vpp; chunk++) {
 		json_t *cell = next_in(cells), *buckets = json_array();
 		put_count(cell, "layers", plan_layers(plan, stage, chunk));
@@ -120,6 +125,19 @@ static void put_messages(json_t *root, const struct call *call)
 	put(root, "messages", list);
 }
 
+static void put_inputs(json_t *root, const struct plan *plan)
+{
+	static const char *const names[] = {"fact", "assumed", "calibrated"};
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < plan->input_count; i++) {
+		json_t *to = next_in(list);
+		put(to, "of", json_string(plan->inputs[i].of));
+		put(to, "origin", json_string(names[plan->inputs[i].origin]));
+		put(to, "text", json_string(plan->inputs[i].text));
+	}
+	put(root, "inputs", list);
+}
+
 void json_print(FILE *to, const struct call *call)
 {
 	const struct plan *plan = &call->draft.plan;
@@ -136,6 +154,7 @@ void json_print(FILE *to, const struct call *call)
 	put(root, "stages", stages);
 	put_groups(root, call);
 	put_messages(root, call);
+	put_inputs(root, plan);
 	json_dumpf(root, to,
 		   JSON_ENSURE_ASCII |
 			   JSON_INDENT(2)); // who called asks the file whether it was written

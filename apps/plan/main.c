@@ -9,6 +9,7 @@
 #include "plan.h"
 #include "weft-plan_options.h"
 #include <weft/run/outcome.h>
+#include <weft/run/plan_files.h>
 
 static const struct option_row option_rows[] = {PLAN_OPTIONS(struct call), {NULL}};
 static const struct command_line arguments = {
@@ -25,10 +26,13 @@ static void place(struct call *call, const char *file, uint32_t line)
 static int make(struct call *call)
 {
 	struct refusal *refusal = &call->refusal;
-	int rc = plan_begin(&call->draft, call->name, refusal);
+	const struct plan *from = NULL;
+	int rc = 0;
+	if (strcmp(call->name, "custom") != 0)
+		rc = plan_files_find(&from, call->name, NULL, refusal);
 	if (rc < 0)
-		return outcome_bad_word(&call->refusal, "there is no plan", call->name);
-	call->draft.plan.architecture = &call->draft.architecture;
+		return rc;
+	plan_begin(&call->draft, from);
 	for (uint32_t i = 0; i < call->set_count; i++) {
 		rc = plan_set(&call->draft, call->sets[i], refusal);
 		if (rc < 0) {
@@ -49,11 +53,17 @@ static int make(struct call *call)
 	return rc;
 }
 
-static void list_plans(void)
+static void list_one(const struct plan *plan, void *context)
 {
-	for (const struct plan *const *at = plan_all; *at != NULL; at++)
-		printf("%-38s %6u ranks of %s\n", (*at)->name, plan_ranks(*at),
-		       (*at)->architecture->name);
+	(void)context;
+	printf("%-38s %6u ranks of %s\n", plan->name, plan_ranks(plan), plan->architecture->name);
+}
+
+static int list_plans(struct call *call)
+{
+	if (plan_files_each(list_one, NULL, &call->refusal) < 0)
+		return outcome_refused("plan", &call->refusal, -EINVAL);
+	return EXIT_SUCCESS;
 }
 
 static void list_keys(void)
@@ -79,7 +89,11 @@ int main(int argc, char **argv)
 	if (rc < 0)
 		return outcome_refused("plan", &call.refusal, rc);
 	if (call.wants_list)
-		list_plans();
+		status = list_plans(&call);
+	else if (call.import != NULL)
+		status = import_config(stdout, call.import, &call.refusal) < 0
+			? outcome_refused("plan", &call.refusal, -EINVAL)
+			: EXIT_SUCCESS;
 	else if (call.wants_keys)
 		list_keys();
 	else if (rc == 0)

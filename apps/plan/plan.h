@@ -7,11 +7,12 @@
 #include <stdio.h>
 
 #include <weft/workload/order.h>
+#include <weft/workload/plan_draft.h>
 
 #define SETS_MAX 64
 
 struct call {
-	const char *name, *order_text;
+	const char *name, *order_text, *import;
 	const char *sets[SETS_MAX];
 	uint32_t set_count;
 	bool wants_list, wants_keys, wants_json;
@@ -34,5 +35,12 @@ struct message_load {
 bool plan_message(const struct call *call, enum message_kind kind, struct message_load *ret);
 
 void table_print(FILE *to, const struct call *call);
+
+// Writes the job file of a config.json of Hugging Face, or of Megatron-LM's flags. -errno with the
+// place and the reason, and nothing written.
+int import_config(FILE *to, const char *path, struct refusal *refusal);
+
+// The same of the flags of a Megatron-LM launch; `text` is written over.
+int import_megatron(FILE *to, char *text, struct refusal *refusal);
 
 void json_print(FILE *to, const struct call *call);

@@ -87,6 +87,24 @@ static void print_buckets(FILE *to, const struct plan *plan)
 		fprintf(to, "  every other cell: one of each kind\n");
 }
 
+// Of the stage that holds most.
+static void print_memory(FILE *to, const struct plan *plan)
+{
+	struct plan_memory most = {0}, held;
+	for (uint32_t stage = 0; stage < plan->parallel.pp; stage++) {
+		plan_memory(plan, stage, &held);
+		if (held.params + held.grads + held.optimizer >
+		    most.params + most.grads + most.optimizer)
+			most = held;
+	}
+	fprintf(to,
+		"\nHeld by a rank through a step, activations apart\n  parameters %.3f GB, "
+		"gradients "
+		"%.3f GB, optimizer %.3f GB: %.3f GB\n",
+		giga(most.params), giga(most.grads), giga(most.optimizer),
+		giga(most.params + most.grads + most.optimizer));
+}
+
 static void print_groups(FILE *to, const struct call *call)
 {
 	fprintf(to, "\nGroups\n  %-4s %7s %7s %8s %12s %14s %12s\n", "kind", "groups", "ranks",
@@ -128,11 +146,24 @@ static void print_messages(FILE *to, const struct call *call)
 		print_message(to, call, (enum message_kind)kind);
 }
 
+static void print_inputs(FILE *to, const struct plan *plan)
+{
+	static const char *const names[] = {"fact", "assumed", "calibrated"};
+	fprintf(to, "\nIt rests on\n");
+	for (uint32_t i = 0; i < plan->input_count; i++)
+		fprintf(to, "  %-10s %-24s %s\n", names[plan->inputs[i].origin], plan->inputs[i].of,
+			plan->inputs[i].text);
+	if (plan->input_count == 0)
+		fprintf(to, "  %-10s %-24s nothing that its file says\n", "assumed", "all");
+}
+
 void table_print(FILE *to, const struct call *call)
 {
 	print_head(to, call);
 	print_stages(to, &call->draft.plan);
 	print_buckets(to, &call->draft.plan);
+	print_memory(to, &call->draft.plan);
 	print_groups(to, call);
 	print_messages(to, call);
+	print_inputs(to, &call->draft.plan);
 }

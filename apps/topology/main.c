@@ -15,6 +15,7 @@
 #include "table.h"
 #include "weft-topology_options.h"
 #include <weft/run/outcome.h>
+#include <weft/run/plan_files.h>
 #include <weft/run/topology_file.h>
 
 #define SETS_MAX 64
@@ -63,6 +64,8 @@ static int read_scenario(struct call *call)
 	rc = scenario_parse(&call->scenario, path, text, bytes, call->sets, call->set_count,
 			    refusal);
 	free(text);
+	if (rc == 0)
+		rc = plan_files_read(&call->scenario, refusal);
 	return rc < 0 ? rc : topology_file_read(&call->scenario, refusal);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios and profiles that are shipped, by name.
+// Scenarios, jobs and profiles that are shipped, by name.
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,6 +21,7 @@ static const struct {
 } kinds[] = {
 	[DATA_PATH_SCENARIOS] = {"scenarios", "scenario", "weft sim --list"},
 	[DATA_PATH_PROFILES] = {"profiles", "profile", "weft verdict --list"},
+	[DATA_PATH_MODELS] = {"models", "job", "weft plan --list"},
 	[DATA_PATH_SPACES] = {"spaces", "space", "weft help tune"},
 };
 

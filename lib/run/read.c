@@ -8,6 +8,7 @@
 
 #include "several.h"
 #include <weft/run/call.h>
+#include <weft/run/plan_files.h>
 #include <weft/run/topology_file.h>
 #include <weft/run/trace_files.h>
 
@@ -167,6 +168,8 @@ static int parse(struct call *call, const char *const *sets, uint32_t set_count,
 static int read_rest(struct call *call)
 {
 	int rc = topology_file_read(&call->scenario, &call->refusal);
+	if (rc == 0)
+		rc = plan_files_read(&call->scenario, &call->refusal);
 	if (rc == 0 && call->options.sample != NULL)
 		rc = take_sample(call);
 	bool is_sampled = call->options.sample != NULL && call->scenario.sample.is_on;

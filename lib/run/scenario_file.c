@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include <weft/engine/engine.h>
+#include <weft/run/plan_files.h>
 
 #define SCENARIO_BYTES_MAX ((size_t)1 << 20)
 
@@ -21,5 +22,5 @@ int scenario_file_read(struct scenario *ret, const char *name, const char *const
 		return rc;
 	rc = scenario_parse(ret, path, text, bytes, sets, set_count, refusal);
 	free(text);
-	return rc;
+	return rc < 0 ? rc : plan_files_read(ret, refusal);
 }

@@ -44,7 +44,7 @@ static int read_assignment(struct draft *draft, const char *text, uint32_t numbe
 	path[equals - text] = '\0';
 	int index = scenario_key_find(path);
 	if (index < 0) {
-		const char *nearest = scenario_key_nearest(path);
+		const char *nearest = key_nearest(&scenario_table, path);
 		const struct scalar name = {path, strlen(path), true};
 		char quoted[SCALAR_QUOTE_BYTES];
 		scalar_quote(quoted, &name);
@@ -52,7 +52,7 @@ static int read_assignment(struct draft *draft, const char *text, uint32_t numbe
 				    nearest == NULL ? "" : "; did you mean ",
 				    nearest == NULL ? "" : nearest, nearest == NULL ? "" : "?");
 	}
-	const struct scenario_key key = scenario_key_named(index, path);
+	const struct scenario_key key = key_named(&scenario_table, index, path);
 	if (strcmp(key.unit, "list") == 0 || scenario_key_is_element(&key))
 		return draft_refuse(draft, mark,
 				    "%s belongs to a list; lists are set in the file only", path);
@@ -166,7 +166,7 @@ const char *scenario_fault_name(enum fault_kind kind)
 static int read_draft(struct draft *draft, yaml_document_t *document,
 		      const struct scenario_source *source)
 {
-	int rc = document_read(draft, document);
+	int rc = document_read(draft, document, draft->scenario);
 	if (rc == 0)
 		rc = read_assignments(draft, source);
 	if (rc != 0)
@@ -193,7 +193,8 @@ static int read_draft(struct draft *draft, yaml_document_t *document,
 int scenario_read(struct scenario *ret, const struct scenario_source *source,
 		  struct refusal *refusal)
 {
-	struct draft draft = {.scenario = ret,
+	struct draft draft = {.table = &scenario_table,
+			      .scenario = ret,
 			      .refusal = refusal,
 			      .path = source->path,
 			      .common_count = source->common_count};

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <weft/workload/plan.h>
-
 #include "scenario_draft.h"
 
 // ---------------------------------------------------------------- settling
@@ -418,19 +416,14 @@ static int check_slices(struct draft *draft)
 	return 0;
 }
 
-static int check_model(struct draft *draft)
+// Its file is read by who has files: a refusal of it needs the place.
+static void note_model(struct draft *draft)
 {
-	const char *name = draft->scenario->traffic.model;
-	char list[512] = "";
-	if (plan_find(name) != NULL)
-		return 0;
-	for (uint32_t i = 0; plan_all[i] != NULL; i++) {
-		size_t used = strlen(list);
-		snprintf(list + used, sizeof(list) - used, "%s%s", i == 0 ? "" : ", ",
-			 plan_all[i]->name);
-	}
-	return draft_refuse(draft, draft_mark(draft, "traffic.model"),
-			    "traffic.model: there is no model `%s`; it may be: %s", name, list);
+	const struct mark mark = draft_mark(draft, "traffic.model");
+	struct traffic_config *traffic = &draft->scenario->traffic;
+	traffic->model_line = mark.line;
+	traffic->model_column = mark.column;
+	traffic->is_model_set = mark.is_set;
 }
 
 static int check_traffic(struct draft *draft)
@@ -442,7 +435,7 @@ static int check_traffic(struct draft *draft)
 	else
 		rc = draft_check_flows(draft);
 	if (kind == TRAFFIC_MODEL)
-		rc = check_model(draft);
+		note_model(draft);
 	if (rc == 0 && draft->scenario->traffic.beside_bytes > 0)
 		rc = draft_check_shares(draft, "traffic.beside",
 					draft->scenario->traffic.beside_bytes);

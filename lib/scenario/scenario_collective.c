@@ -3,6 +3,7 @@
 // fabric.
 
 #include <errno.h>
+#include <string.h>
 
 #include <weft/fabric/fabric_capacity.h>
 #include <weft/workload/plan.h>
@@ -28,7 +29,7 @@ static uint32_t members_of(const struct scenario *scenario)
 {
 	const struct traffic_config *traffic = &scenario->traffic;
 	uint32_t members = scenario->fabric.nics_per_host, ranks = traffic->ring.ranks;
-	const struct plan *plan = traffic->kind == TRAFFIC_MODEL ? plan_find(traffic->model) : NULL;
+	const struct plan *plan = traffic->kind == TRAFFIC_MODEL ? traffic->plan : NULL;
 	if (plan != NULL)
 		members /= plan->parallel.tp * plan->parallel.cp;
 	if (scenario_use_holds(USE_RANKS, scenario) && ranks > 0 && ranks < members)
@@ -41,6 +42,22 @@ uint32_t scenario_channels(const struct scenario *scenario)
 	if (is_direct(&scenario->traffic))
 		return scenario->traffic.ring.ranks > DIRECT_RANKS_MAX ? 1 : CHANNELS_LEAST;
 	return scenario_channels_over(members_of(scenario));
+}
+
+void scenario_take_plan(struct scenario *scenario, const struct plan *plan)
+{
+	scenario->traffic.plan = plan;
+	if (scenario->traffic.has_auto_channels)
+		scenario->traffic.ring.channels = scenario_channels(scenario);
+}
+
+void scenario_model_place(const struct scenario *scenario, struct refusal *refusal)
+{
+	const struct traffic_config *traffic = &scenario->traffic;
+	const char *file = traffic->is_model_set ? "--set" : scenario->path;
+	memcpy(refusal->file, file, strlen(file) + 1);
+	refusal->line = traffic->model_line;
+	refusal->column = traffic->model_column;
 }
 
 uint32_t scenario_channels_over(uint32_t members)

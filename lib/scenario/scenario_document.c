@@ -46,18 +46,17 @@ static size_t utf8_length(const uint8_t *at, size_t left)
 static int refuse_byte(struct draft *draft, struct mark mark, uint8_t byte, bool is_utf8)
 {
 	if (!is_utf8)
-		return draft_refuse(draft, mark,
-				    "byte 0x%02x is not UTF-8; a scenario is UTF-8 text", byte);
-	return draft_refuse(draft, mark, "byte 0x%02x is a control character; a scenario is text",
-			    byte);
+		return draft_refuse(draft, mark, "byte 0x%02x is not UTF-8; a %s is UTF-8 text",
+				    byte, draft->table->noun);
+	return draft_refuse(draft, mark, "byte 0x%02x is a control character; a %s is text", byte,
+			    draft->table->noun);
 }
 
 int document_check_text(struct draft *draft, const char *text, size_t bytes, struct mark mark)
 {
 	if (bytes > TEXT_BYTES_MAX)
-		return draft_refuse(draft, mark,
-				    "the text has %llu bytes; a scenario has at most %u",
-				    (unsigned long long)bytes, TEXT_BYTES_MAX);
+		return draft_refuse(draft, mark, "the text has %llu bytes; a %s has at most %u",
+				    (unsigned long long)bytes, draft->table->noun, TEXT_BYTES_MAX);
 	for (size_t at = 0; at < bytes;) {
 		const uint8_t *byte = (const uint8_t *)text + at;
 		size_t length = utf8_length(byte, bytes - at);
@@ -224,7 +223,8 @@ static int check_last(struct draft *draft, yaml_parser_t *parser)
 			    (uint32_t)next.start_mark.column + 1, false};
 	int rc = 0;
 	if (yaml_document_get_root_node(&next) != NULL)
-		rc = draft_refuse(draft, mark, "a second document begins here; a scenario is one");
+		rc = draft_refuse(draft, mark, "a second document begins here; a %s is one",
+				  draft->table->noun);
 	yaml_document_delete(&next);
 	return rc;
 }
@@ -234,13 +234,13 @@ static int check_root(struct draft *draft, yaml_document_t *document)
 	const yaml_node_t *root = yaml_document_get_root_node(document);
 	const struct mark start = {1, 1, false};
 	if (root == NULL)
-		return draft_refuse(draft, start,
-				    "the file is empty; a scenario has at least fabric.nics and "
-				    "traffic.kind");
+		return draft_refuse(draft, start, "the file is empty; a %s has at least %s",
+				    draft->table->noun, draft->table->least);
 	draft->root = document_mark(root);
 	if (root->type != YAML_MAPPING_NODE)
 		return draft_refuse(draft, draft->root,
-				    "a scenario is a mapping of keys such as `fabric:`, not a %s",
+				    "a %s is a mapping of keys such as `%s:`, not a %s",
+				    draft->table->noun, draft->table->sections[0],
 				    root->type == YAML_SEQUENCE_NODE ? "list" : "single value");
 	return 0;
 }
@@ -297,7 +297,8 @@ static int check_node(struct draft *draft, const yaml_node_t *node, const struct
 					    "%s: an alias leads back to what contains it", path);
 	if (node->tag != NULL && strcmp((const char *)node->tag, plain) != 0)
 		return draft_refuse(draft, document_mark(node),
-				    "%s: a tag has no meaning in a scenario; leave it out", path);
+				    "%s: a tag has no meaning in a %s; leave it out", path,
+				    draft->table->noun);
 	return 0;
 }
 
@@ -329,7 +330,7 @@ static int key_path(struct draft *draft, char ret[PATH_BYTES], const char *prefi
 
 static int refuse_unknown(struct draft *draft, struct mark mark, const char *path)
 {
-	const char *nearest = scenario_key_nearest(path);
+	const char *nearest = key_nearest(draft->table, path);
 	if (nearest == NULL)
 		return draft_refuse(draft, mark, "there is no key %s", path);
 	return draft_refuse(draft, mark, "there is no key %s; did you mean %s?", path, nearest);
@@ -393,9 +394,9 @@ static int read_pair(struct draft *draft, yaml_document_t *document, const struc
 		rc = check_node(draft, value, level, path, document_mark(key));
 	if (rc != 0)
 		return rc;
-	int index = scenario_key_find(path);
+	int index = key_find(draft->table, path);
 	bool is_mapping = value->type == YAML_MAPPING_NODE;
-	bool is_section = (is_mapping || index < 0) && scenario_section_exists(path);
+	bool is_section = (is_mapping || index < 0) && key_section_exists(draft->table, path);
 	if (is_section && is_mapping) {
 		const struct level below = {value, level};
 		return read_mapping(draft, document, &below, path, base);
@@ -406,7 +407,7 @@ static int read_pair(struct draft *draft, yaml_document_t *document, const struc
 				    node_noun(value));
 	if (index < 0)
 		return refuse_unknown(draft, document_mark(key), path);
-	const struct scenario_key named = scenario_key_named(index, path);
+	const struct scenario_key named = key_named(draft->table, index, path);
 	if (draft->is_given[index] && !scenario_key_is_element(&named))
 		return draft_refuse(draft, document_mark(key),
 				    "%s is here under two names; it was first on line %u", path,
@@ -429,19 +430,19 @@ static int read_mapping(struct draft *draft, yaml_document_t *document, const st
 	return 0;
 }
 
-int document_read(struct draft *draft, yaml_document_t *document)
+int document_read(struct draft *draft, yaml_document_t *document, void *base)
 {
 	const struct level root = {yaml_document_get_root_node(document), NULL};
-	int rc = check_node(draft, root.node, NULL, "the scenario", draft->root);
+	int rc = check_node(draft, root.node, NULL, draft->table->the_noun, draft->root);
 	if (rc != 0)
 		return rc;
-	return read_mapping(draft, document, &root, "", draft->scenario);
+	return read_mapping(draft, document, &root, "", base);
 }
 
 int document_read_element(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
 			  const char *prefix, void *base)
 {
-	const struct scenario_key *keys = scenario_keys();
+	const struct scenario_key *keys = draft->table->keys;
 	const struct level root = {yaml_document_get_root_node(document), NULL};
 	const struct level *above = node == root.node ? NULL : &root; // a document of its own
 	const struct level level = {node, above};
@@ -460,7 +461,8 @@ int document_read_element(struct draft *draft, yaml_document_t *document, const 
 	// a place may be a word or a section: settle_place() looks for either
 	for (int i = 0; keys[i].path != NULL && rc == 0; i++)
 		if (strncmp(keys[i].path, prefix, length) == 0 && !draft->is_given[i] &&
-		    scenario_key_is_required(&keys[i]) && !scenario_section_exists(keys[i].path))
+		    scenario_key_is_required(&keys[i]) &&
+		    !key_section_exists(draft->table, keys[i].path))
 			return draft_refuse(draft, document_mark(node), "%s is missing",
 					    keys[i].path);
 	return rc;

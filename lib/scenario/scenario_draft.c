@@ -26,14 +26,14 @@ int draft_refuse(struct draft *draft, struct mark mark, const char *format, ...)
 
 bool draft_is_given(const struct draft *draft, const char *path)
 {
-	int index = scenario_key_find(path);
+	int index = key_find(draft->table, path);
 	check(index >= 0);
 	return draft->is_given[index];
 }
 
 struct mark draft_mark(const struct draft *draft, const char *path)
 {
-	return draft_is_given(draft, path) ? draft->value_marks[scenario_key_find(path)]
+	return draft_is_given(draft, path) ? draft->value_marks[key_find(draft->table, path)]
 					   : draft->root;
 }
 
@@ -54,12 +54,12 @@ static bool has_default(const struct scenario_key *key)
 	return !is_nothing && !scenario_key_is_required(key) && !scenario_key_is_element(key);
 }
 
-static void store_default(struct scenario *scenario, const struct scenario_key *key)
+static void store_default(void *base, const struct scenario_key *key)
 {
 	const struct scalar value = {key->value, strlen(key->value), true};
 	struct refusal refusal;
 	if (has_default(key)) {
-		int rc = value_store(scenario, key, &value, &refusal);
+		int rc = value_store(base, key, &value, &refusal);
 		check(rc == 0); // the table keeps to its own rules
 	}
 }
@@ -73,11 +73,16 @@ void draft_forget(struct draft *draft, int index)
 	store_default(draft->scenario, key);
 }
 
+void draft_defaults(const struct key_table *table, void *base)
+{
+	for (const struct scenario_key *key = table->keys; key->path != NULL; key++)
+		store_default(base, key);
+}
+
 void scenario_defaults(struct scenario *ret)
 {
 	memset(ret, 0, sizeof(*ret));
-	for (const struct scenario_key *key = scenario_keys(); key->path != NULL; key++)
-		store_default(ret, key);
+	draft_defaults(&scenario_table, ret);
 	ret->traffic.flows = ret->flows;
 	ret->fabric.graph.names = ret->node_names;
 	ret->fabric.graph.links = ret->graph_links;
@@ -99,7 +104,7 @@ struct mark draft_element_mark(const struct draft *draft, const yaml_node_t *nod
 int draft_read_list(struct draft *draft, yaml_document_t *document, const char *path,
 		    uint32_t count_max, read_element_fn *read_element)
 {
-	int key = scenario_key_find(path);
+	int key = key_find(draft->table, path);
 	const yaml_node_t *node = draft->lists[key];
 	if (!draft->is_given[key])
 		return 0;

@@ -19,7 +19,9 @@ struct mark {
 };
 
 struct draft {
-	struct scenario *scenario;
+	const struct key_table *table; // of what is read
+	struct scenario *scenario;     // NULL: it is no scenario
+	void *base;		       // else what is read
 	struct refusal *refusal;
 	const char *path;			     // of the file, for errors
 	struct mark root;			     // where the file's mapping begins
@@ -44,6 +46,9 @@ bool draft_is_given(const struct draft *draft, const char *path);
 int draft_store(struct draft *draft, void *base, const struct scenario_key *key,
 		const struct scalar *scalar, struct mark mark);
 
+// Gives the fields of `base` that the table has a default for that value.
+void draft_defaults(const struct key_table *table, void *base);
+
 // The key has its default again, as if it had not been given.
 void draft_forget(struct draft *draft, int index);
 
@@ -57,16 +62,15 @@ int document_check_text(struct draft *draft, const char *text, size_t bytes, str
 // returned.
 int document_load(struct draft *draft, yaml_document_t *ret, const char *text, size_t bytes);
 
-// Reads all keys of `document` into the draft, but the elements of lists.
-int document_read(struct draft *draft, yaml_document_t *document);
+// Reads all keys of `document` into the fields that they name in `base`, but the elements of lists.
+int document_read(struct draft *draft, yaml_document_t *document, void *base);
 
 // Reads one element of a list: `node` must be a mapping; its keys are `prefix` ("faults[]") and
 // more; fields lie in `base`. What was given before for these keys is forgotten first.
 int document_read_element(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
 			  const char *prefix, void *base);
 
-// Reads one that is a single value, of the unit and range of `key`, into the field that it names in
-// `base`.
+// Reads a single value, of the unit and range of `key`, into the field that it names in `base`.
 int document_read_single(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
 			 const struct scenario_key *key, void *base);
 

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include <weft/workload/plan.h>
-
 #include "scenario_draft.h"
 
 #define KIND(kind) (1u << (kind))
@@ -94,11 +92,6 @@ static int check_what(struct draft *draft, const struct scenario_job *job)
 				    "jobs[].collective: a ring does no %s; jobs[].kind collective "
 				    "has it",
 				    coll_kind_name(job->collective));
-	if (job->kind == JOB_MODEL && plan_find(job->model) == NULL)
-		return draft_refuse(draft, draft_mark(draft, "jobs[].model"),
-				    "jobs[].model: there is no model `%s`; `weft plan --list` has "
-				    "all",
-				    job->model);
 	return 0;
 }
 

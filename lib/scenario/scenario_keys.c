@@ -564,8 +564,9 @@ static const struct scenario_key keys[] = {
 	{"traffic.form", "word", "pipelined",
 	 "pipelined as NCCL does, or barrier: one chunk a step, for closed forms.",
 	 SCENARIO(traffic.ring.form), 0, 0, NULL, form_words, USE_RINGS},
-	{"traffic.model", "text", "required", "Name of a built-in model.", SCENARIO(traffic.model),
-	 0, 0, NULL, NULL, USE_MODEL},
+	{"traffic.model", "text", "required",
+	 "The job: a file (docs/job-file.md), or the name of one that is shipped.",
+	 SCENARIO(traffic.model), 0, 0, NULL, NULL, USE_MODEL},
 	{"traffic.trace", "text", "-",
 	 "File or folder with a trace; weft sim --trace FILE names one, too.",
 	 SCENARIO(traffic.trace), 0, 0, NULL, NULL, USE_TRACE},
@@ -634,8 +635,8 @@ static const struct scenario_key keys[] = {
 	{"jobs[].bytes", "bytes", "none", "ring, collective: the whole buffer.", JOB(bytes), 1, I64,
 	 NULL, NULL, USE_ALWAYS},
 	{"jobs[].model", "text", "-",
-	 "model: name of a built-in one, with as many replicas as its ranks hold.", JOB(model), 0,
-	 0, NULL, NULL, USE_ALWAYS},
+	 "model: a job's file or name, with as many replicas as its ranks hold.", JOB(model), 0, 0,
+	 NULL, NULL, USE_ALWAYS},
 	{"jobs[].file", "text", "-", "goal, trace: the file; a folder of traces.", JOB(file), 0, 0,
 	 NULL, NULL, USE_ALWAYS},
 	{"jobs[].unit", "time", "1ns", "goal: what `calc 1` takes.", JOB(unit_ps), 1, SECOND, NULL,
@@ -956,6 +957,12 @@ static const struct scenario_key keys[] = {
 };
 
 static_assert(sizeof(keys) / sizeof(keys[0]) <= SCENARIO_KEYS_MAX, "room for marks");
+
+static const char *const sections[] = {"fabric", "queue", "scaleup", "transport", "cc", "traffic",
+				       "limits", "wire",  "capture", "watch",	  NULL};
+
+const struct key_table scenario_table = {keys, sections, "scenario", "the scenario",
+					 "fabric.nics and traffic.kind"};
 
 const struct scenario_key *scenario_keys(void)
 {

@@ -110,6 +110,15 @@ struct scenario_link {
 
 #define SCENARIO_KEYS_MAX 352 // places in a list of all keys
 
+// What a file may have in it, and how it is called in errors.
+struct key_table {
+	const struct scenario_key *keys; // ended by one whose path is NULL
+	const char *const *sections;	 // those that a misspelt word may have been meant to be
+	const char *noun, *the_noun;	 // "scenario", "the scenario"
+	const char *least;		 // what it must have, in words
+};
+extern const struct key_table scenario_table;
+
 // Topology word of the file that becomes a Clos with one plane (scenario_check.c).
 #define TOPOLOGY_LEAF_SPINE TOPOLOGY_KIND_COUNT
 
@@ -130,13 +139,16 @@ bool scenario_key_is_element(const struct scenario_key *key);
 const struct scenario_name *scenario_name_find(const char *path);
 
 // Key number `index` as it was named: with that name, and the words that go with it.
-struct scenario_key scenario_key_named(int index, const char *path);
+struct scenario_key key_named(const struct key_table *table, int index, const char *path);
 
 // Place of the key of that path, or second name, in scenario_keys(), or -1.
 int scenario_key_find(const char *path);
 
+// The same of any table; second names are a scenario's.
+int key_find(const struct key_table *table, const char *path);
+
 // Whether `path` is a section: the beginning of longer paths.
-bool scenario_section_exists(const char *path);
+bool key_section_exists(const struct key_table *table, const char *path);
 
 // The known path that `path` was most likely meant to be, or NULL when none is near.
-const char *scenario_key_nearest(const char *path);
+const char *key_nearest(const struct key_table *table, const char *path);

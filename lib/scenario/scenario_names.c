@@ -27,10 +27,11 @@ const struct scenario_name *scenario_name_find(const char *path)
 	return NULL;
 }
 
-struct scenario_key scenario_key_named(int index, const char *path)
+struct scenario_key key_named(const struct key_table *table, int index, const char *path)
 {
-	struct scenario_key key = scenario_keys()[index];
-	const struct scenario_name *name = scenario_name_find(path);
+	struct scenario_key key = table->keys[index];
+	const struct scenario_name *name = table == &scenario_table ? scenario_name_find(path)
+								    : NULL;
 	if (name != NULL)
 		key.path = name->name;
 	if (name != NULL && name->words != NULL)

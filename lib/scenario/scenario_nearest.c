@@ -14,12 +14,10 @@ static const char *last_word(const char *path)
 	return point == NULL ? path : point + 1;
 }
 
-const char *scenario_key_nearest(const char *path)
+const char *key_nearest(const struct key_table *table, const char *path)
 {
-	static const char *const sections[] = {"fabric",  "queue",   "scaleup", "transport",
-					       "cc",	  "traffic", "limits",	"wire",
-					       "capture", "watch",   NULL};
-	const struct scenario_key *keys = scenario_keys();
+	const char *const *sections = table->sections;
+	const struct scenario_key *keys = table->keys;
 	const char *nearest = NULL;
 	size_t length = strlen(path);
 	uint32_t least = 4; // more edits than that are no misspelling
@@ -51,7 +49,7 @@ const char *scenario_key_nearest(const char *path)
 const struct scenario_key *scenario_key_of(const char *path, struct refusal *refusal)
 {
 	int index = scenario_key_find(path);
-	const char *nearest = index < 0 ? scenario_key_nearest(path) : NULL;
+	const char *nearest = index < 0 ? key_nearest(&scenario_table, path) : NULL;
 	const struct scenario_key *key = index < 0 ? NULL : &scenario_keys()[index];
 	if (key != NULL && !scenario_key_is_element(key))
 		return key;

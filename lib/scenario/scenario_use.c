@@ -416,8 +416,14 @@ bool scenario_key_is_element(const struct scenario_key *key)
 
 int scenario_key_find(const char *path)
 {
-	const struct scenario_key *keys = scenario_keys();
-	const struct scenario_name *name = scenario_name_find(path);
+	return key_find(&scenario_table, path);
+}
+
+int key_find(const struct key_table *table, const char *path)
+{
+	const struct scenario_key *keys = table->keys;
+	const struct scenario_name *name = table == &scenario_table ? scenario_name_find(path)
+								    : NULL;
 	const char *own = name != NULL ? name->path : path;
 	for (int i = 0; keys[i].path != NULL; i++)
 		if (keys[i].path[0] == own[0] && strcmp(keys[i].path, own) == 0)
@@ -435,9 +441,9 @@ const char *scenario_word(const char *path, uint32_t value)
 	return scenario_keys()[scenario_key_find(path)].words[value];
 }
 
-bool scenario_section_exists(const char *path)
+bool key_section_exists(const struct key_table *table, const char *path)
 {
-	const struct scenario_key *keys = scenario_keys();
+	const struct scenario_key *keys = table->keys;
 	size_t length = strlen(path);
 	for (int i = 0; keys[i].path != NULL; i++)
 		if (keys[i].path[0] == path[0] && strncmp(keys[i].path, path, length) == 0 &&

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include <weft/workload/order.h>
+#include <weft/workload/plan_draft.h>
 #include <weft/workload/step.h>
 
 #include "target.h"
@@ -136,7 +137,7 @@ static void fuzz_one(const uint8_t *data, size_t bytes)
 		return;
 	memcpy(text, data, bytes);
 	text[bytes] = '\0';
-	check(plan_begin(&draft, "custom", &refusal) == 0);
+	plan_begin(&draft, NULL);
 	const char *order = strsep(&rest, "\n");
 	while (rest != NULL) {
 		int rc = plan_set(&draft, strsep(&rest, "\n"), &refusal);

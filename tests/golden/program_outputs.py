@@ -48,7 +48,7 @@ WRITERS = [
 # Options with a file or folder that a program only reads, and those that write a folder: tests/drive/program_kept.py.
 OTHERS = {"--trace", "--measured", "--compare", "--result", "--profile", "--data", "--play", "--link", "--gpu", "--out", "--study",
           "--before", "--after"}
-ELSEWHERE = {("host", "--pcap"), ("topology", "--import")}  # needs another process: program_host.py; reads a file of another tool
+ELSEWHERE = {("host", "--pcap"), ("topology", "--import"), ("plan", "--import")}  # needs another process: program_host.py; reads a file of another tool
 
 
 class Outputs(unittest.TestCase):

@@ -14,7 +14,7 @@
 #include "waits.h"
 
 // What is known of a world before it runs.
-struct plan {
+struct exchange {
 	uint32_t nics, planes, t0s, t1s;
 	bool is_calm; // without faults, and queues that hold everything
 	bool is_poor; // few packets: the run may end at that limit
@@ -32,7 +32,7 @@ struct seen {
 
 // ---------------------------------------------------------------- worlds
 
-static void add_fabric(struct text *text, struct rng *rng, struct plan *plan)
+static void add_fabric(struct text *text, struct rng *rng, struct exchange *plan)
 {
 	static const char *const rates[] = {"25Gb/s", "100Gb/s", "400Gb/s", "800Gb/s"};
 	uint32_t per_t0 = 2u << pick(rng, 0, 1);
@@ -49,7 +49,7 @@ static void add_fabric(struct text *text, struct rng *rng, struct plan *plan)
 	    plan->planes, rate, nic_ns, trunk_ns, switch_ns, plan->nics, per_t0, plan->t1s, bundle);
 }
 
-static void add_queue(struct text *text, struct rng *rng, const struct plan *plan)
+static void add_queue(struct text *text, struct rng *rng, const struct exchange *plan)
 {
 	static const char *const choices[] = {"coin", "arriving", "newest"};
 	bool trims = pick(rng, 0, 3) > 0;
@@ -66,7 +66,8 @@ static void add_queue(struct text *text, struct rng *rng, const struct plan *pla
 
 // Entropy values that scenarios of path mrc may ask for; keys of section transport. Drawn without
 // moving the dice: the rest stays as it was.
-static void add_paths(struct text *text, const struct rng *dice, struct plan *plan, uint32_t evs)
+static void add_paths(struct text *text, const struct rng *dice, struct exchange *plan,
+		      uint32_t evs)
 {
 	static const char *const idle[] = {"auto", "false", "true"};
 	struct rng rng = rng_of(dice->state, RNG_TEST, 9);
@@ -96,7 +97,7 @@ static void add_words(struct text *text, struct rng *rng, uint32_t mpr)
 		add(text, "  dynamic_mpr: %s\n", flag(rng));
 }
 
-static void add_transport(struct text *text, struct rng *rng, struct plan *plan)
+static void add_transport(struct text *text, struct rng *rng, struct exchange *plan)
 {
 	static const char *const paths[] = {"rotate", "mrc", "mrc", "single"};
 	uint32_t mpr = 64u << pick(rng, 0, 4);
@@ -126,7 +127,7 @@ static void add_transport(struct text *text, struct rng *rng, struct plan *plan)
 		add(text, "cc: {algorithm: fixed, window: %uB}\n", 2 * (payload + 162));
 }
 
-static void add_place(struct text *text, struct rng *rng, const struct plan *plan)
+static void add_place(struct text *text, struct rng *rng, const struct exchange *plan)
 {
 	uint32_t nic = pick(rng, 0, plan->nics - 1), plane = pick(rng, 0, plan->planes - 1);
 	switch (pick(rng, 0, 5)) {
@@ -150,7 +151,7 @@ static void add_place(struct text *text, struct rng *rng, const struct plan *pla
 	}
 }
 
-static void add_fault(struct text *text, struct rng *rng, struct plan *plan)
+static void add_fault(struct text *text, struct rng *rng, struct exchange *plan)
 {
 	static const char *const kinds[] = {"link_down", "flap",      "loss",
 					    "corrupt",	 "duplicate", "reorder"};
@@ -175,7 +176,7 @@ static void add_fault(struct text *text, struct rng *rng, struct plan *plan)
 		plan->settled_us = until;
 }
 
-static void add_faults(struct text *text, struct rng *rng, struct plan *plan)
+static void add_faults(struct text *text, struct rng *rng, struct exchange *plan)
 {
 	uint32_t count = plan->is_calm ? 0 : pick(rng, 0, 4);
 	if (count > 0)
@@ -198,12 +199,12 @@ static void add_frames(struct text *text, struct rng *rng)
 	    is_ipv4 || pick(rng, 0, 1) ? "" : ", ev: port-low");
 }
 
-static void add_world(struct text *text, uint64_t seed, struct plan *plan)
+static void add_world(struct text *text, uint64_t seed, struct exchange *plan)
 {
 	static const struct traffic_range range = {2, 200, 80000};
 	struct rng rng = rng_of(seed, RNG_TEST, 7);
 	text->used = 0;
-	*plan = (struct plan){.has_end = true, .settled_us = 20};
+	*plan = (struct exchange){.has_end = true, .settled_us = 20};
 	plan->is_calm = pick(&rng, 0, 3) == 0;
 	plan->is_poor = pick(&rng, 0, 15) == 0;
 	add(text, "name: bytes\nseed: %llu\n", (unsigned long long)seed);
@@ -256,7 +257,7 @@ static void fill(void *context, const struct place *where, uint8_t *ret)
 }
 
 // The longest wait that may have begun by then: the sum of those before it fits.
-static uint64_t longest_wait_us(const struct plan *plan, uint64_t by_us)
+static uint64_t longest_wait_us(const struct exchange *plan, uint64_t by_us)
 {
 	uint64_t sum = 0, wait = plan->waits.rto_us;
 	uint32_t waits = plan->waits.rto_linear + plan->waits.rto_doublings;
@@ -267,7 +268,7 @@ static uint64_t longest_wait_us(const struct plan *plan, uint64_t by_us)
 	return wait;
 }
 
-static void check_progress(const struct rig *rig, const struct plan *plan,
+static void check_progress(const struct rig *rig, const struct exchange *plan,
 			   struct progress *progress)
 {
 	note_gap(progress, rig->outcome->end_ps);
@@ -288,7 +289,7 @@ static void check_progress(const struct rig *rig, const struct plan *plan,
 
 // ---------------------------------------------------------------- what must be
 
-static void check_calm(const struct rig *rig, const struct plan *plan)
+static void check_calm(const struct rig *rig, const struct exchange *plan)
 {
 	const struct transport_counters *transport = &rig->outcome->transport;
 	if (rig->outcome->fabric.trimmed > 0 || rig->run.end != RUN_DONE)
@@ -302,7 +303,7 @@ static void check_calm(const struct rig *rig, const struct plan *plan)
 			 (double)rig->outcome->end_ps / 1e6);
 }
 
-static void check_end(const struct rig *rig, const struct plan *plan)
+static void check_end(const struct rig *rig, const struct exchange *plan)
 {
 	const struct transport_counters *transport = &rig->outcome->transport;
 	bool has_failed = transport->qps_failed > 0;
@@ -330,7 +331,7 @@ static void check_end(const struct rig *rig, const struct plan *plan)
 	assert_true(transport->messages_received >= transport->messages_sent);
 }
 
-static void note(struct seen *seen, const struct rig *rig, const struct plan *plan)
+static void note(struct seen *seen, const struct rig *rig, const struct exchange *plan)
 {
 	const struct outcome *outcome = rig->outcome;
 	seen->damaged += rig->run.dropped[DROP_BAD_FRAME] > 0;
@@ -372,7 +373,7 @@ static void run_seed(uint64_t seed, struct seen *seen)
 {
 	static struct rig rig;
 	static struct text text;
-	struct plan plan;
+	struct exchange plan;
 	struct shares shares;
 	struct progress progress = {0};
 	const struct sim_options options = {.ports = {.kind = PORTS_MEMORY,
@@ -438,7 +439,7 @@ static void random_worlds_place_each_byte_where_it_belongs(void **)
 static void a_seed_is_the_same_world_with_every_compiler(void **)
 {
 	static struct text text;
-	struct plan plan;
+	struct exchange plan;
 	uint64_t digest = 0;
 	for (uint64_t seed = 1; seed <= 200; seed++) {
 		add_world(&text, seed, &plan);

@@ -103,9 +103,9 @@ int draft_renew(struct draft *draft, const char *path, struct refusal *refusal);
 // all could be written, takes it away instead, with errors as above.
 int draft_end(struct draft *draft, int rc, struct refusal *refusal);
 
-// What is shipped: scenarios, and acceptance profiles (report_verdict.h). Beside a build's source
-// tree they lie in apps/, installed in share/weft/.
-enum data_path { DATA_PATH_SCENARIOS, DATA_PATH_PROFILES, DATA_PATH_SPACES };
+// What is shipped: scenarios, jobs, and acceptance profiles (report_verdict.h). Beside a build's
+// source tree they lie in apps/, installed in share/weft/.
+enum data_path { DATA_PATH_SCENARIOS, DATA_PATH_PROFILES, DATA_PATH_SPACES, DATA_PATH_MODELS };
 
 // The file behind a name: `name` itself when it is a path (has a slash or ends in .yaml), else
 // name.yaml among the shipped ones of this kind. -ENOENT with the list of what there is.

@@ -27,6 +27,7 @@ struct depth {
 	struct depth_row rows[STEP_CASES_MAX]; // the first is the step as it is
 	struct step_stage *stages;	       // of the first row, [pp]
 	struct depth_steps steps;	       // count 0 = none were asked for
+	const struct plan *logs;	       // a job whose times are fitted to logs alone
 	bool has_prediction;		       // the cut is that of these logs
 	struct step_exposed predicted;	       // with times of two logs alone
 };

@@ -14,6 +14,7 @@
 #include <weft/scenario/world_frames.h>
 #include <weft/scenario/world_skip.h>
 #include <weft/transport/transport.h>
+#include <weft/workload/plan_input.h>
 #include <weft/workload/workload.h>
 
 #define SCENARIO_FAULTS_MAX 1024
@@ -22,9 +23,6 @@
 #define SCENARIO_TAPS_MAX 64
 #define SCENARIO_NODES_MAX 1024
 #define SCENARIO_LINKS_MAX 8192
-
-// Where a figure of a scenario comes from; every input of a result is listed as one of these.
-enum input_origin { INPUT_FACT, INPUT_ASSUMED, INPUT_CALIBRATED, INPUT_ORIGIN_COUNT };
 
 #define SCENARIO_INPUTS_MAX 48
 #define SCENARIO_EXPECTATIONS_MAX 32
@@ -166,6 +164,13 @@ const char *scenario_fault_name(enum fault_kind kind);
 // The collective that traffic.kind collective asks for, `auto` being settled.
 void scenario_collective(struct coll_config *ret, const struct scenario *scenario);
 void scenario_gradients(struct gradients_config *ret, const struct scenario *scenario);
+
+// Gives the scenario the job that traffic.model names, and settles what hangs on it. The plan is
+// the caller's, and must outlive the scenario.
+void scenario_take_plan(struct scenario *scenario, const struct plan *plan);
+
+// The place of traffic.model, in a refusal of its file.
+void scenario_model_place(const struct scenario *scenario, struct refusal *refusal);
 
 #ifdef __cplusplus
 }

@@ -10,6 +10,8 @@
 #include <weft/workload/mix.h>
 #include <weft/workload/workload.h>
 
+struct plan;
+
 #define SCENARIO_NAME_BYTES 64
 #define SCENARIO_PATH_BYTES 256
 
@@ -44,14 +46,15 @@ struct scenario_job {
 	char nics[SCENARIO_JOB_NICS_BYTES];
 	ps_t start_ps;
 	uint32_t repeats;
-	enum coll_kind collective;     // ring (the first three), collective
-	enum coll_algorithm algorithm; // collective; TRAFFIC_ALGORITHM_AUTO: coll_choose()
-	uint64_t bytes;		       // ring, collective
-	char model[SCENARIO_NAME_BYTES];
-	char file[SCENARIO_PATH_BYTES]; // goal, trace
-	ps_t unit_ps;			// goal: of a computation
-	const struct program *program;	// goal, trace: given, sealed
-	uint32_t line;			// of the file, for errors
+	enum coll_kind collective;	 // ring (the first three), collective
+	enum coll_algorithm algorithm;	 // collective; TRAFFIC_ALGORITHM_AUTO: coll_choose()
+	uint64_t bytes;			 // ring, collective
+	char model[SCENARIO_PATH_BYTES]; // model: a job's file or name
+	const struct plan *plan;	 // model: what it says; given
+	char file[SCENARIO_PATH_BYTES];	 // goal, trace
+	ps_t unit_ps;			 // goal: of a computation
+	const struct program *program;	 // goal, trace: given, sealed
+	uint32_t line;			 // of the file, for errors
 };
 
 // Behind the algorithms: what NCCL would take.
@@ -76,16 +79,19 @@ struct traffic_config {
 	uint32_t axes;		  // ring: a bit for each axis of a torus; 0 = one ring
 	struct ring_config ring;  // ring, model, trace; of a collective: ranks (of a ring, too),
 				  // channels, chunk_bytes_max
-	char model[SCENARIO_NAME_BYTES];  // model: preset name
-	char trace[SCENARIO_PATH_BYTES];  // trace: file
-	char matrix[SCENARIO_PATH_BYTES]; // matrix: file
-	ps_t start_unit_ps;		  // matrix: of a start
-	ps_t signal_delay_ps;		  // matrix: of a trigger between hosts; 0 = auto
-	char file[SCENARIO_PATH_BYTES];	  // goal: file
-	ps_t unit_ps;			  // goal: of a computation
-	const struct program *program;	  // goal, trace: given, sealed, in place of a file; or NULL
-	bool has_auto_channels;		  // ring.channels was not given
-	uint32_t buckets, steps;	  // gradients
+	char model[SCENARIO_PATH_BYTES];   // model: a job's file or name
+	const struct plan *plan;	   // model: what it says; given; or NULL
+	uint32_t model_line, model_column; // of `model`
+	bool is_model_set;		   // by the command line: model_line is its number
+	char trace[SCENARIO_PATH_BYTES];   // trace: file
+	char matrix[SCENARIO_PATH_BYTES];  // matrix: file
+	ps_t start_unit_ps;		   // matrix: of a start
+	ps_t signal_delay_ps;		   // matrix: of a trigger between hosts; 0 = auto
+	char file[SCENARIO_PATH_BYTES];	   // goal: file
+	ps_t unit_ps;			   // goal: of a computation
+	const struct program *program; // goal, trace: given, sealed, in place of a file; or NULL
+	bool has_auto_channels;	       // ring.channels was not given
+	uint32_t buckets, steps;       // gradients
 	ps_t forward_ps, backward_ps, update_ps; // gradients: gradients.h
 	bool is_outside; // gradients: computations end when a device says so, not after their time
 };

@@ -2,9 +2,7 @@
 // A model and how a job cuts it: what lies on each rank, which collectives move it, and how large
 // they are. From dimensions alone; no fabric is known here.
 //
-//   architecture.c  dimensions of published models, parameters of a layer's parts
-//   plan.c          which layers lie where, parameters of a rank, checks    plan_bucket.c  buckets
-//   as Megatron-LM's distributed data parallel makes them, messages of a step
+//   architecture.c  parts of a layer    plan.c  which layers lie where    plan_bucket.c  what moves
 #pragma once
 
 #include <stdbool.h>
@@ -12,6 +10,7 @@
 
 #include <weft/core/refusal.h>
 #include <weft/core/time.h>
+#include <weft/workload/plan_input.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,20 +21,31 @@ struct architecture {
 	const char *name;
 	uint32_t layers, hidden, vocab;
 	uint32_t heads, kv_heads, head_dim;
-	uint32_t ffn;		     // of a layer without experts
-	bool is_gated;		     // two matrices before the activation
-	bool has_bias;		     // of matrices
-	uint32_t norm_vectors;	     // 1 = RMS, 2 = with a bias
-	bool is_tied;		     // the output matrix is the embedding
-	uint32_t sinks;		     // attention sinks: one number a head
-	uint64_t extra_first_params; // positions and token types, whole on each tensor rank
-	uint64_t extra_last_params;  // heads beyond the output matrix, whole on each tensor rank
-	uint32_t output_bias;	     // 1 = the output has one a word
+	uint32_t ffn;			 // of a layer without experts
+	bool is_gated;			 // two matrices before the activation
+	bool has_bias, has_qkv_bias;	 // of all matrices; of those of queries, keys and values
+	uint32_t norm_vectors;		 // 1 = RMS, 2 = with a bias
+	uint32_t post_norms, head_norms; // a layer's beyond two; its norms as wide as a head
+	bool is_tied;			 // the output matrix is the embedding
+	uint32_t sinks;			 // attention sinks: one number a head
+	uint64_t extra_first_params;	 // positions and token types, whole on each tensor rank
+	uint64_t extra_last_params; // heads beyond the output matrix, whole on each tensor rank
+	uint32_t output_bias;	    // 1 = the output has one a word
 	// latent attention: ranks of the projections, and the parts of a head
 	uint32_t query_rank, kv_rank, rope_dim, value_dim;
 	// experts
 	uint32_t experts, experts_per_token, expert_ffn, shared_ffn;
 	uint32_t dense_layers; // the first ones, which have none
+};
+
+// How replicas share parameters, gradients and the optimizer's state.
+enum sharding {
+	SHARDING_MEGATRON, // as has_distributed_optimizer says
+	SHARDING_DDP,	   // PyTorch's DistributedDataParallel: all-reduce of buckets of bytes
+	SHARDING_ZERO1,	   // DeepSpeed: the optimizer's state is cut
+	SHARDING_ZERO2,	   // and gradients
+	SHARDING_FSDP,	   // and parameters: PyTorch's FSDP, DeepSpeed's ZeRO-3
+	SHARDING_COUNT
 };
 
 // How it is cut, and what a step is.
@@ -49,14 +59,18 @@ struct parallel {
 	bool has_distributed_optimizer; // reduce-scatter and all-gather, else all-reduce
 	uint64_t bucket_params;		// 0 = Megatron's rule
 	bool is_aligned;		// stages reduce together, and a cell's buckets at its end
-	const char *order;		// of ranks, the innermost first: "tp-cp-ep-pp-dp"
+	enum sharding sharding;		// other than Megatron's: one stage, and is_aligned false
+	uint64_t bucket_bytes, first_bucket_bytes; // DDP: of gradients, the first one to be ready
+	bool is_reduced_each; // every micro-batch's gradients are reduced, else those of all
+	bool is_resharded;    // FSDP: parameters go after a forward, and are gathered again
+	uint32_t prefetch;    // FSDP: units that are gathered before the one in hand has ended
+	const char *order;    // of ranks, the innermost first: "tp-cp-ep-pp-dp"
 };
 
 // What computation takes; fitted, never published.
 struct timing {
 	ps_t forward_ps, backward_ps; // one micro-batch through one cell with `slots` layers
-	ps_t other_ps; // of a step: optimizer, norms, quantisation, waiting: all that is no
-		       // pipeline and no exposed communication
+	ps_t other_ps;	    // of a step: all that is no pipeline and no exposed communication
 	const char *origin; // what these three are calibrated by, or come from
 	bool is_assumed;    // nobody measured a step of it
 };
@@ -68,45 +82,18 @@ struct plan {
 	struct timing timing; // all 0 where nobody fitted them
 	ps_t published_ps;    // step time that was published for it; 0 = none
 	const char *source;   // where
+	uint32_t input_count;
+	const struct plan_input *inputs;
 };
 
-// Times fitted to two logs of the Llama cut on GB200 alone: for predictions of other runs.
-extern const struct timing timing_from_logs;
-
-// Whether a plan cuts the model as the jobs of these logs do, so that its cells take as long.
-bool plan_is_of_logs(const struct plan *plan);
-
-// Published jobs; `plan_all` ends with NULL.
-extern const struct plan *const plan_all[];
-const struct plan *plan_find(const char *name);
-extern const struct architecture *const architecture_all[];
-const struct architecture *architecture_find(const char *name);
-
-// A plan of one's own: begins as a published one, or with all sizes missing ("custom").
-struct plan_draft {
-	struct plan plan; // points to `architecture`
-	struct architecture architecture;
-};
-
-// -ENOENT when there is no plan of that name.
-int plan_begin(struct plan_draft *ret, const char *name, struct refusal *refusal);
-
-// One size that may be set: "hidden", "tp", ...
-struct plan_key {
-	const char *name, *text;
-	uint32_t offset; // in struct plan_draft
-	uint8_t bytes;	 // of the field: 1 (0 or 1), 4 or 8
-	bool is_needed;	 // may not be 0
-};
-
-// All keys, ended by one whose name is NULL.
-const struct plan_key *plan_keys(void);
-
-// Sets one, "hidden=8192". -EINVAL with a reason: no such key, not a whole number, too large.
-int plan_set(struct plan_draft *draft, const char *text, struct refusal *refusal);
+// Whether a plan cuts the model as another does, so that its cells take as long.
+bool plan_is_cut_as(const struct plan *plan, const struct plan *other);
 
 // -EINVAL with a reason when the cut does not fit the model.
 int plan_check(const struct plan *plan, struct refusal *refusal);
+
+// The same, with the size of plan_keys() (plan_draft.h) that is to blame.
+int plan_check_size(const struct plan *plan, const char **ret_size, struct refusal *refusal);
 
 // The same job on so many ranks: replicas make the difference, and what was published is no longer
 // about it. -EINVAL when they are no whole number of replicas.
@@ -168,6 +155,19 @@ bool plan_bucket_next(const struct plan *plan, uint32_t stage, uint32_t chunk, b
 
 // Bucket size in parameters that holds: the plan's, or Megatron's max(40 M, 1 M x ranks).
 uint64_t plan_bucket_params(const struct plan *plan, bool is_expert);
+
+// How often a bucket is reduced and gathered in a step.
+uint32_t plan_reduces(const struct plan *plan);
+uint32_t plan_gathers(const struct plan *plan);
+
+// Whether collectives lie between the computations of micro-batches.
+bool plan_is_interleaved(const struct plan *plan);
+
+// Bytes that a rank holds through a step; the optimizer is Adam: a copy of 4 bytes, two moments.
+struct plan_memory {
+	uint64_t params, grads, optimizer;
+};
+void plan_memory(const struct plan *plan, uint32_t stage, struct plan_memory *ret);
 
 // What moves along a dimension of the cut.
 enum message_kind {

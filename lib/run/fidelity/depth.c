@@ -10,6 +10,9 @@
 
 #include "record_step.h"
 #include <weft/run/depth.h>
+#include <weft/run/plan_files.h>
+
+#define LOGS_PLAN "llama-3.1-405b-gb200-2560" // its times are fitted to two logs of GB200 alone
 
 const struct depth_input depth_inputs[] = {
 	{INPUT_ASSUMED,
@@ -83,10 +86,12 @@ static int run_cases(struct depth *depth, struct refusal *refusal)
 	}
 	find_culprits(depth);
 	predicted = cases[0];
-	predicted.plan.timing = timing_from_logs;
-	depth->has_prediction = plan_is_of_logs(&depth->world.plan);
+	if (rc == 0)
+		rc = plan_files_find(&depth->logs, LOGS_PLAN, NULL, refusal);
+	depth->has_prediction = rc == 0 && plan_is_cut_as(&depth->world.plan, depth->logs);
 	if (rc < 0 || !depth->has_prediction)
 		return rc;
+	predicted.plan.timing = depth->logs->timing;
 	return schedule_expose(&depth->predicted, &predicted.plan, &predicted.setup, NULL, refusal);
 }
 
@@ -130,6 +135,11 @@ int depth_prepare(struct call *call, struct world_step *world)
 		return rc;
 	if (step_has_jitter(&world->setup) || world->setup.slow_replica > 0)
 		world->setup.replicas = world->plan.parallel.dp;
+	if (world->setup.replicas > 1 && plan_is_interleaved(&world->plan))
+		return refuse(refusal, -EINVAL,
+			      "replicas that differ (--jitter, --slow gpuN) are known where a step "
+			      "gathers and reduces once, not between the units of each micro-batch",
+			      0, 0, 0);
 	return 0;
 }
 
@@ -285,8 +295,8 @@ static void print_published(const struct depth *depth)
 		printf(", %+.2f %% off the published %.1f ms", percent(step - published, published),
 		       ms(published));
 	printf("\n    exposed %.3f ms, other %.3f ms, %.3f ms a slot\n",
-	       ms(depth_exposed(&depth->predicted)), ms(timing_from_logs.other_ps),
-	       ms(timing_from_logs.forward_ps + timing_from_logs.backward_ps));
+	       ms(depth_exposed(&depth->predicted)), ms(depth->logs->timing.other_ps),
+	       ms(depth->logs->timing.forward_ps + depth->logs->timing.backward_ps));
 }
 
 void depth_print_inputs(const struct call *call, const struct plan *plan)
@@ -295,6 +305,10 @@ void depth_print_inputs(const struct call *call, const struct plan *plan)
 	const struct scenario *scenario = &call->scenario;
 	printf("\n  It rests on\n    %-11s %s\n",
 	       plan->timing.is_assumed ? "assumed" : "calibrated", plan->timing.origin);
+	for (uint32_t i = 0; i < plan->input_count; i++)
+		if (!plan_input_is_of(&plan->inputs[i], "times.forward"))
+			printf("    %-11s %s: %s\n", names[plan->inputs[i].origin],
+			       plan->inputs[i].of, plan->inputs[i].text);
 	for (uint32_t i = 0; i < scenario->input_count; i++)
 		printf("    %-11s %s\n", names[scenario->inputs[i].origin],
 		       scenario->inputs[i].text);

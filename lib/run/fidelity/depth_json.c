@@ -127,7 +127,7 @@ static json_t *prediction_of(const struct depth *depth)
 		return json_null();
 	json_t *to = json_object();
 	put_times(to, &depth->predicted);
-	put_timing(to, &timing_from_logs);
+	put_timing(to, &depth->logs->timing);
 	put(to, "published_ps", published > 0 ? json_integer(published) : json_null());
 	return to;
 }

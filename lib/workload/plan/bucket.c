@@ -147,11 +147,109 @@ static void put_cell(struct bucket_writer *writer, const struct plan *plan,
 	label_cell(writer, first, is_cut);
 }
 
+// ---------------------------------------------------------------- of each micro-batch
+
+// One forward or backward that begins at `begin`: gathers run `prefetch` units ahead, reduces
+// behind each unit.
+struct pass {
+	const struct plan *plan;
+	struct bucket_writer *writer;
+	bool is_expert, is_backward, is_gathered, is_reduced;
+	uint32_t count; // of units
+	ps_t begin;
+};
+
+// When the computation of unit `at` of a pass begins, in an ideal pass; of `count`: its end.
+static ps_t unit_ps(const struct pass *pass, uint32_t at)
+{
+	const struct timing *timing = &pass->plan->timing;
+	ps_t time = pass->is_backward ? timing->backward_ps : timing->forward_ps;
+	uint32_t parts = plan_part_count(pass->plan, 0, 0), left = parts, low = parts;
+	struct plan_bucket unit;
+	uint32_t number = pass->is_backward ? at : pass->count - at;
+	for (uint32_t i = 0; i < number; i++) {
+		plan_bucket_next(pass->plan, 0, 0, pass->is_expert, &left, &unit);
+		low = left;
+	}
+	uint64_t done = pass->is_backward ? step_ready_ppm(pass->plan, 0, 0, low)
+					  : step_forward_ppm(pass->plan, 0, 0, low);
+	if (at == 0 || at >= pass->count)
+		return pass->begin + (at == 0 ? 0 : time);
+	return pass->begin + (ps_t)((__int128)time * done / PPM);
+}
+
+static void put_unit(const struct pass *pass, uint32_t at, enum collective_kind kind,
+		     ps_t release_ps)
+{
+	const struct parallel *cut = &pass->plan->parallel;
+	uint32_t left = plan_part_count(pass->plan, 0, 0);
+	uint32_t number = pass->is_backward ? at : pass->count - 1 - at;
+	struct plan_bucket unit;
+	for (uint32_t i = 0; i <= number; i++)
+		plan_bucket_next(pass->plan, 0, 0, pass->is_expert, &left, &unit);
+	struct bucket bucket = {
+		.kind = kind,
+		.siblings = 1,
+		.release_ps = release_ps,
+		.bytes = unit.padded *
+			(kind == COLLECTIVE_ALL_GATHER ? cut->param_bytes : cut->grad_bytes)};
+	label(&bucket, number + 1);
+	put(pass->writer, &bucket);
+}
+
+static void put_pass(const struct pass *pass)
+{
+	const struct parallel *cut = &pass->plan->parallel;
+	enum collective_kind reduce = cut->has_distributed_optimizer ? COLLECTIVE_REDUCE_SCATTER
+								     : COLLECTIVE_ALL_REDUCE;
+	uint32_t gathered = 0;
+	for (uint32_t at = 0; at < pass->count; at++) {
+		for (;
+		     pass->is_gathered && gathered < pass->count && gathered <= at + cut->prefetch;
+		     gathered++)
+			put_unit(pass, gathered, COLLECTIVE_ALL_GATHER, unit_ps(pass, at));
+		if (pass->is_reduced)
+			put_unit(pass, at, reduce, unit_ps(pass, at + 1));
+	}
+}
+
+static uint32_t count_units(const struct plan *plan, bool is_expert)
+{
+	struct plan_bucket unit;
+	uint32_t count = 0, left = plan_part_count(plan, 0, 0);
+	while (plan_bucket_next(plan, 0, 0, is_expert, &left, &unit))
+		count++;
+	return count;
+}
+
+static uint32_t list_passes(const struct plan *plan, bool is_expert, struct bucket_writer *writer)
+{
+	const struct parallel *cut = &plan->parallel;
+	const struct timing *timing = &plan->timing;
+	bool is_fsdp = cut->sharding == SHARDING_FSDP;
+	struct pass pass = {.plan = plan, .writer = writer, .is_expert = is_expert};
+	pass.count = count_units(plan, is_expert);
+	for (uint32_t i = 0; i < cut->micro_batches; i++) {
+		pass.begin = (ps_t)i * (timing->forward_ps + timing->backward_ps);
+		pass.is_backward = pass.is_reduced = false;
+		pass.is_gathered = is_fsdp || (i == 0 && cut->has_distributed_optimizer);
+		put_pass(&pass);
+		pass.begin += timing->forward_ps;
+		pass.is_backward = true;
+		pass.is_gathered = is_fsdp && cut->is_resharded;
+		pass.is_reduced = cut->is_reduced_each || i + 1 == cut->micro_batches;
+		put_pass(&pass);
+	}
+	return writer->count;
+}
+
 uint32_t bucket_list(const struct plan *plan, uint32_t stage, bool is_expert, struct bucket *ret,
 		     uint32_t max)
 {
 	const struct parallel *cut = &plan->parallel;
 	struct bucket_writer writer = {.to = ret, .max = max};
+	if (plan_is_interleaved(plan))
+		return list_passes(plan, is_expert, &writer);
 	struct bucket like = {.kind = COLLECTIVE_ALL_GATHER, .stage = stage};
 	for (like.chunk = 0; cut->has_distributed_optimizer && like.chunk < cut->vpp; like.chunk++)
 		put_cell(&writer, plan, &like, is_expert);

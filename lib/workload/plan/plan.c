@@ -7,19 +7,20 @@
 #include <errno.h>
 #include <string.h>
 
-#include "presets.h"
+#include "plan_keys.h"
 
 #define RANKS_MAX (UINT32_C(1) << 20)
 #define LAYERS_MAX 4096u
 #define EXPERTS_MAX 65536u			// over all layers
 #define AMOUNT_MAX ((unsigned __int128)1 << 56) // so that sums stay in 64 bits
 
-const struct plan *plan_find(const char *name)
+bool plan_is_cut_as(const struct plan *plan, const struct plan *other)
 {
-	for (const struct plan *const *at = plan_all; *at != NULL; at++)
-		if (strcmp((*at)->name, name) == 0)
-			return *at;
-	return NULL;
+	const struct parallel *cut = &plan->parallel, *its = &other->parallel;
+	return strcmp(plan->architecture->name, other->architecture->name) == 0 &&
+		cut->tp == its->tp && cut->cp == its->cp && cut->pp == its->pp &&
+		cut->vpp == its->vpp && cut->samples == its->samples &&
+		cut->sequence == its->sequence;
 }
 
 uint32_t plan_ranks(const struct plan *plan)
@@ -47,19 +48,40 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-// Nothing that is added up later may be too large for it.
-static int check_amounts(const struct architecture *of, const struct parallel *cut,
-			 struct refusal *refusal)
+// What is checked, and the size that is to blame.
+struct checked {
+	const struct plan *plan;
+	const struct architecture *of;
+	const struct parallel *cut;
+	const char *size; // of plan_keys()
+	struct refusal *refusal;
+};
+
+static int blame(struct checked *checked, const char *size, const char *text, int64_t first,
+		 int64_t second, int64_t third)
 {
+	checked->size = size;
+	return refuse(checked->refusal, -EINVAL, text, first, second, third);
+}
+
+// Nothing that is added up later may be too large for it.
+static int check_amounts(struct checked *checked)
+{
+	const struct architecture *of = checked->of;
+	const struct parallel *cut = checked->cut;
 	uint64_t heads = ((uint64_t)of->heads + of->kv_heads) * (of->head_dim + of->rope_dim);
 	uint64_t width = larger(larger(of->ffn, of->expert_ffn), larger(of->shared_ffn, heads));
 	width = larger(width, (uint64_t)of->heads * larger(of->value_dim, of->query_rank));
 	if (of->layers > LAYERS_MAX || (uint64_t)of->layers * of->experts > EXPERTS_MAX)
-		return refuse(refusal, -EINVAL,
-			      "at most % layers, and % experts in all layers together", LAYERS_MAX,
-			      EXPERTS_MAX);
+		return blame(checked, of->layers > LAYERS_MAX ? "layers" : "experts",
+			     "at most % layers, and % experts in all layers together", LAYERS_MAX,
+			     EXPERTS_MAX, 0);
 	if (cut->grad_bytes > 16 || cut->param_bytes > 16 || cut->activation_bytes > 16)
-		return refuse(refusal, -EINVAL, "a number has at most 16 bytes on the wire");
+		return blame(checked,
+			     cut->grad_bytes > 16	     ? "grad_bytes"
+				     : cut->param_bytes > 16 ? "param_bytes"
+							     : "activation_bytes",
+			     "a number has at most 16 bytes on the wire", 0, 0, 0);
 	unsigned __int128 layer = (unsigned __int128)(of->experts + 4) * width * 4;
 	unsigned __int128 moved = (unsigned __int128)cut->sequence * cut->samples *
 		cut->micro_batches;
@@ -68,106 +90,134 @@ static int check_amounts(const struct architecture *of, const struct parallel *c
 	if (layer * of->hidden > AMOUNT_MAX / of->layers ||
 	    moved > AMOUNT_MAX / of->layers / 1000 || row > AMOUNT_MAX ||
 	    moved * of->layers * 1000 > AMOUNT_MAX / row)
-		return refuse(refusal, -EINVAL,
-			      "a model or a step of this size is beyond counting");
+		return blame(checked, "hidden", "a model or a step of this size is beyond counting",
+			     0, 0, 0);
 	return 0;
 }
 
-static int check_ranks(const struct parallel *cut, struct refusal *refusal)
+static int check_ranks(struct checked *checked)
 {
+	const struct parallel *cut = checked->cut;
 	if ((uint64_t)cut->tp * cut->cp > RANKS_MAX || (uint64_t)cut->pp * cut->dp > RANKS_MAX ||
 	    (uint64_t)cut->tp * cut->cp * cut->pp * cut->dp > RANKS_MAX)
-		return refuse(refusal, -EINVAL, "a job has at most % ranks", RANKS_MAX);
+		return blame(checked, "dp", "a job has at most % ranks", RANKS_MAX, 0, 0);
 	return 0;
 }
 
-static int check_tensor(const struct architecture *of, const struct parallel *cut,
-			struct refusal *refusal)
+static int check_tensor(struct checked *checked)
 {
+	const struct architecture *of = checked->of;
+	const struct parallel *cut = checked->cut;
 	const struct {
 		uint32_t size;
-		const char *text;
+		const char *name, *text;
 	} cuts[] = {
-		{of->heads, "% heads do not divide by % tensor ranks"},
-		{of->kv_rank > 0 ? 0 : of->kv_heads,
+		{of->heads, "heads", "% heads do not divide by % tensor ranks"},
+		{of->kv_rank > 0 ? 0 : of->kv_heads, "kv_heads",
 		 "% heads of keys and values do not divide by % tensor ranks"},
-		{of->ffn, "a feed-forward of % does not divide by % tensor ranks"},
-		{of->shared_ffn, "a shared expert of % does not divide by % tensor ranks"},
+		{of->ffn, "ffn", "a feed-forward of % does not divide by % tensor ranks"},
+		{of->shared_ffn, "shared_ffn",
+		 "a shared expert of % does not divide by % tensor ranks"},
 	};
 	for (uint32_t i = 0; i < sizeof(cuts) / sizeof(*cuts); i++)
 		if (cuts[i].size % cut->tp != 0)
-			return refuse(refusal, -EINVAL, cuts[i].text, cuts[i].size, cut->tp);
+			return blame(checked, cuts[i].name, cuts[i].text, cuts[i].size, cut->tp, 0);
 	if (cut->sequence % (cut->tp * cut->cp) != 0)
-		return refuse(
-			refusal, -EINVAL,
-			"a sequence of % tokens does not divide by % tensor and context ranks",
-			cut->sequence, cut->tp * cut->cp);
+		return blame(checked, "sequence",
+			     "a sequence of % tokens does not divide by % tensor and context ranks",
+			     cut->sequence, cut->tp * cut->cp, 0);
 	return 0;
 }
 
-static int check_experts(const struct plan *plan, struct refusal *refusal)
+static int check_experts(struct checked *checked)
 {
-	const struct architecture *of = plan->architecture;
-	const struct parallel *cut = &plan->parallel;
+	const struct architecture *of = checked->of;
+	const struct parallel *cut = checked->cut;
 	if (of->experts == 0 && cut->ep > 1)
-		return refuse(refusal, -EINVAL, "% expert ranks, but the model has no experts",
-			      cut->ep);
+		return blame(checked, "ep", "% expert ranks, but the model has no experts", cut->ep,
+			     0, 0);
 	if (of->experts == 0)
-		return of->ffn > 0
-			? 0
-			: refuse(refusal, -EINVAL, "a model without experts needs a feed-forward");
+		return of->ffn > 0 ? 0
+				   : blame(checked, "ffn",
+					   "a model without experts needs a feed-forward", 0, 0, 0);
 	if (of->expert_ffn == 0 || of->experts_per_token == 0 ||
 	    of->experts_per_token > of->experts || of->experts % cut->ep != 0)
-		return refuse(refusal, -EINVAL,
-			      "% experts, % a token, do not fit % expert ranks, or have no size",
-			      of->experts, of->experts_per_token, cut->ep);
+		return blame(checked, "experts",
+			     "% experts, % a token, do not fit % expert ranks, or have no size",
+			     of->experts, of->experts_per_token, cut->ep);
 	if (of->dense_layers > 0 && of->ffn == 0)
-		return refuse(refusal, -EINVAL, "% layers without experts need a feed-forward",
-			      of->dense_layers);
-	uint32_t each = plan_ranks(plan) / cut->pp;
+		return blame(checked, "dense_layers",
+			     "% layers without experts need a feed-forward", of->dense_layers, 0,
+			     0);
+	uint32_t each = plan_ranks(checked->plan) / cut->pp;
 	if (each % cut->ep != 0)
-		return refuse(refusal, -EINVAL, "% ranks of a stage do not divide by % of experts",
-			      each, cut->ep);
+		return blame(checked, "ep", "% ranks of a stage do not divide by % of experts",
+			     each, cut->ep, 0);
 	return 0;
 }
 
-static int check_cells(const struct architecture *of, const struct parallel *cut,
-		       struct refusal *refusal)
+// Only Megatron's own way is known with a pipeline, where it hides one collective behind another
+// stage's work.
+static int check_sharding(struct checked *checked)
 {
+	const struct parallel *cut = checked->cut;
+	if (cut->sharding == SHARDING_MEGATRON)
+		return cut->is_reduced_each ? blame(checked, "is_reduced_each",
+						    "Megatron-LM reduces once a step", 0, 0, 0)
+					    : 0;
+	if (cut->pp > 1)
+		return blame(checked, "pp",
+			     "% stages: a pipeline is reduced as Megatron-LM does, DDP, ZeRO and "
+			     "FSDP are for one stage here",
+			     cut->pp, 0, 0);
+	if (cut->is_aligned)
+		return blame(checked, "is_aligned", "there is no other stage to wait for", 0, 0, 0);
+	return 0;
+}
+
+static int check_cells(struct checked *checked)
+{
+	const struct architecture *of = checked->of;
+	const struct parallel *cut = checked->cut;
 	uint64_t cells = (uint64_t)cut->pp * cut->vpp, ends = 0, left = of->layers;
+	const char *end = cut->layers_first > 0 ? "layers_first" : "layers_last";
 	if (cut->vpp > 1 && cut->pp == 1)
-		return refuse(refusal, -EINVAL, "% chunks a stage need more than one stage",
-			      cut->vpp);
+		return blame(checked, "vpp", "% chunks a stage need more than one stage", cut->vpp,
+			     0, 0);
 	if (cut->vpp > 1 && cut->micro_batches % cut->pp != 0)
-		return refuse(refusal, -EINVAL,
-			      "interleaved: % micro-batches must divide by % stages",
-			      cut->micro_batches, cut->pp);
+		return blame(checked, "micro_batches",
+			     "interleaved: % micro-batches must divide by % stages",
+			     cut->micro_batches, cut->pp, 0);
 	if (cells == 1 && cut->layers_first + cut->layers_last > 0)
-		return refuse(refusal, -EINVAL, "one cell has all layers");
+		return blame(checked, end, "one cell has all layers", 0, 0, 0);
 	ends = (cut->layers_first > 0) + (cut->layers_last > 0);
 	if (cut->layers_first >= left || cut->layers_last >= left - cut->layers_first)
-		return refuse(refusal, -EINVAL, "the first and last cell have all % layers",
-			      of->layers);
+		return blame(checked, end, "the first and last cell have all % layers", of->layers,
+			     0, 0);
 	left -= cut->layers_first + cut->layers_last;
 	if (cells == ends || left % (cells - ends) != 0)
-		return refuse(refusal, -EINVAL, "% layers do not divide by % cells", (int64_t)left,
-			      (int64_t)(cells - ends));
+		return blame(checked, "layers", "% layers do not divide by % cells", (int64_t)left,
+			     (int64_t)(cells - ends), 0);
 	return 0;
+}
+
+int plan_check_size(const struct plan *plan, const char **ret_size, struct refusal *refusal)
+{
+	static int (*const checks[])(struct checked *) = {check_ranks,	check_amounts,
+							  check_tensor, check_experts,
+							  check_cells,	check_sharding};
+	struct checked checked = {plan, plan->architecture, &plan->parallel, NULL, refusal};
+	int rc = plan_check_sizes(plan, &checked.size, refusal);
+	for (size_t i = 0; rc == 0 && i < sizeof(checks) / sizeof(*checks); i++)
+		rc = checks[i](&checked);
+	*ret_size = checked.size;
+	return rc;
 }
 
 int plan_check(const struct plan *plan, struct refusal *refusal)
 {
-	const struct architecture *of = plan->architecture;
-	int rc = plan_check_sizes(plan, refusal);
-	if (rc == 0)
-		rc = check_ranks(&plan->parallel, refusal);
-	if (rc == 0)
-		rc = check_amounts(of, &plan->parallel, refusal);
-	if (rc == 0)
-		rc = check_tensor(of, &plan->parallel, refusal);
-	if (rc == 0)
-		rc = check_experts(plan, refusal);
-	return rc == 0 ? check_cells(of, &plan->parallel, refusal) : rc;
+	const char *size;
+	return plan_check_size(plan, &size, refusal);
 }
 
 int plan_resize(struct plan *ret, const struct plan *plan, uint32_t ranks, struct refusal *refusal)
@@ -294,6 +344,21 @@ bool plan_part(const struct plan *plan, uint32_t stage, uint32_t chunk, uint32_t
 		index -= count;
 	}
 	return is_last(plan, stage, chunk) && index == 0 && tail_part(plan, ret);
+}
+
+uint32_t plan_part_unit(const struct plan *plan, uint32_t stage, uint32_t chunk, uint32_t index)
+{
+	uint32_t layer = layer_first(plan, stage, chunk);
+	uint32_t end = layer + plan_layers(plan, stage, chunk);
+	if (is_first(plan, stage, chunk) && index-- == 0)
+		return 0;
+	for (; layer < end; layer++) {
+		uint32_t count = layer_parts(plan, layer_is_moe(plan->architecture, layer));
+		if (index < count)
+			break;
+		index -= count;
+	}
+	return layer + 1;
 }
 
 uint64_t plan_cell_params(const struct plan *plan, uint32_t stage, uint32_t chunk, bool is_expert)

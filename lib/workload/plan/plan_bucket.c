@@ -4,16 +4,21 @@
 // bucket size, walking the parameters backwards; it makes one bucket of a cell but on the first
 // stage's first chunk; its own bucket size is max(40 M, 1 M x ranks) parameters; buckets of the
 // distributed optimizer are padded to a multiple of lcm(ranks, 128). Parameters of experts have
-// buffers and groups of their own.
-// Assumed: with sequence parallelism a layer's forward has two gathers and two scatters over the
-// tensor ranks and its backward six (inputs are gathered again for the gradients of weights);
-// context ranks pass keys and values round once forward and, with their gradients, twice backward.
+// buffers and groups of their own. PyTorch's DDP closes a bucket when its bytes first reach a
+// limit, 1 MiB for the first and 25 MiB for others, walking backwards; FSDP has a unit for each
+// layer, one for the embedding and one for what is behind the layers, and pads a unit to a multiple
+// of the ranks; DeepSpeed's buckets are of 500 M parameters. Assumed: with sequence parallelism a
+// layer's forward has two gathers and two scatters over the tensor ranks and its backward six
+// (inputs are gathered again for the gradients of weights); context ranks pass keys and values
+// round once forward and, with their gradients, twice backward.
 
-#include <weft/workload/plan.h>
+#include "plan_keys.h"
 
 #define PAD_PARAMS UINT64_C(128)
 #define RULE_PARAMS UINT64_C(40000000)
 #define RULE_PARAMS_PER_RANK UINT64_C(1000000)
+#define ZERO_PARAMS UINT64_C(500000000)
+#define OPTIMIZER_BYTES 12
 
 // ---------------------------------------------------------------- buckets
 
@@ -27,6 +32,8 @@ uint64_t plan_bucket_params(const struct plan *plan, bool is_expert)
 	uint64_t rule = RULE_PARAMS_PER_RANK * group_ranks(plan, is_expert);
 	if (plan->parallel.bucket_params > 0)
 		return plan->parallel.bucket_params;
+	if (plan->parallel.sharding == SHARDING_ZERO1 || plan->parallel.sharding == SHARDING_ZERO2)
+		return ZERO_PARAMS;
 	return rule > RULE_PARAMS ? rule : RULE_PARAMS;
 }
 
@@ -46,6 +53,8 @@ static uint64_t padded(const struct plan *plan, uint64_t params, bool is_expert)
 	uint64_t grain = ranks / greatest_divisor(ranks, PAD_PARAMS) * PAD_PARAMS;
 	if (!plan->parallel.has_distributed_optimizer)
 		return params;
+	if (plan->parallel.sharding != SHARDING_MEGATRON)
+		grain = ranks;
 	return (params + grain - 1) / grain * grain;
 }
 
@@ -58,15 +67,37 @@ uint32_t plan_part_count(const struct plan *plan, uint32_t stage, uint32_t chunk
 	return count;
 }
 
+// A bucket closes when it has so many parameters.
+static uint64_t limit(const struct plan *plan, uint32_t stage, uint32_t chunk, bool is_expert,
+		      bool is_first)
+{
+	const struct parallel *cut = &plan->parallel;
+	if (cut->sharding == SHARDING_FSDP || stage + chunk > 0)
+		return UINT64_MAX;
+	if (cut->sharding != SHARDING_DDP)
+		return plan_bucket_params(plan, is_expert);
+	uint64_t bytes = is_first ? cut->first_bucket_bytes : cut->bucket_bytes;
+	return (bytes + cut->grad_bytes - 1) / cut->grad_bytes;
+}
+
 bool plan_bucket_next(const struct plan *plan, uint32_t stage, uint32_t chunk, bool is_expert,
 		      uint32_t *left, struct plan_bucket *ret)
 {
-	bool is_cut = stage == 0 && chunk == 0;
-	uint64_t size = is_cut ? plan_bucket_params(plan, is_expert) : UINT64_MAX;
+	bool is_first = *left == plan_part_count(plan, stage, chunk);
+	uint64_t size = limit(plan, stage, chunk, is_expert, is_first);
+	bool is_by_unit = plan->parallel.sharding == SHARDING_FSDP;
+	uint32_t own = 0;
 	*ret = (struct plan_bucket){.is_expert = is_expert};
 	while (*left > 0 && ret->params < size) {
 		struct part part;
-		plan_part(plan, stage, chunk, --*left, &part);
+		plan_part(plan, stage, chunk, *left - 1, &part);
+		if (part.is_expert == is_expert && part.params > 0 && is_by_unit) {
+			uint32_t unit = plan_part_unit(plan, stage, chunk, *left - 1);
+			if (ret->parts > 0 && unit != own)
+				break;
+			own = unit;
+		}
+		--*left;
 		if (part.is_expert != is_expert || part.params == 0)
 			continue;
 		if (ret->parts++ == 0)
@@ -75,6 +106,47 @@ bool plan_bucket_next(const struct plan *plan, uint32_t stage, uint32_t chunk, b
 	}
 	ret->padded = padded(plan, ret->params, is_expert);
 	return ret->params > 0;
+}
+
+uint32_t plan_reduces(const struct plan *plan)
+{
+	return plan->parallel.is_reduced_each ? plan->parallel.micro_batches : 1;
+}
+
+uint32_t plan_gathers(const struct plan *plan)
+{
+	const struct parallel *cut = &plan->parallel;
+	if (cut->sharding == SHARDING_FSDP)
+		return cut->micro_batches * (cut->is_resharded ? 2 : 1);
+	return cut->has_distributed_optimizer ? 1 : 0;
+}
+
+bool plan_is_interleaved(const struct plan *plan)
+{
+	return plan->parallel.sharding == SHARDING_FSDP || plan->parallel.is_reduced_each;
+}
+
+// ---------------------------------------------------------------- memory
+
+static uint64_t shared(uint64_t bytes, uint64_t ranks)
+{
+	return (bytes + ranks - 1) / ranks;
+}
+
+void plan_memory(const struct plan *plan, uint32_t stage, struct plan_memory *ret)
+{
+	const struct parallel *cut = &plan->parallel;
+	bool is_optimizer_cut = cut->has_distributed_optimizer;
+	bool is_grad_cut = cut->sharding == SHARDING_ZERO2 || cut->sharding == SHARDING_FSDP;
+	*ret = (struct plan_memory){0};
+	for (int is_expert = 0; is_expert < 2; is_expert++) {
+		uint64_t params = plan_stage_params(plan, stage, is_expert != 0);
+		uint64_t ranks = group_ranks(plan, is_expert != 0);
+		ret->params += shared(params * cut->param_bytes,
+				      cut->sharding == SHARDING_FSDP ? ranks : 1);
+		ret->grads += shared(params * cut->grad_bytes, is_grad_cut ? ranks : 1);
+		ret->optimizer += shared(params * OPTIMIZER_BYTES, is_optimizer_cut ? ranks : 1);
+	}
 }
 
 // ---------------------------------------------------------------- messages
@@ -104,9 +176,8 @@ static void add_buckets(const struct plan *plan, uint32_t stage, uint32_t chunk,
 	if (group_ranks(plan, is_expert) < 2)
 		return;
 	while (plan_bucket_next(plan, stage, chunk, is_expert, &left, &bucket)) {
-		add(reduce, bucket.padded * cut->grad_bytes, 1);
-		if (cut->has_distributed_optimizer)
-			add(gather, bucket.padded * cut->param_bytes, 1);
+		add(reduce, bucket.padded * cut->grad_bytes, plan_reduces(plan));
+		add(gather, bucket.padded * cut->param_bytes, plan_gathers(plan));
 	}
 }
 

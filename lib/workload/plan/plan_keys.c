@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "presets.h"
+#include "plan_keys.h"
 
 #define SIZE_MAX_OF_ANY (UINT64_C(1) << 20) // products of three stay in 64 bits
 #define BUCKET_MAX (UINT64_C(1) << 40)
@@ -124,16 +124,11 @@ static const struct plan custom = {
 static const struct architecture custom_model = {
 	.name = "custom", .is_gated = true, .norm_vectors = 1};
 
-int plan_begin(struct plan_draft *ret, const char *name, struct refusal *refusal)
+void plan_begin(struct plan_draft *ret, const struct plan *from)
 {
-	const struct plan *from = plan_find(name);
-	bool is_custom = strcmp(name, "custom") == 0;
-	if (from == NULL && !is_custom)
-		return refuse(refusal, -ENOENT, "there is no plan of that name");
-	ret->plan = is_custom ? custom : *from;
-	ret->architecture = is_custom ? custom_model : *from->architecture;
+	ret->plan = from == NULL ? custom : *from;
+	ret->architecture = from == NULL ? custom_model : *from->architecture;
 	ret->plan.architecture = &ret->architecture;
-	return 0;
 }
 
 static void append(struct refusal *refusal, const char *text, size_t length)
@@ -185,11 +180,12 @@ int plan_set(struct plan_draft *draft, const char *text, struct refusal *refusal
 	return 0;
 }
 
-int plan_check_sizes(const struct plan *plan, struct refusal *refusal)
+int plan_check_sizes(const struct plan *plan, const char **ret_size, struct refusal *refusal)
 {
 	struct plan_draft draft = {.plan = *plan, .architecture = *plan->architecture};
 	for (const struct plan_key *key = keys; key->name != NULL; key++) {
 		uint64_t value = value_of(key, &draft);
+		*ret_size = key->name;
 		if (value == 0 && key->is_needed)
 			return refuse_key(refusal, "a plan needs its ", 0, 0, key->name,
 					  strlen(key->name));

@@ -112,23 +112,6 @@ static ps_t cell_ps(const struct step *step, const struct step_setup *setup, uin
 	return setup->is_silent ? time : time + outside_ps * cell->layers / cell->slots;
 }
 
-static ps_t collective_ps(const struct step_setup *setup, const struct step_bucket *bucket,
-			  bool is_gather)
-{
-	const struct step_collective of = {.is_gather = is_gather,
-					   .is_all = bucket->gather_bytes == 0,
-					   .is_expert = bucket->is_expert,
-					   .bytes = is_gather ? bucket->gather_bytes
-							      : bucket->reduce_bytes};
-	if (setup->is_silent)
-		return 0;
-	for (uint32_t i = 0; i < setup->collective_count; i++)
-		if (step_collective_is(&setup->collectives[i], &of))
-			return setup->collectives[i].time_ps;
-	ps_t time = step_collective_ps(setup, &of);
-	return time + (ps_t)((__int128)time * setup->collective_ppb / PPB);
-}
-
 // ---------------------------------------------------------------- gathers
 
 // Parameters are wanted in the order of forward.
@@ -148,7 +131,7 @@ static void gather(struct step *step, const struct step_setup *setup, uint32_t s
 		bucket->gathered_at = now;
 		if (bucket->gather_bytes == 0)
 			continue;
-		bucket->gathered_at = start + collective_ps(setup, bucket, true);
+		bucket->gathered_at = start + step_bucket_ps(setup, bucket, true);
 		at->network_at = bucket->gathered_at;
 	}
 }
@@ -161,12 +144,57 @@ static ps_t gated_forward(struct step *step, const struct step_cell *cell, struc
 	uint64_t used = 0;
 	for (uint32_t i = cell->bucket_count; i > 0; i--) {
 		const struct step_bucket *bucket = &step->cells.buckets[cell->bucket_first + i - 1];
-		ps_t gathered_at = bucket->gathered_at;
+		// ZeRO's parameters come behind the optimizer, all before a forward begins
+		ps_t gathered_at = step->plan->parallel.sharding == SHARDING_MEGATRON
+			? bucket->gathered_at
+			: step->stages[0].network_at;
 		stage->gather_wait_ps += ps_max(0, gathered_at - at);
 		at = ps_max(at, gathered_at) + step_share(time, bucket->forward_ppm, PPM);
 		used += bucket->forward_ppm;
 	}
 	return at + (used < PPM ? step_share(time, PPM - used, PPM) : 0);
+}
+
+// ---------------------------------------------------------------- between the units of a cell
+
+// A collective of `stage` that may begin at `now`, behind those before it. Returns its end.
+static ps_t communicate(const struct step_setup *setup, const struct step_bucket *bucket,
+			struct stage *stage, bool is_gather, ps_t now)
+{
+	stage->network_at = ps_max(stage->network_at, now) +
+		step_bucket_ps(setup, bucket, is_gather);
+	return stage->network_at;
+}
+
+// A forward or backward unit by unit: gathers are sent so many units ahead as the plan prefetches,
+// when the computation of a unit would begin; a reduce when its unit has ended. Returns the end.
+static ps_t run_units(struct step *step, const struct step_setup *setup, struct stage *stage,
+		      const struct step_cell *cell, const struct operation *operation, ps_t start,
+		      ps_t time)
+{
+	const struct step_traffic traffic = step_traffic(step->plan, operation);
+	uint32_t gathered = 0, ppm;
+	ps_t at = start;
+	for (uint32_t i = 0; i < cell->bucket_count; i++) {
+		for (; traffic.is_gathered && gathered < cell->bucket_count &&
+		     gathered <= i + traffic.prefetch;
+		     gathered++) {
+			struct step_bucket *next = step_unit(
+				&step->cells, cell, operation->is_backward, gathered, &ppm);
+			next->gathered_at = communicate(setup, next, stage, true, at);
+		}
+		struct step_bucket *unit = step_unit(&step->cells, cell, operation->is_backward, i,
+						     &ppm);
+		if (traffic.is_gathered) {
+			ps_t there = traffic.is_all_awaited ? stage->network_at : unit->gathered_at;
+			stage->gather_wait_ps += ps_max(0, there - at);
+			at = ps_max(at, there);
+		}
+		at += step_share(time, ppm, PPM);
+		if (traffic.is_reduced)
+			unit->reduced_at = communicate(setup, unit, stage, false, at);
+	}
+	return at;
 }
 
 // ---------------------------------------------------------------- operations
@@ -207,7 +235,9 @@ static void run_forward(struct step *step, const struct step_setup *setup, uint3
 	struct stage *stage = &step->stages[number];
 	const struct step_cell *cell = step_cell(&step->cells, number, operation.chunk);
 	ps_t time = cell_ps(step, setup, number, operation);
-	if (operation.micro_batch == 0) {
+	if (plan_is_interleaved(step->plan)) {
+		stage->free_at = run_units(step, setup, stage, cell, &operation, start, time);
+	} else if (operation.micro_batch == 0) {
 		if (operation.chunk + 1 < step->plan->parallel.vpp)
 			gather(step, setup, number, operation.chunk + 1, start);
 		stage->free_at = gated_forward(step, cell, stage, start, time);
@@ -253,11 +283,15 @@ static void run_backward(struct step *step, const struct step_setup *setup, uint
 	const struct parallel *cut = &step->plan->parallel;
 	struct stage *stage = &step->stages[number];
 	size_t cell = (size_t)number * cut->vpp + operation.chunk;
-	stage->free_at = start + cell_ps(step, setup, number, operation);
+	const struct step_cell *of = step_cell(&step->cells, number, operation.chunk);
+	ps_t time = cell_ps(step, setup, number, operation);
+	stage->free_at = plan_is_interleaved(step->plan)
+		? run_units(step, setup, stage, of, &operation, start, time)
+		: start + time;
 	*slot(step, step->backward_at, number, operation.chunk,
 	      operation.micro_batch) = stage->free_at;
 	stage->backwards++;
-	if (operation.micro_batch + 1 == cut->micro_batches) {
+	if (operation.micro_batch + 1 == cut->micro_batches && !plan_is_interleaved(step->plan)) {
 		step->fire_after[cell] = stage->backwards + number;
 		if (!cut->is_aligned)
 			release(step, number, operation.chunk, start, stage->free_at);
@@ -269,11 +303,13 @@ static void run_backward(struct step *step, const struct step_setup *setup, uint
 static ps_t reduce_all(struct step *step, const struct step_setup *setup, uint32_t number)
 {
 	ps_t network_at = step->stages[number].network_at;
+	if (plan_is_interleaved(step->plan))
+		return network_at; // they went between the backwards
 	for (uint32_t i = step->cells.chunks; i > 0; i--) {
 		struct step_cell *cell = step_cell(&step->cells, number, i - 1);
 		for (uint32_t j = 0; j < cell->bucket_count; j++) {
 			struct step_bucket *bucket = &step->cells.buckets[cell->bucket_first + j];
-			ps_t time = collective_ps(setup, bucket, false);
+			ps_t time = step_bucket_ps(setup, bucket, false);
 			bucket->reduce_begin = ps_max(network_at, bucket->released_at);
 			network_at = bucket->reduced_at = bucket->reduce_begin + time;
 		}
@@ -295,7 +331,8 @@ static void begin_replica(struct step *step, const struct step_setup *setup)
 		step->cells.cells[i].is_gathered = false;
 	for (uint32_t r = 0; r < cut->pp; r++) {
 		step->stages[r] = (struct stage){.operations = step_operations(cut)};
-		gather(step, setup, r, 0, 0);
+		if (!plan_is_interleaved(step->plan))
+			gather(step, setup, r, 0, 0);
 		if (cut->vpp > 1)
 			gather(step, setup, r, 1, 0);
 	}
@@ -439,7 +476,7 @@ bool step_gradient(const struct step *step, const struct step_setup *setup, uint
 		.ready_ppm = of->ready_ppm,
 		.is_expert = of->is_expert,
 		.gathered_at = of->gathered_at,
-		.gather_ps = of->gather_bytes > 0 ? collective_ps(setup, of, true) : 0,
+		.gather_ps = of->gather_bytes > 0 ? step_bucket_ps(setup, of, true) : 0,
 		.reduce_begin = of->reduce_begin,
 		.reduced_at = of->reduced_at};
 	return true;
@@ -448,7 +485,7 @@ bool step_gradient(const struct step *step, const struct step_setup *setup, uint
 uint32_t step_collectives(const struct step *step, struct step_collective *ret, uint32_t max)
 {
 	const struct parallel *cut = &step->plan->parallel;
-	return step_cells_collectives(&step->cells, cut->pp * cut->vpp, ret, max);
+	return step_cells_collectives(&step->cells, cut->pp * cut->vpp, step->plan, ret, max);
 }
 
 ps_t step_pipeline_ps(const struct plan *plan)

@@ -60,6 +60,29 @@ uint32_t step_ready_ppm(const struct plan *plan, uint32_t stage, uint32_t chunk,
 	return (uint32_t)shares_between(plan, stage, chunk, low, count).backward;
 }
 
+uint32_t step_forward_ppm(const struct plan *plan, uint32_t stage, uint32_t chunk, uint32_t low)
+{
+	return (uint32_t)shares_between(plan, stage, chunk, 0, low).forward;
+}
+
+// Shares end where the next unit's begin, and the last one has what is left.
+struct step_bucket *step_unit(const struct step_cells *cells, const struct step_cell *cell,
+			      bool is_backward, uint32_t at, uint32_t *ret_ppm)
+{
+	uint32_t last = cell->bucket_count - 1, before = 0;
+	struct step_bucket *list = cells->buckets + cell->bucket_first;
+	struct step_bucket *unit = &list[is_backward ? at : last - at];
+	if (is_backward) {
+		before = at > 0 ? list[at - 1].ready_ppm : 0;
+		*ret_ppm = (at == last ? 1000000 : unit->ready_ppm) - before;
+		return unit;
+	}
+	for (uint32_t i = last; at == last && i > 0; i--)
+		before += list[i].forward_ppm;
+	*ret_ppm = at == last ? 1000000 - before : unit->forward_ppm;
+	return unit;
+}
+
 static void place_bucket(struct step_cells *cells, struct step_cell *cell,
 			 const struct step_bucket *bucket)
 {

@@ -43,12 +43,25 @@ uint32_t step_bucket_count(const struct plan *plan);
 // in 10^-6.
 uint32_t step_ready_ppm(const struct plan *plan, uint32_t stage, uint32_t chunk, uint32_t low);
 
+// Share of a cell's forward before its parts from `low` on, in 10^-6.
+uint32_t step_forward_ppm(const struct plan *plan, uint32_t stage, uint32_t chunk, uint32_t low);
+
+// Unit `at` of a forward or a backward that has its collectives between the computations of units,
+// and its share of the cell's time.
+struct step_bucket *step_unit(const struct step_cells *cells, const struct step_cell *cell,
+			      bool is_backward, uint32_t at, uint32_t *ret_ppm);
+
 // Fills cells and buckets that have been drawn.
 void step_cells_fill(struct step_cells *cells, const struct plan *plan);
+
+// What a bucket's gather, or its reduce, takes: nothing when silent, else as it was measured or in
+// closed form.
+ps_t step_bucket_ps(const struct step_setup *setup, const struct step_bucket *bucket,
+		    bool is_gather);
 
 // Whether two are of one kind and size.
 bool step_collective_is(const struct step_collective *a, const struct step_collective *b);
 
 // The collectives of all cells, see step_collectives().
 uint32_t step_cells_collectives(const struct step_cells *cells, uint32_t cell_count,
-				struct step_collective *ret, uint32_t max);
+				const struct plan *plan, struct step_collective *ret, uint32_t max);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The collectives of a schedule as a list in which each kind and size stands once.
 
-#include "step_cells.h"
+#include "step_operation.h"
 
 bool step_collective_is(const struct step_collective *a, const struct step_collective *b)
 {
@@ -12,6 +12,23 @@ ps_t step_collective_ps(const struct step_setup *setup, const struct step_collec
 {
 	ps_t once = ring_time_ps(of->is_expert ? &setup->experts : &setup->dense, of->bytes);
 	return of->is_all ? 2 * once : once; // round the ring twice: a reduce-scatter, a gather
+}
+
+ps_t step_bucket_ps(const struct step_setup *setup, const struct step_bucket *bucket,
+		    bool is_gather)
+{
+	const struct step_collective of = {.is_gather = is_gather,
+					   .is_all = bucket->gather_bytes == 0,
+					   .is_expert = bucket->is_expert,
+					   .bytes = is_gather ? bucket->gather_bytes
+							      : bucket->reduce_bytes};
+	if (setup->is_silent)
+		return 0;
+	for (uint32_t i = 0; i < setup->collective_count; i++)
+		if (step_collective_is(&setup->collectives[i], &of))
+			return setup->collectives[i].time_ps;
+	ps_t time = step_collective_ps(setup, &of);
+	return time + (ps_t)((__int128)time * setup->collective_ppb / STEP_PPB);
 }
 
 struct list {
@@ -34,7 +51,7 @@ static void add(struct list *list, struct step_collective of)
 	uint32_t kept = list->count < list->max ? list->count : list->max, at;
 	for (at = 0; at < kept; at++) {
 		if (step_collective_is(&list->to[at], &of)) {
-			list->to[at].count++;
+			list->to[at].count += of.count;
 			return;
 		}
 	}
@@ -43,12 +60,11 @@ static void add(struct list *list, struct step_collective of)
 		return;
 	for (; at > 0 && goes_before(&of, &list->to[at - 1]); at--)
 		list->to[at] = list->to[at - 1];
-	of.count = 1;
 	list->to[at] = of;
 }
 
 uint32_t step_cells_collectives(const struct step_cells *cells, uint32_t cell_count,
-				struct step_collective *ret, uint32_t max)
+				const struct plan *plan, struct step_collective *ret, uint32_t max)
 {
 	struct list list = {.to = ret, .max = max};
 	for (uint32_t i = 0; i < cell_count; i++) {
@@ -56,12 +72,14 @@ uint32_t step_cells_collectives(const struct step_cells *cells, uint32_t cell_co
 		for (uint32_t j = 0; j < cell->bucket_count; j++) {
 			const struct step_bucket *bucket = &cells->buckets[cell->bucket_first + j];
 			add(&list,
-			    (struct step_collective){.is_all = bucket->gather_bytes == 0,
+			    (struct step_collective){.count = plan_reduces(plan),
+						     .is_all = bucket->gather_bytes == 0,
 						     .is_expert = bucket->is_expert,
 						     .bytes = bucket->reduce_bytes});
 			if (bucket->gather_bytes > 0)
 				add(&list,
-				    (struct step_collective){.is_gather = true,
+				    (struct step_collective){.count = plan_gathers(plan),
+							     .is_gather = true,
 							     .is_expert = bucket->is_expert,
 							     .bytes = bucket->gather_bytes});
 		}

@@ -47,6 +47,21 @@ struct operation step_operation(const struct parallel *cut, uint32_t stage, uint
 	return numbered(cut, index - all, true);
 }
 
+struct step_traffic step_traffic(const struct plan *plan, const struct operation *operation)
+{
+	const struct parallel *cut = &plan->parallel;
+	bool is_fsdp = cut->sharding == SHARDING_FSDP, is_backward = operation->is_backward;
+	bool is_last = operation->micro_batch + 1 == cut->micro_batches;
+	bool is_start = operation->micro_batch == 0 && !is_backward;
+	return (struct step_traffic){
+		.is_gathered = is_fsdp ? cut->is_resharded || !is_backward
+				       : is_start && cut->has_distributed_optimizer,
+		.is_reduced = is_backward && (cut->is_reduced_each || is_last),
+		.prefetch = is_fsdp ? cut->prefetch : UINT16_MAX,
+		.is_all_awaited = !is_fsdp, // ZeRO-2's come behind the optimizer
+	};
+}
+
 // ---------------------------------------------------------------- jitter
 
 #define UNIFORMS 12 // their sum has a standard deviation of one: Irwin and Hall

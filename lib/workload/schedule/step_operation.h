@@ -21,6 +21,14 @@ uint32_t step_operations(const struct parallel *cut);
 
 struct operation step_operation(const struct parallel *cut, uint32_t stage, uint32_t index);
 
+// What a forward or backward has between its units, where a plan's collectives are interleaved.
+struct step_traffic {
+	bool is_gathered, is_reduced;
+	uint32_t prefetch;   // units
+	bool is_all_awaited; // by the first unit
+};
+struct step_traffic step_traffic(const struct plan *plan, const struct operation *operation);
+
 // What one takes to compute; the dice depend on place and seed alone.
 ps_t step_compute_ps(const struct plan *plan, const struct step_cell *cell,
 		     const struct step_setup *setup, const struct step_place *place);

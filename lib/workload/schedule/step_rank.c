@@ -228,6 +228,8 @@ static void compute_gated(struct builder *builder, const struct step_cell *cell,
 {
 	uint64_t used = 0;
 	compute(builder, 0, input);
+	if (builder->plan->parallel.sharding != SHARDING_MEGATRON) // all at once, see step.c
+		compute(builder, 0, builder->communicated);
 	for (uint32_t i = cell->bucket_count; i > 0; i--) {
 		const struct step_bucket *bucket =
 			&builder->cells.buckets[cell->bucket_first + i - 1];
@@ -255,10 +257,42 @@ static void compute_releasing(struct builder *builder, const struct step_cell *c
 	}
 }
 
+// A forward or backward with collectives between its units: see run_units() in step.c.
+static void compute_units(struct builder *builder, const struct operation *operation, ps_t time,
+			  uint32_t input)
+{
+	const struct step_cell *cell = step_cell(&builder->cells, builder->stage, operation->chunk);
+	const struct step_traffic traffic = step_traffic(builder->plan, operation);
+	uint32_t gathered = 0, ppm;
+	compute(builder, 0, input);
+	for (uint32_t i = 0; i < cell->bucket_count; i++) {
+		for (; traffic.is_gathered && gathered < cell->bucket_count &&
+		     gathered <= i + traffic.prefetch;
+		     gathered++) {
+			struct step_bucket *next = step_unit(
+				&builder->cells, cell, operation->is_backward, gathered, &ppm);
+			next->gather_op = collective(builder, next, true, builder->computed,
+						     OP_NONE);
+		}
+		struct step_bucket *unit = step_unit(&builder->cells, cell, operation->is_backward,
+						     i, &ppm);
+		compute(builder, step_share(time, ppm, STEP_PPM),
+			!traffic.is_gathered		 ? OP_NONE
+				: traffic.is_all_awaited ? builder->communicated
+							 : unit->gather_op);
+		if (traffic.is_reduced)
+			collective(builder, unit, false, builder->computed, OP_NONE);
+	}
+}
+
 static void run_forward(struct builder *builder, struct operation operation, ps_t time)
 {
 	uint32_t chunk = operation.chunk, input = hear(builder, operation);
 	const struct step_cell *cell = step_cell(&builder->cells, builder->stage, chunk);
+	if (plan_is_interleaved(builder->plan)) {
+		compute_units(builder, &operation, time, input);
+		return;
+	}
 	if (operation.micro_batch > 0) {
 		compute(builder, time, input);
 		return;
@@ -273,6 +307,10 @@ static void run_backward(struct builder *builder, struct operation operation, ps
 	const struct parallel *cut = &builder->plan->parallel;
 	uint32_t input = hear(builder, operation);
 	bool is_last = operation.micro_batch + 1 == cut->micro_batches;
+	if (plan_is_interleaved(builder->plan)) {
+		compute_units(builder, &operation, time, input);
+		return;
+	}
 	if (!is_last || cut->is_aligned) {
 		compute(builder, time, input);
 		return;
@@ -309,7 +347,8 @@ void step_rank(struct builder *builder, uint32_t rank)
 	builder->replica = order_replica(of->order, of->plan, rank);
 	builder->computed = builder->communicated = OP_NONE;
 	find_fires(builder);
-	for (uint32_t chunk = 0; chunk < 2 && chunk < cut->vpp; chunk++)
+	for (uint32_t chunk = 0; chunk < 2 && chunk < cut->vpp && !plan_is_interleaved(of->plan);
+	     chunk++)
 		gather(builder, chunk, OP_NONE, OP_NONE);
 	for (uint32_t index = 0; index < step_operations(cut); index++) {
 		struct operation operation = step_operation(cut, builder->stage, index);
@@ -327,6 +366,8 @@ void step_rank(struct builder *builder, uint32_t rank)
 		else
 			tell(builder, operation);
 		backwards += operation.is_backward;
+		if (plan_is_interleaved(of->plan))
+			continue;
 		for (uint32_t chunk = cut->vpp; operation.is_backward && chunk > 0; chunk--)
 			if (builder->fire_at[chunk - 1] == backwards)
 				reduce(builder, chunk - 1);

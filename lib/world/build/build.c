@@ -250,7 +250,9 @@ static int build_plan_job(struct world *world, struct refusal *refusal)
 {
 	const struct traffic_config *traffic = &world->scenario->traffic;
 	struct plan plan;
-	int rc = plan_resize(&plan, plan_find(traffic->model), world->fabric.nics, refusal);
+	if (traffic->plan == NULL)
+		return refuse(refusal, -EINVAL, "the file of traffic.model was not read", 0, 0, 0);
+	int rc = plan_resize(&plan, traffic->plan, world->fabric.nics, refusal);
 	if (rc < 0)
 		return rc;
 	if (world->scenario->order != NULL)

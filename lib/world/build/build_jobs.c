@@ -87,7 +87,7 @@ static int build_model(struct jobs_build *build, const struct scenario_job *job,
 		return -ENOMEM;
 	*own = *build->world->scenario;
 	own->traffic.kind = TRAFFIC_MODEL;
-	memcpy(own->traffic.model, job->model, sizeof(own->traffic.model));
+	own->traffic.plan = job->plan;
 	own->fabric.nics = job->seats.ranks;
 	own->fabric.nics_per_host = per_host;
 	own->fault_count = 0;

@@ -147,9 +147,8 @@ static int find_groups(struct world_step *step, const struct scenario *scenario,
 static int find_plan(struct world_step *step, const struct scenario *scenario,
 		     struct refusal *refusal)
 {
-	const struct plan *plan = scenario->traffic.kind == TRAFFIC_MODEL
-		? plan_find(scenario->traffic.model)
-		: NULL;
+	const struct plan *plan = scenario->traffic.kind == TRAFFIC_MODEL ? scenario->traffic.plan
+									  : NULL;
 	if (plan == NULL)
 		return refuse(refusal, -EINVAL,
 			      "--depth has no effect here; it needs traffic.kind model");

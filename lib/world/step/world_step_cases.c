@@ -102,8 +102,10 @@ uint32_t world_step_cases(const struct world_step *step, struct step_case *ret)
 	struct list list = {.step = step, .to = ret};
 	const struct parallel *cut = &step->plan.parallel;
 	add(&list, "as it is");
-	add(&list, cut->is_aligned ? "each bucket when it is ready" : "stages reduce together")
-		->plan.parallel.is_aligned = !cut->is_aligned;
+	if (cut->sharding == SHARDING_MEGATRON)
+		add(&list,
+		    cut->is_aligned ? "each bucket when it is ready" : "stages reduce together")
+			->plan.parallel.is_aligned = !cut->is_aligned;
 	if (step->is_measured)
 		add(&list, "collectives as packets measured them")->setup.collective_ppb =
 			step->measured_ppb;

@@ -106,7 +106,7 @@ static const struct broken broken_files[] = {
 	{"80-host-with-many-ports.yaml", 4, 18, "a host has at most 4096 ports"},
 	{"81-pods-not-filled.yaml", 6, 13, "10 NICs do not fill whole pods of 4 NICs"},
 	{"82-cores-uneven.yaml", 8, 10, "3 is not a multiple of fabric.pod_aggs, 2"},
-	{"83-no-such-model.yaml", 8, 10, "there is no model `llama-9`; it may be: "},
+	{"83-model-misspelt.yaml", 8, 3, "no key traffic.modle; did you mean traffic.model?"},
 	{"84-credits-too-few.yaml", 6, 43, "take more credits than slices"},
 	{"85-credits-of-barrier.yaml", 6, 50, "with traffic.form pipelined"},
 	{"86-window-below-packet.yaml", 9, 11, "sends nothing"},

@@ -20,7 +20,7 @@
 
 #define FILE_BYTES_MAX 131072
 
-static struct scenario scenario;
+__attribute__((unused)) static struct scenario scenario;
 static char text[FILE_BYTES_MAX];
 
 __attribute__((unused)) static size_t source_read(const char *name)

@@ -14,6 +14,7 @@
 #include <weft/workload/plan.h>
 #include <weft/workload/step.h>
 
+#include "../../shipped_plans.h"
 #include "schedule/step_cells.h"
 #include "schedule/step_operation.h"
 

@@ -12,6 +12,8 @@
 #include <weft/workload/plan.h>
 #include <weft/workload/workload.h>
 
+#include "../../shipped_plans.h"
+
 #define ARENA_BYTES (8u << 20)
 
 static uint8_t memory[ARENA_BYTES] __attribute__((aligned(64)));

@@ -13,6 +13,8 @@
 #include <weft/workload/order.h>
 #include <weft/workload/workload.h>
 
+#include "../../shipped_plans.h"
+
 static const struct seats racks = {64, 4}, servers = {8, 8};
 static struct refusal refusal;
 
@@ -136,7 +138,7 @@ static void experts_in_two_racks_send_to_both(void **)
 static void every_rank_is_in_one_group_of_each_kind(void **)
 {
 	static uint8_t seen[1 << 14];
-	for (const struct plan *const *at = plan_all; *at != NULL; at++) {
+	for (const struct plan *const *at = plan_all(); *at != NULL; at++) {
 		struct order order;
 		assert_int_equal(order_parse(&order, (*at)->parallel.order, *at, &refusal), 0);
 		for (uint32_t kind = 0; kind < GROUP_KIND_COUNT; kind++) {

@@ -14,6 +14,8 @@
 #include <weft/workload/plan.h>
 #include <weft/workload/workload.h>
 
+#include "../../shipped_plans.h"
+
 #define ARENA_BYTES (8u << 20)
 #define PAYLOAD 4096u
 

@@ -12,7 +12,10 @@
 #include <cmocka.h>
 
 #include <weft/core/rng.h>
+#include <weft/workload/plan_draft.h>
 #include <weft/workload/step.h>
+
+#include "../../shipped_plans.h"
 
 static _Alignas(64) uint8_t memory[1 << 24];
 static struct refusal refusal;
@@ -122,7 +125,7 @@ static struct plan_draft even(uint32_t pp, uint32_t vpp, uint32_t micro_batches)
 	struct plan_draft draft;
 	static const char *const sets[] = {"hidden=64", "vocab=128",   "heads=4",      "kv_heads=4",
 					   "ffn=256",	"head_dim=16", "sequence=128", "dp=4"};
-	assert_int_equal(plan_begin(&draft, "custom", &refusal), 0);
+	plan_begin(&draft, NULL);
 	for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++)
 		assert_int_equal(plan_set(&draft, sets[i], &refusal), 0);
 	draft.architecture.layers = pp * vpp;

@@ -12,6 +12,7 @@
 
 #include <weft/core/heap.h>
 #include <weft/core/rng.h>
+#include <weft/workload/plan_draft.h>
 #include <weft/workload/step_program.h>
 
 static _Alignas(64) uint8_t memory[1 << 28];
@@ -88,7 +89,7 @@ static void make(struct small *small, uint32_t pp, uint32_t vpp, uint32_t micro_
 {
 	static const struct ring_config ring = {2, 2, 1 << 12, 2, 4, RING_PIPELINED, 0};
 	*small = (struct small){0};
-	assert_int_equal(plan_begin(&small->draft, "custom", &refusal), 0);
+	plan_begin(&small->draft, NULL);
 	struct plan *plan = &small->draft.plan;
 	plan->architecture = &small->draft.architecture;
 	small->draft.architecture = (struct architecture){.name = "small",
@@ -223,6 +224,95 @@ static void every_byte_of_a_ring_is_sent(void **)
 	assert_int_equal(bytes, expected);
 }
 
+// ---------------------------------------------------------------- ways to share parameters
+
+// A job of a stage that shares as `sharding` says, by dice.
+static void make_shared(struct small *small, struct rng *rng, enum sharding sharding)
+{
+	uint32_t dp = 2 + rng_below(rng, 7), micro_batches = 1 + rng_below(rng, 4);
+	make(small, 1, 1, micro_batches, dp, 1, "tp-cp-dp-pp");
+	struct parallel *cut = &small->draft.plan.parallel;
+	small->draft.architecture.layers = 1 + rng_below(rng, 6);
+	cut->sharding = sharding;
+	cut->is_aligned = false;
+	cut->has_distributed_optimizer = sharding != SHARDING_DDP;
+	cut->is_reduced_each = rng_below(rng, 2) == 1;
+	cut->is_resharded = rng_below(rng, 2) == 1;
+	cut->prefetch = rng_below(rng, 4);
+	cut->grad_bytes = 2 + 2 * rng_below(rng, 2);
+	cut->first_bucket_bytes = 1 + rng_below(rng, 20000);
+	cut->bucket_bytes = 1 + rng_below(rng, 100000);
+	cut->bucket_params = 1 + rng_below(rng, 50000);
+	small->setup.replicas = 1;
+	struct job job = {.ring = small->job.ring};
+	if (job_from_plan(&job, &arena, &small->draft.plan, 1, &job.ring, &refusal) < 0)
+		fail_msg("%s", refusal.text);
+	small->job = job;
+}
+
+static void a_program_of_each_sharding_ends_when_the_schedule_does(void **)
+{
+	static struct small small;
+	struct rng rng = rng_of(2, RNG_TEST, 0);
+	for (int i = 0; i < 100; i++) {
+		make_shared(&small, &rng, (enum sharding)(1 + i % (SHARDING_COUNT - 1)));
+		small.setup.slow_stage = 0;
+		small.setup.slow_ppb = rng_below(&rng, 300000000);
+		expect_same(&small);
+	}
+}
+
+// What rank 0 sends of gradients and parameters in all: of `params` numbers, padded where the way
+// pads, (N - 1) / N for each gather or scatter, twice that for an all-reduce.
+static uint64_t closed_bytes(const struct plan *plan)
+{
+	const struct parallel *cut = &plan->parallel;
+	uint64_t ranks = cut->dp, sum = 0, reduces = cut->is_reduced_each ? cut->micro_batches : 1;
+	uint64_t gathers = cut->sharding == SHARDING_DDP ? 0
+		: cut->sharding == SHARDING_FSDP
+		? (uint64_t)cut->micro_batches * (1 + cut->is_resharded)
+		: 1;
+	struct plan_bucket bucket;
+	uint32_t left = plan_part_count(plan, 0, 0);
+	while (plan_bucket_next(plan, 0, 0, false, &left, &bucket)) {
+		assert_int_equal(bucket.padded % ranks, 0);
+		uint64_t part = bucket.padded / ranks * (ranks - 1);
+		sum += part * cut->grad_bytes * reduces * (cut->sharding == SHARDING_DDP ? 2 : 1) +
+			part * cut->param_bytes * gathers;
+	}
+	return sum;
+}
+
+static void a_rank_sends_the_bytes_of_the_closed_forms(void **)
+{
+	static struct small small;
+	struct rng rng = rng_of(3, RNG_TEST, 0);
+	for (int i = 0; i < 100; i++) {
+		struct player player;
+		make_shared(&small, &rng, (enum sharding)(1 + i % (SHARDING_COUNT - 1)));
+		struct plan *plan = &small.draft.plan;
+		if (plan->parallel.sharding == SHARDING_DDP) // which does not pad
+			plan->parallel.dp = 4;
+		struct job job = {.ring = small.job.ring};
+		assert_int_equal(job_from_plan(&job, &arena, plan, 1, &job.ring, &refusal), 0);
+		small.job = job;
+		played(&small, &player);
+		uint64_t bytes = 0, listed = 0;
+		for (uint32_t j = 0; j < player.program->op_count; j++) {
+			const struct op *op = &player.program->ops[j];
+			bytes += op->rank == 0 && op->kind == OP_SEND && (op->tag & 128) == 0
+				? op->bytes
+				: 0;
+		}
+		for (uint32_t j = 0; j < job.bucket_count; j++)
+			listed += job.buckets[j].bytes / plan->parallel.dp *
+				(plan->parallel.dp - 1) *
+				(job.buckets[j].kind == COLLECTIVE_ALL_REDUCE ? 2 : 1);
+		assert_int_equal(listed, closed_bytes(plan));
+		assert_int_equal(bytes, closed_bytes(plan));
+	}
+}
+
 static void a_plan_without_times_is_refused(void **)
 {
 	static struct small small;
@@ -245,6 +335,8 @@ int main(void)
 		cmocka_unit_test(a_program_ends_when_the_schedule_does),
 		cmocka_unit_test(also_with_jitter_stragglers_and_other_orders),
 		cmocka_unit_test(every_byte_of_a_ring_is_sent),
+		cmocka_unit_test(a_program_of_each_sharding_ends_when_the_schedule_does),
+		cmocka_unit_test(a_rank_sends_the_bytes_of_the_closed_forms),
 		cmocka_unit_test(a_plan_without_times_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arguments of a Megatron-LM launch, a text of flags, as a job file. What is left out has
+// Megatron-LM's default; what the flags do not say (replicas, times), and flags that say nothing of
+// a job here, are listed.
+// Facts: Megatron-LM's arguments.py: biases, LayerNorm, tied embeddings, all-reduce in 4 bytes
+// unless a flag says otherwise; learned positions, a feed-forward of 4 x hidden, of 8/3 in
+// multiples of 64 with SwiGLU.
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan.h"
+
+#define UNUSED_BYTES 1024
+
+enum flag {
+	LAYERS,
+	HIDDEN,
+	VOCAB,
+	HEADS,
+	GROUPS,
+	CHANNELS,
+	FFN,
+	EXPERTS,
+	TOP,
+	EXPERT_FFN, // counts
+	TP,
+	PP,
+	CP,
+	EP,
+	CHUNK,
+	DIVISIBLE,
+	MICRO,
+	GLOBAL,
+	SEQUENCE,
+	BUCKET,
+	POSITIONS,
+	SWIGLU,
+	UNTIED,
+	NO_BIAS,
+	QKV_BIAS,
+	OPTIMIZER,
+	BF16, // of no value
+	ROTARY,
+	GROUPED,
+	NORM,
+	POSITION_TYPE,
+	FLAG_COUNT
+};
+
+static const struct {
+	const char *name, *key; // key: written as it is; NULL: not alone
+} flags[FLAG_COUNT] = {
+	[LAYERS] = {"num-layers", "layers"},
+	[HIDDEN] = {"hidden-size", "hidden"},
+	[VOCAB] = {"vocab-size", "vocab"},
+	[HEADS] = {"num-attention-heads", "heads"},
+	[GROUPS] = {"num-query-groups", "kv_heads"},
+	[CHANNELS] = {"kv-channels", "head_dim"},
+	[FFN] = {"ffn-hidden-size", NULL},
+	[EXPERTS] = {"num-experts", "experts"},
+	[TOP] = {"moe-router-topk", NULL},
+	[EXPERT_FFN] = {"moe-ffn-hidden-size", NULL},
+	[TP] = {"tensor-model-parallel-size", "tp"},
+	[PP] = {"pipeline-model-parallel-size", "pp"},
+	[CP] = {"context-parallel-size", "cp"},
+	[EP] = {"expert-model-parallel-size", "ep"},
+	[CHUNK] = {"num-layers-per-virtual-pipeline-stage", NULL},
+	[DIVISIBLE] = {"make-vocab-size-divisible-by", NULL},
+	[MICRO] = {"micro-batch-size", "samples"},
+	[GLOBAL] = {"global-batch-size", NULL},
+	[SEQUENCE] = {"seq-length", "sequence"},
+	[BUCKET] = {"ddp-bucket-size", "bucket"},
+	[POSITIONS] = {"max-position-embeddings", NULL},
+	[ROTARY] = {"use-rotary-position-embeddings", NULL},
+	[POSITION_TYPE] = {"position-embedding-type", NULL},
+	[SWIGLU] = {"swiglu", NULL},
+	[UNTIED] = {"untie-embeddings-and-output-weights", NULL},
+	[NO_BIAS] = {"disable-bias-linear", NULL},
+	[QKV_BIAS] = {"add-qkv-bias", NULL},
+	[OPTIMIZER] = {"use-distributed-optimizer", NULL},
+	[BF16] = {"grad-reduce-in-bf16", NULL},
+	[GROUPED] = {"group-query-attention", NULL},
+	[NORM] = {"normalization", NULL},
+};
+
+struct launch {
+	uint64_t values[FLAG_COUNT]; // 1 of a flag without value
+	bool is_rms, is_learned;     // norms; positions
+	char unused[UNUSED_BYTES];
+};
+
+static int refuse_flag(struct refusal *refusal, const char *name, const char *why)
+{
+	snprintf(refusal->text, sizeof(refusal->text), "--%.80s %s", name, why);
+	return -EINVAL;
+}
+
+static void note_unused(struct launch *launch, const char *name)
+{
+	size_t used = strlen(launch->unused);
+	bool is_plain = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(name);
+	snprintf(launch->unused + used, sizeof(launch->unused) - used, " %s",
+		 is_plain ? name : "(a flag that is no word)");
+}
+
+// Takes one flag; `value` is the word behind it, or NULL. Returns whether that word is its own.
+static int take(struct launch *launch, const char *name, const char *value, struct refusal *refusal)
+{
+	int flag = 0;
+	char *end;
+	while (flag < FLAG_COUNT && strcmp(flags[flag].name, name) != 0)
+		flag++;
+	if (flag == FLAG_COUNT) {
+		note_unused(launch, name);
+		return value != NULL;
+	}
+	if (launch->values[flag] != 0)
+		return refuse_flag(refusal, name, "is here twice");
+	launch->values[flag] = 1;
+	if (flag >= SWIGLU && flag <= GROUPED)
+		return value == NULL ? 0 : refuse_flag(refusal, name, "has no value");
+	if (value == NULL)
+		return refuse_flag(refusal, name, "needs a value");
+	if (flag == NORM) {
+		launch->is_rms = strcmp(value, "RMSNorm") == 0;
+		return launch->is_rms || strcmp(value, "LayerNorm") == 0
+			? 1
+			: refuse_flag(refusal, name, "is LayerNorm or RMSNorm");
+	}
+	if (flag == POSITION_TYPE) {
+		launch->is_learned = strcmp(value, "learned_absolute") == 0;
+		return 1;
+	}
+	launch->values[flag] = strtoull(value, &end, 10);
+	if (value[0] < '1' || value[0] > '9' || *end != '\0' || launch->values[flag] > UINT32_MAX)
+		return refuse_flag(refusal, name, "needs a whole number from 1 on");
+	return 1;
+}
+
+static int read_flags(struct launch *launch, char *text, struct refusal *refusal)
+{
+	static const char blanks[] = " \t\r\n\\\"'=";
+	char *rest, *word = strtok_r(text, blanks, &rest);
+	while (word != NULL) {
+		char *next = strtok_r(NULL, blanks, &rest);
+		bool has_value = next != NULL && strncmp(next, "--", 2) != 0;
+		if (strncmp(word, "--", 2) != 0) { // the program, or more values of a flag
+			word = next;
+			continue;
+		}
+		int rc = take(launch, word + 2, has_value ? next : NULL, refusal);
+		if (rc < 0)
+			return rc;
+		word = has_value ? strtok_r(NULL, blanks, &rest) : next;
+	}
+	return 0;
+}
+
+static void put(FILE *to, const struct launch *launch, int first, int last)
+{
+	for (int i = first; i <= last; i++)
+		if (flags[i].key != NULL && launch->values[i] > 0)
+			fprintf(to, "  %s: %" PRIu64 "\n", flags[i].key, launch->values[i]);
+}
+
+static void put_model(FILE *to, const struct launch *launch)
+{
+	const uint64_t *values = launch->values;
+	uint64_t ffn = values[SWIGLU] ? values[HIDDEN] * 8 / 3 / 64 * 64 : 4 * values[HIDDEN];
+	ffn = values[FFN] > 0 ? values[FFN] : ffn;
+	fprintf(to, "model:\n");
+	put(to, launch, LAYERS, CHANNELS);
+	if (launch->is_learned && !values[ROTARY] && values[POSITIONS] > 0)
+		fprintf(to, "  extra_first: %" PRIu64 "\n", values[POSITIONS] * values[HIDDEN]);
+	if (values[EXPERTS] == 0)
+		fprintf(to, "  ffn: %" PRIu64 "\n", ffn);
+	put(to, launch, EXPERTS, EXPERTS);
+	if (values[EXPERTS] > 0)
+		fprintf(to, "  experts_per_token: %" PRIu64 "\n  expert_ffn: %" PRIu64 "\n",
+			values[TOP] > 0 ? values[TOP] : 2,
+			values[EXPERT_FFN] > 0 ? values[EXPERT_FFN] : ffn);
+	fprintf(to, "  gated: %s\n  bias: %s\n  qkv_bias: %s\n  norm: %s\n  tied: %s\n",
+		values[SWIGLU] ? "true" : "false", values[NO_BIAS] ? "false" : "true",
+		values[NO_BIAS] && values[QKV_BIAS] ? "true" : "false",
+		launch->is_rms ? "rms" : "layer", values[UNTIED] ? "false" : "true");
+}
+
+static void write(FILE *to, const struct launch *launch)
+{
+	const uint64_t *values = launch->values;
+	uint64_t pp = values[PP] > 0 ? values[PP] : 1;
+	uint64_t vpp = values[CHUNK] > 0 ? values[LAYERS] / pp / values[CHUNK] : 1;
+	fprintf(to,
+		"# SPDX-License-Identifier: CC0-1.0\n# From Megatron-LM's flags. Not known, to be "
+		"filled in: cut.dp, times");
+	if (values[GLOBAL] > 0)
+		fprintf(to, "; step.micro_batches x cut.dp is %" PRIu64,
+			values[GLOBAL] / (values[MICRO] > 0 ? values[MICRO] : 1));
+	else
+		fprintf(to, ", step.micro_batches");
+	fprintf(to, "%s.\nname: imported\n",
+		values[VOCAB] > 0 ? "" : "; model.vocab, which the tokenizer knows");
+	put_model(to, launch);
+	fprintf(to, "cut:\n");
+	put(to, launch, TP, EP);
+	fprintf(to, "  vpp: %" PRIu64 "\n  vocab_grain: %" PRIu64 "\nstep:\n", vpp > 0 ? vpp : 1,
+		values[DIVISIBLE] > 0 ? values[DIVISIBLE] : 128);
+	put(to, launch, MICRO, SEQUENCE);
+	fprintf(to, "wire:\n  gradients: %s\nreduce:\n  distributed_optimizer: %s\n",
+		values[BF16] ? "2B" : "4B", values[OPTIMIZER] ? "true" : "false");
+	put(to, launch, BUCKET, BUCKET);
+	fprintf(to,
+		"inputs:\n  - {of: model cut step wire reduce, origin: fact, text: \"flags of a "
+		"Megatron-LM launch, and its defaults\"}\n# not used of the flags:%s\n",
+		launch->unused);
+}
+
+int import_megatron(FILE *to, char *text, struct refusal *refusal)
+{
+	static const enum flag needed[] = {LAYERS, HIDDEN, HEADS, SEQUENCE};
+	struct launch launch = {.is_learned = true};
+	int rc = read_flags(&launch, text, refusal);
+	for (size_t i = 0; rc == 0 && i < sizeof(needed) / sizeof(*needed); i++)
+		if (launch.values[needed[i]] == 0)
+			rc = refuse_flag(refusal, flags[needed[i]].name, "is missing");
+	if (rc == 0)
+		write(to, &launch);
+	return rc;
+}

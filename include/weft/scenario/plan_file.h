@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// A training job as a file: the model, how it is cut, what a step is, what travels, what it takes.
+// Keys: docs/job-file.md.
+#pragma once
+
+#include <stddef.h>
+
+#include <weft/core/refusal.h>
+#include <weft/scenario/scenario_key.h>
+#include <weft/workload/plan.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct plan_file {
+	struct plan plan; // points into what is below: a copy of this struct has none
+	struct architecture architecture;
+	char name[64], description[256], model[64], order[32], published[200];
+	struct plan_input inputs[PLAN_INPUTS_MAX];
+	uint8_t norm;		  // 0: RMS
+	uint32_t reduction, sync; // as the words of the file are counted
+};
+
+// Reads YAML text (`bytes` long, named `path` in errors). -EINVAL with file, line, column and
+// reason; `ret` is then undefined.
+int plan_file_read(struct plan_file *ret, const char *path, const char *text, size_t bytes,
+		   struct refusal *refusal);
+
+// Whether a row is about that key: it names the key, or a section of it.
+bool plan_input_is_of(const struct plan_input *input, const char *key);
+
+// All keys of such a file, ended by one whose path is NULL.
+const struct scenario_key *plan_file_keys(void);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads files of jobs, each once. See plan_files.h.
+
+#include <weft/run/plan_files.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <weft/engine/engine.h>
+
+#define FILE_BYTES_MAX ((size_t)1 << 20)
+
+// Those that were read.
+struct known {
+	struct known *next;
+	char path[2 * SCENARIO_PATH_BYTES];
+	struct plan_file file;
+};
+
+static struct known *all;
+
+static int read_new(struct known *known, struct refusal *refusal)
+{
+	char *text;
+	size_t bytes;
+	int rc = file_read(known->path, FILE_BYTES_MAX, &text, &bytes, refusal);
+	if (rc < 0)
+		return rc;
+	rc = plan_file_read(&known->file, known->path, text, bytes, refusal);
+	free(text);
+	return rc;
+}
+
+static int find_path(const struct plan **ret, const char *path, struct refusal *refusal)
+{
+	for (const struct known *at = all; at != NULL; at = at->next)
+		if (strcmp(at->path, path) == 0) {
+			*ret = &at->file.plan;
+			return 0;
+		}
+	struct known *known = malloc(sizeof(*known));
+	if (known == NULL)
+		return refuse(refusal, -ENOMEM, "no memory for a job's file", 0, 0, 0);
+	snprintf(known->path, sizeof(known->path), "%s", path);
+	int rc = read_new(known, refusal);
+	if (rc < 0) {
+		free(known);
+		return rc;
+	}
+	known->next = all;
+	all = known;
+	*ret = &known->file.plan;
+	return 0;
+}
+
+int plan_files_find(const struct plan **ret, const char *name, const char *beside,
+		    struct refusal *refusal)
+{
+	char path[SCENARIO_PATH_BYTES], full[2 * SCENARIO_PATH_BYTES];
+	int rc = data_path_find(DATA_PATH_MODELS, name, path, sizeof(path), refusal);
+	if (rc < 0)
+		return rc;
+	file_beside(beside != NULL ? beside : "", path, full, sizeof(full));
+	return find_path(ret, full, refusal);
+}
+
+// What is not there is refused where it is named.
+static int find_for(const struct scenario *scenario, const char *key, const char *name,
+		    uint32_t line, const struct plan **ret, struct refusal *refusal)
+{
+	struct refusal own = {0};
+	int rc = plan_files_find(ret, name, scenario->path, &own);
+	if (rc < 0 && rc != -ENOENT)
+		*refusal = own;
+	if (rc != -ENOENT)
+		return rc;
+	snprintf(refusal->text, sizeof(refusal->text), "%s: %.200s%s%.200s", key, own.file,
+		 own.file[0] != '\0' ? ": " : "", own.text);
+	if (line == 0) {
+		scenario_model_place(scenario, refusal);
+		return -EINVAL;
+	}
+	snprintf(refusal->file, sizeof(refusal->file), "%.255s", scenario->path);
+	refusal->line = line;
+	return -EINVAL;
+}
+
+int plan_files_read(struct scenario *scenario, struct refusal *refusal)
+{
+	struct traffic_config *traffic = &scenario->traffic;
+	const struct plan *plan = NULL;
+	int rc = 0;
+	if (traffic->kind == TRAFFIC_MODEL) {
+		rc = find_for(scenario, "traffic.model", traffic->model, 0, &plan, refusal);
+		if (rc == 0)
+			scenario_take_plan(scenario, plan);
+	}
+	for (uint32_t i = 0; i < scenario->job_count && rc == 0; i++) {
+		struct scenario_job *job = &scenario->jobs[i];
+		if (job->kind == JOB_MODEL)
+			rc = find_for(scenario, "jobs[].model", job->model, job->line, &job->plan,
+				      refusal);
+	}
+	return rc;
+}
+
+// ---------------------------------------------------------------- those that are shipped
+
+static int is_job(const struct dirent *entry)
+{
+	size_t length = strlen(entry->d_name);
+	return length > 5 && strcmp(entry->d_name + length - 5, ".yaml") == 0;
+}
+
+int plan_files_each(void (*visit)(const struct plan *plan, void *context), void *context,
+		    struct refusal *refusal)
+{
+	char folder[PATH_MAX + 64];
+	struct dirent **names;
+	int count = -1, rc = 0;
+	for (unsigned i = 0; count < 0 && data_path_folder(DATA_PATH_MODELS, i) != NULL; i++) {
+		snprintf(folder, sizeof(folder), "%s", data_path_folder(DATA_PATH_MODELS, i));
+		count = scandir(folder, &names, is_job, alphasort);
+	}
+	if (count < 0)
+		return refuse(refusal, -ENOENT, "no jobs are installed", 0, 0, 0);
+	for (int i = 0; i < count; i++) {
+		const struct plan *plan;
+		names[i]->d_name[strlen(names[i]->d_name) - 5] = '\0';
+		if (rc == 0)
+			rc = plan_files_find(&plan, names[i]->d_name, NULL, refusal);
+		if (rc == 0)
+			visit(plan, context);
+		free(names[i]);
+	}
+	free(names);
+	return rc;
+}

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: Apache-2.0
+// Job files: the table of their keys, and what must fit together. Read as scenarios are, by the
+// same rules of units, places and misspelt words.
+
+#include <weft/scenario/plan_file.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include <weft/workload/order.h>
+
+#include "scenario_draft.h"
+#include "scenario_words.h"
+
+#define IN(type, field) offsetof(type, field), sizeof(((type *)NULL)->field)
+#define FILE_(field) IN(struct plan_file, field)
+#define MODEL(field) IN(struct plan_file, architecture.field)
+#define CUT(field) IN(struct plan_file, plan.parallel.field)
+#define TIME(field) IN(struct plan_file, plan.timing.field)
+#define INPUT(field) IN(struct plan_input, field)
+
+#define COUNT_MAX (UINT64_C(1) << 20)
+#define PARAMS_MAX (UINT64_C(1) << 40)
+#define TIME_MAX (UINT64_C(1000000) * PS_PER_MS)
+
+static const char *const norm_words[] = {"rms", "layer", NULL};
+
+enum reduction { MEGATRON, DDP, ZERO_1, ZERO_2, ZERO_3, FSDP };
+static const char *const reduction_words[] = {"megatron", "ddp",  "zero-1", "zero-2",
+					      "zero-3",	  "fsdp", NULL};
+enum sync { SYNC_AUTO, SYNC_LAST, SYNC_EACH };
+static const char *const sync_words[] = {"auto", "last", "each", NULL};
+
+// A count that may be left out: of a part that not every model has.
+#define OPTIONAL(path, text, field) \
+	{ \
+		path, "count", "none", text, field, 1, COUNT_MAX, "none", NULL, 0 \
+	}
+#define NEEDED(path, text, field) \
+	{ \
+		path, "count", "required", text, field, 1, COUNT_MAX, NULL, NULL, 0 \
+	}
+#define ONE(path, text, field) \
+	{ \
+		path, "count", "1", text, field, 1, COUNT_MAX, NULL, NULL, 0 \
+	}
+#define FLAG(path, value, text, field) \
+	{ \
+		path, "flag", value, text, field, 0, 1, NULL, flag_words, 0 \
+	}
+
+// path, unit, default, meaning, field, min, max, word for 0, words, use
+static const struct scenario_key keys[] = {
+	{"name", "text", "required", "Name of the job in results.", FILE_(name), 0, 0, NULL, NULL,
+	 0},
+	{"description", "text", "-", "One line about the job.", FILE_(description), 0, 0, NULL,
+	 NULL, 0},
+	{"model.name", "text", "-", "Name of the model; else the job's.", FILE_(model), 0, 0, NULL,
+	 NULL, 0},
+	NEEDED("model.layers", "Layers.", MODEL(layers)),
+	NEEDED("model.hidden", "Width of the model.", MODEL(hidden)),
+	NEEDED("model.vocab", "Words.", MODEL(vocab)),
+	NEEDED("model.heads", "Attention heads.", MODEL(heads)),
+	{"model.kv_heads", "count", "auto", "Heads of keys and values; auto: as many as heads.",
+	 MODEL(kv_heads), 1, COUNT_MAX, "auto", NULL, 0},
+	{"model.head_dim", "count", "auto", "Width of a head; auto: hidden / heads.",
+	 MODEL(head_dim), 1, COUNT_MAX, "auto", NULL, 0},
+	OPTIONAL("model.ffn", "Width of the feed-forward of layers without experts.", MODEL(ffn)),
+	FLAG("model.gated", "true", "Two matrices before the activation, as in SwiGLU.",
+	     MODEL(is_gated)),
+	FLAG("model.bias", "false", "Matrices have biases.", MODEL(has_bias)),
+	FLAG("model.qkv_bias", "false", "Matrices of queries, keys and values have biases.",
+	     MODEL(has_qkv_bias)),
+	OPTIONAL("model.post_norms", "Norms of a layer beyond two, as Gemma 2 has them.",
+		 MODEL(post_norms)),
+	OPTIONAL("model.head_norms", "Norms of a layer as wide as a head, as Qwen3 has them.",
+		 MODEL(head_norms)),
+	{"model.norm", "word", "rms", "Norms are RMS, or layer: with a bias.", FILE_(norm), 0, 1,
+	 NULL, norm_words, 0},
+	FLAG("model.tied", "false", "The output matrix is the embedding.", MODEL(is_tied)),
+	OPTIONAL("model.sinks", "Numbers of a head that attention sinks take.", MODEL(sinks)),
+	{"model.extra_first", "count", "none",
+	 "Parameters beside the embedding: positions, token types.", MODEL(extra_first_params), 1,
+	 PARAMS_MAX, "none", NULL, 0},
+	{"model.extra_last", "count", "none", "Parameters of heads beyond the output matrix.",
+	 MODEL(extra_last_params), 1, PARAMS_MAX, "none", NULL, 0},
+	OPTIONAL("model.output_bias", "1: the output has a bias.", MODEL(output_bias)),
+	OPTIONAL("model.query_rank", "Latent attention: rank of queries.", MODEL(query_rank)),
+	OPTIONAL("model.kv_rank", "Latent attention: rank of keys and values.", MODEL(kv_rank)),
+	OPTIONAL("model.rope_dim", "Latent attention: rotary part of a head.", MODEL(rope_dim)),
+	OPTIONAL("model.value_dim", "Latent attention: width of a value.", MODEL(value_dim)),
+	OPTIONAL("model.experts", "Experts of a layer.", MODEL(experts)),
+	OPTIONAL("model.experts_per_token", "Experts that a token goes to.",
+		 MODEL(experts_per_token)),
+	OPTIONAL("model.expert_ffn", "Width of an expert.", MODEL(expert_ffn)),
+	OPTIONAL("model.shared_ffn", "Width of the expert that all tokens go to.",
+		 MODEL(shared_ffn)),
+	OPTIONAL("model.dense_layers", "First layers, which have no experts.", MODEL(dense_layers)),
+
+	ONE("cut.tp", "Tensor ranks.", CUT(tp)),
+	ONE("cut.cp", "Context ranks.", CUT(cp)),
+	ONE("cut.ep", "Expert ranks; an expert is whole on its rank.", CUT(ep)),
+	ONE("cut.pp", "Pipeline stages.", CUT(pp)),
+	ONE("cut.vpp", "Chunks of a stage: above 1 the pipeline is interleaved.", CUT(vpp)),
+	ONE("cut.dp", "Replicas; a fabric with more or fewer NICs has more or fewer.", CUT(dp)),
+	OPTIONAL("cut.layers_first", "Layers of the first cell, where not as the others.",
+		 CUT(layers_first)),
+	OPTIONAL("cut.layers_last", "Layers of the last cell, where not as the others.",
+		 CUT(layers_last)),
+	ONE("cut.vocab_grain", "The vocabulary is padded to a multiple of this x tp.",
+	    CUT(vocab_grain)),
+	{"cut.order", "text", "tp-cp-ep-dp-pp", "Order of ranks, the innermost dimension first.",
+	 FILE_(order), 0, 0, NULL, NULL, 0},
+
+	ONE("step.micro_batches", "Micro-batches of a replica.", CUT(micro_batches)),
+	ONE("step.samples", "Samples of a micro-batch.", CUT(samples)),
+	NEEDED("step.sequence", "Tokens of a sample.", CUT(sequence)),
+
+	{"wire.gradients", "bytes", "2B", "A gradient on the wire.", CUT(grad_bytes), 1, 16, NULL,
+	 NULL, 0},
+	{"wire.parameters", "bytes", "2B", "A parameter on the wire.", CUT(param_bytes), 1, 16,
+	 NULL, NULL, 0},
+	{"wire.activations", "bytes", "2B", "An activation on the wire.", CUT(activation_bytes), 1,
+	 16, NULL, NULL, 0},
+
+	{"reduce.kind", "word", "megatron",
+	 "How replicas share: megatron, ddp (PyTorch's DistributedDataParallel), zero-1, zero-2, "
+	 "zero-3 (DeepSpeed), fsdp (PyTorch's).",
+	 FILE_(reduction), 0, 0, NULL, reduction_words, 0},
+	FLAG("reduce.distributed_optimizer", "true",
+	     "Megatron-LM's: gradients are scattered and parameters gathered; else all-reduce.",
+	     CUT(has_distributed_optimizer)),
+	{"reduce.bucket", "count", "auto",
+	 "Parameters of a bucket; auto is Megatron's rule, 40 M or 1 M x ranks, or DeepSpeed's 500 "
+	 "M.",
+	 CUT(bucket_params), 1, PARAMS_MAX, "auto", NULL, 0},
+	FLAG("reduce.aligned", "false",
+	     "Stages reduce together, each cell at its end; else each bucket when it is ready.",
+	     CUT(is_aligned)),
+
+	{"reduce.bucket_bytes", "bytes", "25MiB",
+	 "ddp: bytes of gradients at which a bucket closes.", CUT(bucket_bytes), 1, PARAMS_MAX,
+	 NULL, NULL, 0},
+	{"reduce.first_bucket", "bytes", "1MiB", "ddp: the same of the bucket that is ready first.",
+	 CUT(first_bucket_bytes), 1, PARAMS_MAX, NULL, NULL, 0},
+	{"reduce.sync", "word", "auto",
+	 "Gradients are reduced behind each micro-batch, or the last; auto: each with zero-2, "
+	 "zero-3 and fsdp.",
+	 FILE_(sync), 0, 0, NULL, sync_words, 0},
+	FLAG("reduce.reshard", "true",
+	     "fsdp, zero-3: parameters go after a unit's forward and are gathered again.",
+	     CUT(is_resharded)),
+	{"reduce.prefetch", "count", "1",
+	 "fsdp, zero-3: units that are gathered before the one in hand has ended; 0: none.",
+	 CUT(prefetch), 0, 1024, NULL, NULL, 0},
+
+	{"times.forward", "time", "none", "One micro-batch forward through one cell.",
+	 TIME(forward_ps), 1, TIME_MAX, "none", NULL, 0},
+	{"times.backward", "time", "none", "The same backward.", TIME(backward_ps), 1, TIME_MAX,
+	 "none", NULL, 0},
+	{"times.other", "time", "0s",
+	 "All of a step that is no pipeline and no exposed communication.", TIME(other_ps), 0,
+	 TIME_MAX, NULL, NULL, 0},
+
+	{"published.step", "time", "none", "Step time that was published for this job.",
+	 FILE_(plan.published_ps), 1, TIME_MAX, "none", NULL, 0},
+	{"published.source", "text", "-", "Where.", FILE_(published), 0, 0, NULL, NULL, 0},
+
+	{"inputs", "list", "none", "What figures rest on.", 0, 0, 0, 0, NULL, NULL, 0},
+	{"inputs[].of", "text", "required", "Which: keys or sections, with blanks between.",
+	 INPUT(of), 0, 0, NULL, NULL, 0},
+	{"inputs[].origin", "word", "required", "fact, assumed or calibrated.", INPUT(origin), 0, 0,
+	 NULL, origin_words, 0},
+	{"inputs[].text", "text", "required", "The source.", INPUT(text), 0, 0, NULL, NULL, 0},
+	{NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, NULL, 0},
+};
+
+static_assert(sizeof(keys) / sizeof(keys[0]) <= SCENARIO_KEYS_MAX, "room for marks");
+
+static const char *const sections[] = {"model", "cut",	     "step",   "wire", "reduce",
+				       "times", "published", "inputs", NULL};
+
+static const struct key_table table = {keys, sections, "job file", "the job",
+				       "name, model and step.sequence"};
+
+const struct scenario_key *plan_file_keys(void)
+{
+	return keys;
+}
+
+// ---------------------------------------------------------------- what must be there
+
+static int check_needed(struct draft *draft)
+{
+	for (int i = 0; keys[i].path != NULL; i++)
+		if (scenario_key_is_required(&keys[i]) && !scenario_key_is_element(&keys[i]) &&
+		    !draft->is_given[i])
+			return draft_refuse(draft, draft->root, "%s is missing", keys[i].path);
+	return 0;
+}
+
+// A key of `paths`, which end with NULL, has no effect without the key `needs`.
+static int check_effect(struct draft *draft, const char *const *paths, const char *needs)
+{
+	for (; *paths != NULL && !draft_is_given(draft, needs); paths++)
+		if (draft_is_given(draft, *paths))
+			return draft_refuse(draft, draft->key_marks[key_find(&table, *paths)],
+					    "%s has no effect here; it needs %s", *paths, needs);
+	return 0;
+}
+
+static int check_effects(struct draft *draft, const struct plan *plan)
+{
+	static const char *const experts[] = {
+		"model.experts_per_token", "model.expert_ffn", "model.shared_ffn",
+		"model.dense_layers",	   "cut.ep",	       NULL};
+	static const char *const latent[] = {"model.query_rank", "model.rope_dim",
+					     "model.value_dim", NULL};
+	static const char *const forward[] = {"times.backward", "times.other", NULL};
+	static const char *const published[] = {"published.source", NULL};
+	int rc = check_effect(draft, experts, "model.experts");
+	if (rc == 0)
+		rc = check_effect(draft, latent, "model.kv_rank");
+	if (rc == 0)
+		rc = check_effect(draft, forward, "times.forward");
+	if (rc == 0)
+		rc = check_effect(draft, published, "published.step");
+	if (rc != 0)
+		return rc;
+	if (plan->timing.forward_ps > 0 && plan->timing.backward_ps == 0)
+		return draft_refuse(draft, draft_mark(draft, "times.forward"),
+				    "times.backward is missing; times.forward needs it");
+	if (plan->published_ps > 0 && !draft_is_given(draft, "published.source"))
+		return draft_refuse(draft, draft_mark(draft, "published.step"),
+				    "published.source is missing; published.step needs it");
+	return 0;
+}
+
+// Keys of some ways to reduce alone.
+static const struct {
+	const char *path;
+	uint32_t kinds; // a bit each
+	const char *needs;
+} reduction_keys[] = {
+	{"reduce.distributed_optimizer", 1u << MEGATRON, "megatron"},
+	{"reduce.aligned", 1u << MEGATRON, "megatron"},
+	{"reduce.bucket", 1u << MEGATRON | 1u << ZERO_1 | 1u << ZERO_2,
+	 "megatron, zero-1 or zero-2"},
+	{"reduce.bucket_bytes", 1u << DDP, "ddp"},
+	{"reduce.first_bucket", 1u << DDP, "ddp"},
+	{"reduce.sync", ~(1u << MEGATRON), "other than megatron"},
+	{"reduce.reshard", 1u << ZERO_3 | 1u << FSDP, "zero-3 or fsdp"},
+	{"reduce.prefetch", 1u << ZERO_3 | 1u << FSDP, "zero-3 or fsdp"},
+};
+
+static int settle_reduction(struct draft *draft, struct plan_file *file)
+{
+	static const enum sharding shardings[] = {
+		[MEGATRON] = SHARDING_MEGATRON, [DDP] = SHARDING_DDP,	  [ZERO_1] = SHARDING_ZERO1,
+		[ZERO_2] = SHARDING_ZERO2,	[ZERO_3] = SHARDING_FSDP, [FSDP] = SHARDING_FSDP};
+	struct parallel *cut = &file->plan.parallel;
+	for (size_t i = 0; i < sizeof(reduction_keys) / sizeof(*reduction_keys); i++) {
+		const char *path = reduction_keys[i].path;
+		if (draft_is_given(draft, path) &&
+		    !(reduction_keys[i].kinds >> file->reduction & 1))
+			return draft_refuse(draft, draft->key_marks[key_find(&table, path)],
+					    "%s has no effect here; it needs reduce.kind %s", path,
+					    reduction_keys[i].needs);
+	}
+	cut->sharding = shardings[file->reduction];
+	if (file->reduction == MEGATRON)
+		return 0;
+	cut->has_distributed_optimizer = file->reduction != DDP;
+	cut->is_reduced_each = file->sync == SYNC_EACH ||
+		(file->sync == SYNC_AUTO && file->reduction >= ZERO_2);
+	return 0;
+}
+
+// ---------------------------------------------------------------- sizes
+
+// A head's figures where the file leaves them out.
+static int settle_heads(struct draft *draft, struct architecture *of)
+{
+	if (of->kv_heads == 0)
+		of->kv_heads = of->heads;
+	if (of->head_dim > 0)
+		return 0;
+	if (of->hidden % of->heads != 0)
+		return draft_refuse(draft, draft_mark(draft, "model.heads"),
+				    "model.heads: a width of %u does not divide by %u heads; give "
+				    "model.head_dim",
+				    of->hidden, of->heads);
+	of->head_dim = of->hidden / of->heads;
+	return 0;
+}
+
+// The key whose last word is that of a size; other words are told below.
+static const struct scenario_key *key_of_size(const char *size)
+{
+	static const char *const others[][2] = {{"grad_bytes", "wire.gradients"},
+						{"param_bytes", "wire.parameters"},
+						{"activation_bytes", "wire.activations"}};
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (strcmp(size, others[i][0]) == 0)
+			return &keys[key_find(&table, others[i][1])];
+	for (const struct scenario_key *key = keys; key->path != NULL; key++) {
+		const char *point = strrchr(key->path, '.');
+		if (point != NULL && strcmp(point + 1, size) == 0)
+			return key;
+	}
+	return NULL;
+}
+
+static int check_plan(struct draft *draft, const struct plan *plan)
+{
+	const char *size = NULL;
+	struct refusal reason = {0};
+	struct order order;
+	if (plan_check_size(plan, &size, &reason) < 0) {
+		const struct scenario_key *key = size != NULL ? key_of_size(size) : NULL;
+		if (key == NULL)
+			return draft_refuse(draft, draft->root, "%s", reason.text);
+		return draft_refuse(draft, draft_mark(draft, key->path), "%s: %s", key->path,
+				    reason.text);
+	}
+	if (order_parse(&order, plan->parallel.order, plan, &reason) < 0) {
+		struct mark mark = draft_mark(draft, "cut.order");
+		if (draft_is_given(draft, "cut.order") && reason.column > 0)
+			mark.column += reason.column - 1;
+		return draft_refuse(draft, mark, "cut.order: %s", reason.text);
+	}
+	return 0;
+}
+
+// ---------------------------------------------------------------- what figures rest on
+
+// Whether something of the key or section `word` is given.
+static bool is_something(const struct draft *draft, const char *word)
+{
+	size_t length = strlen(word);
+	for (int i = 0; keys[i].path != NULL; i++)
+		if (draft->is_given[i] && !scenario_key_is_element(&keys[i]) &&
+		    strncmp(keys[i].path, word, length) == 0 &&
+		    (keys[i].path[length] == '\0' || keys[i].path[length] == '.'))
+			return true;
+	return false;
+}
+
+static int read_input(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
+		      uint32_t index)
+{
+	struct plan_file *file = draft->base;
+	struct plan_input *input = &file->inputs[index];
+	char words[sizeof(input->of)], *rest;
+	int rc = document_read_element(draft, document, node, "inputs[]", input);
+	if (rc != 0)
+		return rc;
+	file->plan.input_count = index + 1;
+	memcpy(words, input->of, sizeof(words));
+	for (char *word = strtok_r(words, " ", &rest); word != NULL;
+	     word = strtok_r(NULL, " ", &rest))
+		if (!is_something(draft, word))
+			return draft_refuse(draft, draft_mark(draft, "inputs[].of"),
+					    "inputs[].of: nothing of `%s` is given here", word);
+	return 0;
+}
+
+bool plan_input_is_of(const struct plan_input *input, const char *key)
+{
+	char words[sizeof(input->of)], *rest;
+	memcpy(words, input->of, sizeof(words));
+	for (char *word = strtok_r(words, " ", &rest); word != NULL;
+	     word = strtok_r(NULL, " ", &rest)) {
+		size_t length = strlen(word);
+		if (strncmp(key, word, length) == 0 && (key[length] == '\0' || key[length] == '.'))
+			return true;
+	}
+	return false;
+}
+
+// Times that nothing is said of are nobody's measurement.
+static void settle_origin(struct plan *plan)
+{
+	plan->timing.origin = "the job's file, which does not say where from";
+	plan->timing.is_assumed = true;
+	for (uint32_t i = 0; i < plan->input_count; i++) {
+		if (!plan_input_is_of(&plan->inputs[i], "times.forward"))
+			continue;
+		plan->timing.origin = plan->inputs[i].text;
+		plan->timing.is_assumed = plan->inputs[i].origin == INPUT_ASSUMED;
+		return;
+	}
+}
+
+// ---------------------------------------------------------------- reading
+
+static int read_draft(struct draft *draft, yaml_document_t *document, struct plan_file *file)
+{
+	int rc = document_read(draft, document, file);
+	if (rc == 0)
+		rc = check_needed(draft);
+	if (rc == 0)
+		rc = draft_read_list(draft, document, "inputs", PLAN_INPUTS_MAX, read_input);
+	if (rc == 0)
+		rc = check_effects(draft, &file->plan);
+	if (rc == 0)
+		rc = settle_reduction(draft, file);
+	if (rc == 0)
+		rc = settle_heads(draft, &file->architecture);
+	if (rc != 0)
+		return rc;
+	file->architecture.norm_vectors = 1 + file->norm;
+	settle_origin(&file->plan);
+	return check_plan(draft, &file->plan);
+}
+
+int plan_file_read(struct plan_file *ret, const char *path, const char *text, size_t bytes,
+		   struct refusal *refusal)
+{
+	struct draft draft = {.table = &table, .base = ret, .refusal = refusal, .path = path};
+	yaml_document_t document;
+	draft.root = (struct mark){1, 1, false};
+	int rc = document_check_text(&draft, text, bytes, draft.root);
+	if (rc == 0)
+		rc = document_load(&draft, &document, text, bytes);
+	if (rc != 0)
+		return rc;
+	memset(ret, 0, sizeof(*ret));
+	draft_defaults(&table, ret);
+	ret->plan.name = ret->name;
+	ret->plan.architecture = &ret->architecture;
+	ret->plan.parallel.order = ret->order;
+	ret->plan.inputs = ret->inputs;
+	ret->plan.source = ret->published;
+	rc = read_draft(&draft, &document, ret);
+	ret->architecture.name = ret->model[0] != '\0' ? ret->model : ret->name;
+	yaml_document_delete(&document);
+	return rc;
+}

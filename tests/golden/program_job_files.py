@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Job files: the one of docs/howto/write-a-job-file.md is planned and runs at each fidelity, as it stands there; a path is that
+beside the scenario; bad files are refused with status 2 and their place."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+WEFT = os.environ["WEFT"]
+SOURCE = pathlib.Path(os.environ["WEFT_SOURCE"])
+failed = 0
+
+
+def run(*words):
+    done = subprocess.run([WEFT, *words], capture_output=True, text=True, cwd="/", timeout=600)
+    return done.returncode, done.stdout, done.stderr
+
+
+def expect(is_good, what):
+    global failed
+    failed += not is_good
+    print("ok:" if is_good else "not ok:", what)
+
+
+def refused(what, words, *says):
+    status, out, said = run(*words)
+    expect(status == 2 and out == "" and all(text in said for text in says), f"{what}: {said.strip()}")
+
+
+def keys_of(text):
+    """Keys with figures: all but what it is called, and what was published, which has its source."""
+    section, keys = "", []
+    for line in text.splitlines():
+        word = re.match(r"( *)(\w+):", line)
+        if word and word[1] == "":
+            section = word[2]
+        elif word and f"{section}.{word[2]}" != "model.name" and section not in ("published", "inputs"):
+            keys.append(f"{section}.{word[2]}")
+    return keys
+
+
+MOVED = """name: moved
+model: {layers: 8, hidden: 1024, heads: 8, ffn: 2816, vocab: 8192}
+cut: {dp: 8}
+step: {micro_batches: 3, sequence: 512}
+wire: {gradients: 4B}
+times: {forward: 4ms, backward: 8ms}
+"""
+LAYER, EMBEDDING, HIDDEN, RANKS, ACCUMULATED = 4 * 1024**2 + 3 * 1024 * 2816 + 2 * 1024, 8192 * 1024, 1024, 8, 3
+PARAMS = 8 * LAYER + 2 * EMBEDDING + HIDDEN  # each unit divides by 8, each of Megatron's buckets by 128
+ONE = PARAMS * (RANKS - 1) // RANKS  # numbers that a rank sends in a gather or a scatter of all
+# what follows the file, and bytes that a rank sends of gradients and of parameters in a step
+WAYS = {
+    "": (4 * ONE, 2 * ONE),
+    "reduce: {distributed_optimizer: false}": (2 * 4 * ONE, 0),
+    "reduce: {kind: ddp}": (2 * 4 * ONE, 0),
+    "reduce: {kind: ddp, sync: each}": (2 * 4 * ONE * ACCUMULATED, 0),
+    "reduce: {kind: zero-1}": (4 * ONE, 2 * ONE),
+    "reduce: {kind: zero-2}": (4 * ONE * ACCUMULATED, 2 * ONE),
+    "reduce: {kind: fsdp}": (4 * ONE * ACCUMULATED, 2 * 2 * ONE * ACCUMULATED),
+    "reduce: {kind: zero-3, sync: last}": (4 * ONE, 2 * 2 * ONE * ACCUMULATED),
+    "reduce: {kind: fsdp, reshard: false}": (4 * ONE * ACCUMULATED, 2 * ONE * ACCUMULATED),
+}
+
+
+def moved(folder):
+    """One file, shared among replicas in each way: bytes of the closed forms, and it runs at each fidelity."""
+    job, scenario = folder / "moved.yaml", folder / "small.yaml"
+    scenario.write_text("name: small\nfabric: {nics: 8, nics_per_host: 2, nics_per_t0: 8, t1_count: 0}\n"
+                        "scaleup: {rate: 450GB/s, delay: 1us}\ntraffic: {kind: model, model: moved.yaml}\n")
+    for way, (grads, params) in WAYS.items():
+        job.write_text(MOVED + way + "\n")
+        sums = {row["kind"]: row["total_bytes"] for row in json.loads(run("plan", job, "--json")[1])["messages"]}
+        twice = 1 if "dp gather" in sums else 2
+        sent = (twice * sums["dp reduce"] * (RANKS - 1) / RANKS, sums.get("dp gather", 0) * (RANKS - 1) / RANKS)
+        expect(sent == (grads, params), f"{way or 'megatron'}: {sent} of {grads}, {params} bytes")
+        status, out, said = run("sim", scenario, "--depth", "all", "--json")
+        expect(status == 0, f"{way or 'megatron'}: it runs at all fidelities {said.strip()}")
+        if status == 0:
+            found = json.loads(out)
+            model, full = found["model"]["exposed_ps"], found["full"]["exposed_ps"]
+            expect(model < full < 1.25 * model, f"{way or 'megatron'}: packets expose {full / model - 1:.1%} more than closed forms")
+            bytes_sent = found["full"]["fabric_bytes"] + found["full"]["scaleup_bytes"]
+            expect(0 <= bytes_sent - RANKS * (grads + params) < 0.001 * bytes_sent, f"{way or 'megatron'}: packets carry them, and credits")
+
+
+def elsewhere(folder):
+    """The other programs that take a scenario take its job file."""
+    scenario = folder / "small.yaml"
+    scenario.write_text("name: small\nfabric: {nics: 8, nics_per_host: 2, nics_per_t0: 2, t1_count: 2}\n"
+                        "scaleup: {rate: 450GB/s, delay: 1us}\ntraffic: {kind: model, model: moved.yaml}\n")
+    (folder / "moved.yaml").write_text(MOVED + "reduce: {kind: fsdp}\ninputs:\n  - {of: times, origin: calibrated, text: my log}\n")
+    status, out, said = run("scaling", scenario, "--racks", "2,4,8")
+    expect(status == 0 and "calibrated: my log" in out, f"weft scaling {said.strip()}")
+    status, out, said = run("goodput", scenario, "--runs", "2")
+    expect(status == 0 and "my log" in out, f"weft goodput {said.strip()}")
+    status, out, said = run("topology", scenario)
+    expect(status == 0, f"weft topology {said.strip()}")
+    scenario.write_text("name: small\nfabric: {nics: 8, nics_per_host: 2, nics_per_t0: 2, t1_count: 2}\n"
+                        "scaleup: {rate: 450GB/s, delay: 1us}\ntraffic: {kind: jobs}\njobs:\n"
+                        "  - {name: a, kind: model, model: moved.yaml, ranks: 4}\n  - {name: b, kind: ring, bytes: 8MB, ranks: 4}\n")
+    status, out, said = run("sim", scenario, "--json")
+    expect(status == 0 and [job["name"] for job in json.loads(out)["jobs"]] == ["a", "b"], f"one of several jobs {said.strip()}")
+    scenario.write_text(scenario.read_text().replace("moved.yaml", "gone.yaml"))
+    refused("one of several, gone", ["sim", scenario], f"{scenario}:6: jobs[].model: ", "gone.yaml")
+
+
+def main():
+    job, fabric = re.findall(r"```yaml\n(.*?)```", (SOURCE / "docs/howto/write-a-job-file.md").read_text(), re.S)
+    expect(len(job.splitlines()) == 8, "a job file of eight lines")
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        (folder / "my-7b.yaml").write_text(job)
+        scenario = folder / "my-fabric.yaml"
+        scenario.write_text(fabric)
+        status, out, _ = run("plan", folder / "my-7b.yaml", "--domain", "8", "--tray", "8", "--json")
+        plan = json.loads(out)
+        expect(status == 0 and plan["parameters"] == 6738415616 and plan["ranks"] == 32, "its plan: 6,738,415,616 parameters, 32 ranks")
+        expect([row["origin"] for row in plan["inputs"]] == ["fact", "assumed"], "what it rests on")
+        exposed = {}
+        for depth in ("model", "sample", "full"):
+            status, out, said = run("sim", scenario, "--depth", depth, "--json")
+            expect(status == 0, f"it runs at depth {depth} {said.strip()}")
+            if status == 0:
+                exposed[depth] = json.loads(out)
+        model = exposed["model"]["step"]
+        expect(model["times_assumed"] is True and "guess" in model["times_from"], "the step says that its times are a guess")
+        status, out, _ = run("sim", scenario)
+        expect(status == 0 and "traffic model my-7b.yaml" in out, "its sample runs by packets")
+        status, out, said = run("sim", scenario, "--set", "traffic.model=llama-2-7b-fsdp-32", "--set", "sample.steps=31", "--depth", "sample")
+        expect(status == 0, f"Llama 2 7B with FSDP, as the page says {said.strip()}")
+        moved(folder)
+        elsewhere(folder)
+        bad = folder / "bad.yaml"
+        bad.write_text(job.replace("tp: 4", "tpp: 4"))
+        refused("a misspelt key, planned", ["plan", bad], f"{bad}:3:7: there is no key cut.tpp; did you mean cut.tp?")
+        refused("the same, run", ["sim", scenario, "--set", f"traffic.model={bad}"], f"{bad}:3:7: there is no key cut.tpp")
+        refused("no such file", ["sim", scenario, "--set", "traffic.model=none.yaml"], "--set:1:15: traffic.model: ", "none.yaml")
+        refused("no such name", ["sim", scenario, "--set", "traffic.model=llama-9"], "--set:1:15: traffic.model: no job 'llama-9' is shipped")
+        scenario.write_text(fabric.replace("my-7b.yaml", "bad.yaml"))
+        refused("named by the scenario", ["sim", scenario], f"{bad}:3:7: there is no key cut.tpp")
+        scenario.write_text(fabric.replace("my-7b.yaml", "gone.yaml"))
+        refused("gone", ["sim", scenario], f"{scenario}:4:31: traffic.model: ", "gone.yaml")
+    for path in sorted((SOURCE / "apps/models").glob("*.yaml")):
+        plan = json.loads(run("plan", path.stem, "--json")[1])
+        words = {word for row in plan["inputs"] for word in row["of"].split()}
+        bare = [key for key in keys_of(path.read_text()) if not {key, key.split(".")[0]} & words]
+        expect(plan["name"] == path.stem and bare == [], f"{path.stem}: says of each figure what it rests on {bare}")
+    return failed > 0
+
+
+sys.exit(main())

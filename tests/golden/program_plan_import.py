@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""weft plan --import: configurations of public models, written by hand from their published sizes, have the number of parameters
+that their makers publish, or one whose difference is known."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+WEFT = os.environ["WEFT"]
+failed = 0
+
+
+def llama(layers, hidden, heads, kv_heads, ffn, vocab, **more):
+    return {"model_type": "llama", "num_hidden_layers": layers, "hidden_size": hidden, "num_attention_heads": heads,
+            "num_key_value_heads": kv_heads, "intermediate_size": ffn, "vocab_size": vocab, "tie_word_embeddings": False,
+            "max_position_embeddings": 4096, "torch_dtype": "bfloat16", **more}
+
+
+def gpt2(layers, hidden, heads):
+    return {"model_type": "gpt2", "n_layer": layers, "n_embd": hidden, "n_head": heads, "n_positions": 1024, "vocab_size": 50257}
+
+
+def neox(layers, hidden, heads, vocab):
+    return {"model_type": "gpt_neox", "num_hidden_layers": layers, "hidden_size": hidden, "num_attention_heads": heads,
+            "intermediate_size": 4 * hidden, "vocab_size": vocab, "tie_word_embeddings": False, "max_position_embeddings": 2048}
+
+
+QWEN2, QWEN3 = {"model_type": "qwen2"}, {"model_type": "qwen3", "head_dim": 128}
+DEEPSEEK = {
+    "model_type": "deepseek_v3", "q_lora_rank": 1536, "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64,
+    "v_head_dim": 128, "n_routed_experts": 256, "num_experts_per_tok": 8, "moe_intermediate_size": 2048, "n_shared_experts": 1,
+    "first_k_dense_replace": 3}
+# model: its configuration, what its maker's model page counts, and what is known to be missing here
+MODELS = {
+    "Llama 2 7B": (llama(32, 4096, 32, 32, 11008, 32000), 6738415616, 0),
+    "Llama 2 13B": (llama(40, 5120, 40, 40, 13824, 32000), 13015864320, 0),
+    "Llama 2 70B": (llama(80, 8192, 64, 8, 28672, 32000), 68976648192, 0),
+    "Llama 3.1 8B": (llama(32, 4096, 32, 8, 14336, 128256), 8030261248, 0),
+    "Llama 3.1 70B": (llama(80, 8192, 64, 8, 28672, 128256), 70553706496, 0),
+    "Llama 3.1 405B": (llama(126, 16384, 128, 8, 53248, 128256), 405853388800, 0),
+    "Llama 3.2 1B": (llama(16, 2048, 32, 8, 8192, 128256, head_dim=64, tie_word_embeddings=True), 1235814400, 0),
+    "Llama 3.2 3B": (llama(28, 3072, 24, 8, 8192, 128256, head_dim=128, tie_word_embeddings=True), 3212749824, 0),
+    "TinyLlama 1.1B": (llama(22, 2048, 32, 4, 5632, 32000), 1100048384, 0),
+    "Yi 34B": (llama(60, 7168, 56, 8, 20480, 64000), 34388917248, 0),
+    "Mistral 7B": (llama(32, 4096, 32, 8, 14336, 32000, model_type="mistral"), 7241732096, 0),
+    "Mixtral 8x7B": (llama(32, 4096, 32, 8, 14336, 32000, model_type="mixtral", num_local_experts=8, num_experts_per_tok=2), 46702792704, 0),
+    "Mixtral 8x22B": (llama(56, 6144, 48, 8, 16384, 32000, model_type="mixtral", num_local_experts=8, num_experts_per_tok=2),
+                      140620634112, 0),
+    "Phi 3 mini": (llama(32, 3072, 32, 32, 8192, 32064, model_type="phi3"), 3821079552, 0),
+    "Qwen2.5 0.5B": (llama(24, 896, 14, 2, 4864, 151936) | QWEN2 | {"tie_word_embeddings": True}, 494032768, 0),
+    "Qwen2.5 7B": (llama(28, 3584, 28, 4, 18944, 152064) | QWEN2, 7615616512, 0),
+    "Qwen2.5 72B": (llama(80, 8192, 64, 8, 29568, 152064) | QWEN2, 72706203648, 0),
+    "Qwen3 0.6B": (llama(28, 1024, 16, 8, 3072, 151936) | QWEN3 | {"tie_word_embeddings": True}, 596049920, 0),
+    "Qwen3 8B": (llama(36, 4096, 32, 8, 12288, 151936) | QWEN3, 8190735360, 0),
+    "Qwen3 30B-A3B": (llama(48, 2048, 32, 4, 6144, 151936) | QWEN3 | {
+        "model_type": "qwen3_moe", "num_experts": 128, "num_experts_per_tok": 8, "moe_intermediate_size": 768}, 30532122624, 0),
+    "Gemma 7B": ({key: value for key, value in llama(28, 3072, 16, 16, 24576, 256000, head_dim=256).items() if key[0] != "t"} | {
+        "model_type": "gemma"}, 8537680896, 0),
+    "Gemma 2 9B": ({key: value for key, value in llama(42, 3584, 16, 8, 14336, 256000, head_dim=256).items() if key[0] != "t"} | {
+        "model_type": "gemma2"}, 9241705984, 0),
+    "GPT-2": (gpt2(12, 768, 12), 124439808, 0),
+    "GPT-2 XL": (gpt2(48, 1600, 25), 1557611200, 0),
+    "Pythia 6.9B": (neox(32, 4096, 32, 50432), 6857302016, 0),
+    # its routers also have a number for each expert that gradients do not reach
+    "DeepSeek-V3": (llama(61, 7168, 128, 128, 18432, 129280) | DEEPSEEK, 671026419200, 58 * 256),
+}
+
+
+def run(*words):
+    done = subprocess.run([WEFT, "plan", *words], capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stdout, done.stderr
+
+
+def expect(is_good, what):
+    global failed
+    failed += not is_good
+    print("ok:" if is_good else "not ok:", what)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        config, job = pathlib.Path(folder) / "config.json", pathlib.Path(folder) / "job.yaml"
+        for name, (model, published, missing) in MODELS.items():
+            config.write_text(json.dumps(model))
+            status, out, said = run("--import", config)
+            job.write_text(out)
+            expect(status == 0 and "Not known, to be filled in: cut" in out, f"{name}: imported {said.strip()}")
+            status, out, said = run(job, "--json")
+            params = json.loads(out)["parameters"] if status == 0 else 0
+            expect(params + missing == published, f"{name}: {params:,} of {published:,} {said.strip()}")
+        flags = ("--num-layers 96 --hidden-size 12288 --num-attention-heads 96 --seq-length 2048 --vocab-size 50257 \\\n"
+                 "--tensor-model-parallel-size 4 --pipeline-model-parallel-size 6 --num-layers-per-virtual-pipeline-stage 2\n"
+                 "--micro-batch-size 1 --global-batch-size 2904 --max-position-embeddings 2048 --use-distributed-optimizer --grad-reduce-in-bf16 --bf16 --lr 1e-4\n")
+        config.write_text(flags)
+        status, out, said = run("--import", config)
+        expect(status == 0 and "micro_batches x cut.dp is 2904" in out and "# not used of the flags: bf16 lr\n" in out,
+               f"Megatron's flags {said.strip()}")
+        job.write_text(out.replace("  samples:", "  micro_batches: 6\n  samples:"))
+        plan = json.loads(run(job, "--json")[1])
+        # GPT-3; cut as the launch file of the MLPerf run has it
+        expect(plan["parameters"] == 96 * (12 * 12288**2 + 13 * 12288) + 12288 * (50257 + 2048 + 2) and plan["cut"]["vpp"] == 8,
+               f"they make GPT-3: {plan['parameters']:,} {plan['cut']}")
+        for text, says in (("--num-layers", "--num-layers needs a value"), (flags + "--hidden-size 3", "--hidden-size is here twice"),
+                           ("--num-layers 0", "needs a whole number from 1 on"), ("--swiglu 3", "--swiglu has no value"),
+                           ("--normalization Group", "is LayerNorm or RMSNorm"), ("--num-layers 3", "--hidden-size is missing")):
+            config.write_text(text)
+            status, out, said = run("--import", config)
+            expect(status == 2 and out == "" and f"{config}: " in said and says in said, said.strip())
+        config.write_text(json.dumps(llama(2, 64, 4, 4, 128, 100, strange_thing=7)))
+        status, out, _ = run("--import", config)
+        expect("# not used of config.json: torch_dtype strange_thing\n" in out, "what is not used is listed")
+        for what, text, says in (("no JSON", "{", f"{config}:1:1: not a config.json"), ("a list", "[]", "no JSON object"),
+                                 ("a strange family", '{"model_type": "mamba"}', "model_type `mamba` is not known; these are: llama"),
+                                 ("no family", "{}", "model_type (none) is not known"),
+                                 ("biases of its own", '{"model_type": "llama", "attention_bias": true}', "attention_bias: not what")):
+            config.write_text(text)
+            status, out, said = run("--import", config)
+            expect(status == 2 and out == "" and says in said, f"{what}: {said.strip()}")
+        status, out, said = run("--import", config, "--json")
+        expect(status == 2 and out == "", f"alone: {said.strip()}")
+    return failed > 0
+
+
+sys.exit(main())

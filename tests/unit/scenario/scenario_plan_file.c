@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// Job files: what a small one comes to, and what a bad one is told, at which place.
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <weft/scenario/plan_file.h>
+
+#include "scenario_files.h"
+
+static struct plan_file file;
+
+#define MODEL "name: a\nmodel: {layers: 32, hidden: 4096, heads: 32, ffn: 11008, vocab: 32000}\n"
+#define SMALL MODEL "step: {sequence: 4096}\n"
+#define MOE \
+	"name: a\nmodel: {layers: 4, hidden: 64, heads: 8, vocab: 100, experts: 8, " \
+	"experts_per_token: 2, expert_ffn: 64}\nstep: {sequence: 64}\n"
+
+static int read_text(const char *job, struct refusal *refusal)
+{
+	return plan_file_read(&file, "job.yaml", job, strlen(job), refusal);
+}
+
+static void a_file_of_three_lines_is_a_job(void **)
+{
+	struct refusal refusal = {0};
+	assert_int_equal(read_text(SMALL, &refusal), 0);
+	const struct plan *plan = &file.plan;
+	assert_string_equal(plan->architecture->name, "a");
+	assert_int_equal(plan->architecture->kv_heads, 32);
+	assert_int_equal(plan->architecture->head_dim, 128);
+	assert_int_equal(architecture_params(plan->architecture), UINT64_C(6738415616)); // Llama 7B
+	assert_int_equal(plan_ranks(plan), 1);
+	assert_int_equal(plan->parallel.grad_bytes, 2);
+	assert_true(plan->parallel.has_distributed_optimizer);
+	assert_string_equal(plan->parallel.order, "tp-cp-ep-dp-pp");
+}
+
+static void times_have_the_origin_that_the_file_says(void **)
+{
+	struct refusal refusal = {0};
+	assert_int_equal(read_text(SMALL "times: {forward: 1ms, backward: 2ms}\n", &refusal), 0);
+	assert_true(file.plan.timing.is_assumed);
+	assert_int_equal(read_text(SMALL "times: {forward: 1ms, backward: 2ms}\ninputs:\n"
+					 "  - {of: model, origin: fact, text: paper}\n"
+					 "  - {of: step times, origin: calibrated, text: my log}\n",
+				   &refusal),
+			 0);
+	assert_false(file.plan.timing.is_assumed);
+	assert_string_equal(file.plan.timing.origin, "my log");
+	assert_int_equal(file.plan.input_count, 2);
+	assert_true(plan_input_is_of(&file.inputs[1], "step.sequence"));
+	assert_true(plan_input_is_of(&file.inputs[1], "times"));
+	assert_false(plan_input_is_of(&file.inputs[1], "timesheet"));
+	assert_false(plan_input_is_of(&file.inputs[1], "model.layers"));
+}
+
+static const struct {
+	const char *text;
+	uint32_t line, column;
+	const char *reason;
+} bad[] = {
+	// no job at all
+	{"", 1, 1, "the file is empty; a job file has at least name, model and step.sequence"},
+	{"- a\n", 1, 1, "a job file is a mapping of keys such as `model:`, not a list"},
+	{"a\n", 1, 1, "not a single value"},
+	{"name: a\n\tmodel: {}\n", 2, 1, "not YAML"},
+	{SMALL "---\nname: b\n", 4, 1, "a second document begins here; a job file is one"},
+	{"name: a\n\x01\n", 2, 1, "a job file is text"},
+	{"name: \xff\n", 1, 7, "a job file is UTF-8 text"},
+	// keys
+	{SMALL "nmae: b\n", 4, 1, "there is no key nmae; did you mean name?"},
+	{SMALL "modle: {}\n", 4, 1, "there is no key modle; did you mean model?"},
+	{SMALL "model.layers: 3\n", 4, 1, "is not a key"},
+	{SMALL "cut: {tpp: 2}\n", 4, 7, "there is no key cut.tpp; did you mean cut.tp?"},
+	{SMALL "cut: {layers: 2}\n", 4, 7, "did you mean model.layers?"},
+	{SMALL "cut: {micro_batches: 2}\n", 4, 7, "did you mean step.micro_batches?"},
+	{SMALL "cut: 3\n", 4, 6, "cut: a mapping of keys is expected, not a single value"},
+	{SMALL "cut: [tp]\n", 4, 6, "cut: a mapping of keys is expected, not a list"},
+	{SMALL "cut: {tp: 2, tp: 4}\n", 4, 14, "the key tp is here twice; it was first on line 4"},
+	{SMALL "cut: {tp: {a: 1}}\n", 4, 11, "cut.tp: a count is expected, not a mapping"},
+	{SMALL "<<: {}\n", 4, 1, "merge keys are not read"},
+	{SMALL "cut: {tp: !!int 2}\n", 4, 11, "a tag has no meaning in a job file"},
+	// what is missing
+	{"model: {layers: 1}\n", 1, 1, "name is missing"},
+	{"name: a\nstep: {sequence: 64}\n", 1, 1, "model.layers is missing"},
+	{MODEL, 1, 1, "step.sequence is missing"},
+	{"name: a\nmodel: {layers: 2, hidden: 64, heads: 8, vocab: 9}\nstep: {sequence: 8}\n", 1, 1,
+	 "model.ffn: a model without experts needs a feed-forward"},
+	{SMALL "times: {forward: 1ms}\n", 4, 18, "times.backward is missing; times.forward needs"},
+	{SMALL "published: {step: 1s}\n", 4, 19, "published.source is missing"},
+	{SMALL "inputs:\n  - {of: model, text: b}\n", 5, 5, "inputs[].origin is missing"},
+	// values
+	{SMALL "cut: {tp: 0}\n", 4, 11, "cut.tp: `0` is too small; it may be 1 to 1048576"},
+	{SMALL "cut: {tp: -1}\n", 4, 11, "is negative"},
+	{SMALL "cut: {tp: 2.5}\n", 4, 11, "a count is whole"},
+	{SMALL "cut: {tp: two}\n", 4, 11, "`two` is not a count"},
+	{SMALL "cut: {tp: \"2\"}\n", 4, 11, "a text in quotes; write a count without quotes"},
+	{SMALL "cut: {tp: 010}\n", 4, 11, "octal"},
+	{SMALL "cut: {tp: 1e3}\n", 4, 11, "without an exponent"},
+	{SMALL "cut: {dp: 2000000}\n", 4, 11, "too large"},
+	{SMALL "wire: {gradients: 2}\n", 4, 19, "`2` has no unit"},
+	{SMALL "wire: {gradients: 32B}\n", 4, 19, "too large; it may be 1B to 16B"},
+	{SMALL "wire: {parameters: bf16}\n", 4, 20, "`bf16` is not a size"},
+	{SMALL "times: {forward: 5, backward: 2ms}\n", 4, 18, "`5` has no unit; a time needs"},
+	{SMALL "times: {forward: 5msec, backward: 2ms}\n", 4, 18, "not a unit here; write ms"},
+	{SMALL "times: {forward: 0s, backward: 2ms}\n", 4, 18, "write none, or 1ps to"},
+	{SMALL "reduce: {aligned: 1}\n", 4, 19, "is not a flag; write true or false"},
+	{SMALL "reduce: {bucket: 128MiB}\n", 4, 18, "a count has no unit"},
+	{"name: a\nmodel: {norm: batch}\n", 2, 15,
+	 "`batch` is not known here; it may be: rms, lay"},
+	{"name: ''\n", 1, 7, "a text is expected, but there is none"},
+	{SMALL "inputs:\n  - {of: model, origin: guess, text: b}\n", 5, 25, "it may be: fact, ass"},
+	// what has no effect
+	{SMALL "times: {other: 1ms}\n", 4, 9,
+	 "times.other has no effect here; it needs times.forw"},
+	{SMALL "published: {source: b}\n", 4, 13, "no effect here; it needs published.step"},
+	{SMALL "cut: {ep: 2}\n", 4, 7, "cut.ep has no effect here; it needs model.experts"},
+	{"name: a\nmodel: {layers: 2, hidden: 64, heads: 8, vocab: 9, ffn: 8, rope_dim: 8}\n"
+	 "step: {sequence: 8}\n",
+	 2, 60, "model.rope_dim has no effect here; it needs model.kv_rank"},
+	{SMALL "inputs:\n  - {of: cut, origin: fact, text: b}\n", 5, 10,
+	 "nothing of `cut` is given"},
+	{SMALL "inputs:\n  - {of: model.lay, origin: fact, text: b}\n", 5, 10, "`model.lay`"},
+	{SMALL "reduce: {prefetch: 2}\n", 4, 10,
+	 "no effect here; it needs reduce.kind zero-3 or fsdp"},
+	{SMALL "reduce: {kind: fsdp, bucket: 9}\n", 4, 22,
+	 "needs reduce.kind megatron, zero-1 or zero"},
+	{SMALL "reduce: {kind: zero-2, aligned: true}\n", 4, 24, "it needs reduce.kind megatron"},
+	{SMALL "reduce: {sync: each}\n", 4, 10, "reduce.sync has no effect here; it needs reduce."},
+	{SMALL "reduce: {kind: fsdp2}\n", 4, 16,
+	 "it may be: megatron, ddp, zero-1, zero-2, zero-3"},
+	// what does not fit together
+	{SMALL "reduce: {kind: ddp}\ncut: {pp: 2}\n", 5, 11,
+	 "DDP, ZeRO and FSDP are for one stage"},
+	{SMALL "cut: {tp: 3}\n", 2, 42, "model.heads: 32 heads do not divide by 3 tensor ranks"},
+	{SMALL "cut: {tp: 64}\n", 2, 42, "model.heads: 32 heads do not divide by 64"},
+	{SMALL "cut: {cp: 3}\n", 3, 18, "step.sequence: a sequence of 4096 tokens does not divide"},
+	{SMALL "cut: {pp: 5}\n", 2, 17, "model.layers: 32 layers do not divide by 5 cells"},
+	{SMALL "cut: {vpp: 2}\n", 4, 12, "cut.vpp: 2 chunks a stage need more than one stage"},
+	{MODEL "step: {sequence: 64, micro_batches: 3}\ncut: {pp: 2, vpp: 2}\n", 3, 37,
+	 "step.micro_batches: interleaved: 3 micro-batches must divide by 2 stages"},
+	{SMALL "cut: {layers_first: 2}\n", 4, 21, "cut.layers_first: one cell has all layers"},
+	{SMALL "cut: {pp: 2, layers_last: 32}\n", 4, 27, "the first and last cell have all 32"},
+	{SMALL "cut: {tp: 32, dp: 1048576}\n", 4, 19, "cut.dp: a job has at most 1048576 ranks"},
+	{MOE "cut: {ep: 3, dp: 3}\n", 2, 63, "model.experts: 8 experts, 2 a token, do not fit 3"},
+	{MOE "cut: {ep: 4, dp: 2}\n", 4, 11, "cut.ep: 2 ranks of a stage do not divide by 4"},
+	{SMALL "cut: {order: tp-cp-xx-dp}\n", 4, 20, "cut.order: an order is made of"},
+	{SMALL "cut: {pp: 2, order: tp-dp}\n", 4, 26, "cut.order: the order lacks a dimension"},
+	{"name: a\nmodel: {layers: 2, hidden: 100, heads: 8, ffn: 8, vocab: 9}\n"
+	 "step: {sequence: 8}\n",
+	 2, 40, "model.heads: a width of 100 does not divide by 8 heads; give model.head_dim"},
+};
+
+static void a_bad_file_is_refused_at_its_place(void **)
+{
+	assert_true(sizeof(bad) / sizeof(*bad) >= 60);
+	uint32_t failed = 0;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		struct refusal refusal = {0};
+		int rc = read_text(bad[i].text, &refusal);
+		if (rc == -EINVAL && refusal.line == bad[i].line &&
+		    refusal.column == bad[i].column && strcmp(refusal.file, "job.yaml") == 0 &&
+		    strstr(refusal.text, bad[i].reason) != NULL)
+			continue;
+		failed++;
+		print_error("%s\nrc %d, %s:%u:%u: %s; expected %u:%u: %s\n", bad[i].text, rc,
+			    refusal.file, refusal.line, refusal.column, refusal.text, bad[i].line,
+			    bad[i].column, bad[i].reason);
+	}
+	assert_int_equal(failed, 0);
+}
+
+static void the_documentation_lists_every_key(void **)
+{
+	uint32_t keys = 0, rows = 0;
+	source_read("docs/job-file.md");
+	for (const struct scenario_key *key = plan_file_keys(); key->path != NULL; key++, keys++) {
+		char row[512];
+		snprintf(row, sizeof(row), "\n| `%s` | %s | `%s` | %s |\n", key->path, key->unit,
+			 key->value, key->text);
+		if (strstr(text, row) == NULL)
+			fail_msg("docs/job-file.md lacks:%s", row);
+	}
+	for (const char *at = text; (at = strstr(at, "\n| `")) != NULL; at++)
+		rows++;
+	assert_int_equal(rows, keys);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_file_of_three_lines_is_a_job),
+		cmocka_unit_test(times_have_the_origin_that_the_file_says),
+		cmocka_unit_test(a_bad_file_is_refused_at_its_place),
+		cmocka_unit_test(the_documentation_lists_every_key),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ways to share parameters among replicas: buckets as PyTorch and DeepSpeed make them, memory, and
+// what each exposes, by closed forms of its schedule.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <weft/core/rng.h>
+#include <weft/workload/plan_draft.h>
+#include <weft/workload/step.h>
+
+static _Alignas(64) uint8_t memory[1 << 24];
+static struct arena arena;
+static struct refusal refusal;
+static struct plan_draft draft;
+
+#define LAYERS 12
+#define UNITS (LAYERS + 2)
+#define RANKS 8
+#define RATES 10
+
+static struct plan *make(enum sharding sharding, uint32_t micro_batches)
+{
+	plan_begin(&draft, NULL);
+	draft.architecture = (struct architecture){.name = "a",
+						   .layers = LAYERS,
+						   .hidden = 512,
+						   .vocab = 4096,
+						   .heads = 8,
+						   .kv_heads = 8,
+						   .head_dim = 64,
+						   .ffn = 1024,
+						   .is_gated = true,
+						   .norm_vectors = 1};
+	struct parallel *cut = &draft.plan.parallel;
+	cut->dp = RANKS;
+	cut->micro_batches = micro_batches;
+	cut->sequence = 128;
+	cut->sharding = sharding;
+	cut->is_aligned = false;
+	cut->has_distributed_optimizer = sharding != SHARDING_DDP;
+	cut->is_reduced_each = sharding == SHARDING_FSDP || sharding == SHARDING_ZERO2;
+	cut->is_resharded = true;
+	cut->first_bucket_bytes = 1 << 20;
+	cut->bucket_bytes = 25 << 20;
+	draft.plan.timing = (struct timing){12 * PS_PER_MS, 24 * PS_PER_MS, 0, "made up", true};
+	assert_int_equal(plan_check(&draft.plan, &refusal), 0);
+	arena_init(&arena, memory, sizeof(memory));
+	memset(memory, 0, sizeof(memory));
+	return &draft.plan;
+}
+
+static struct step_setup setup_of(uint64_t network_Bps)
+{
+	struct ring_time ring = {.ranks = RANKS,
+				 .ranks_per_domain = 1,
+				 .channels = 1,
+				 .network_Bps = network_Bps,
+				 .domain_Bps = network_Bps,
+				 .chunk_bytes = 1 << 20};
+	return (struct step_setup){
+		.dense = ring, .experts = ring, .slow_stage = UINT32_MAX, .replicas = 1};
+}
+
+// Collectives of a pass in the order of backward, and when the gradients of each are there.
+struct units {
+	uint32_t count;
+	ps_t gather_ps[UNITS], reduce_ps[UNITS], ready_ps[UNITS];
+	ps_t gathers_ps, reduces_ps;
+};
+
+static struct units units_of(struct step *step, const struct step_setup *setup,
+			     const struct plan *plan)
+{
+	struct units units = {0};
+	struct step_gradient unit;
+	for (; step_gradient(step, setup, 0, 0, units.count, &unit); units.count++) {
+		const struct step_collective reduce = {.bytes = unit.reduce_bytes,
+						       .is_all = unit.gather_bytes == 0};
+		units.gather_ps[units.count] = unit.gather_ps;
+		units.reduce_ps[units.count] = step_collective_ps(setup, &reduce);
+		units.ready_ps[units.count] = plan->timing.backward_ps * unit.ready_ppm / 1000000;
+		units.gathers_ps += units.gather_ps[units.count];
+		units.reduces_ps += units.reduce_ps[units.count];
+	}
+	units.ready_ps[units.count - 1] = plan->timing.backward_ps;
+	return units;
+}
+
+// The last reduce of a queue ends so long behind the last backward: whichever bucket the queue has
+// not stood still since.
+static ps_t tail_of(const struct units *units, ps_t backward_ps)
+{
+	ps_t most = 0, behind = 0;
+	for (uint32_t i = units->count; i > 0; i--) {
+		behind += units->reduce_ps[i - 1];
+		most = ps_max(most, units->ready_ps[i - 1] + behind - backward_ps);
+	}
+	return most;
+}
+
+static void expose(const struct plan *plan, uint64_t Bps, struct step_exposed *ret,
+		   struct units *units)
+{
+	struct step *step;
+	struct step_setup setup = setup_of(Bps);
+	arena_init(&arena, memory, sizeof(memory));
+	if (step_create(&step, &arena, plan, &refusal) < 0)
+		fail_msg("%s", refusal.text);
+	step_expose(step, &setup, ret, NULL);
+	*units = units_of(step, &setup, plan);
+	assert_int_equal(ret->without.step_ps,
+			 plan->parallel.micro_batches *
+				 (plan->timing.forward_ps + plan->timing.backward_ps));
+}
+
+// Rates from 64 GB/s down to 125 MB/s.
+static uint64_t rate(int i)
+{
+	return UINT64_C(64000000000) >> i;
+}
+
+static void ddp_exposes_what_its_queue_of_buckets_does(void **)
+{
+	struct step_exposed exposed;
+	struct units units;
+	for (int i = 0; i < RATES; i++) {
+		const struct plan *plan = make(SHARDING_DDP, 3);
+		expose(plan, rate(i), &exposed, &units);
+		assert_int_equal(exposed.head_ps, 0);
+		assert_int_equal(exposed.tail_ps, tail_of(&units, plan->timing.backward_ps));
+		assert_true(exposed.tail_ps >= units.reduce_ps[units.count - 1]);
+	}
+}
+
+static void zero_1_waits_for_all_parameters(void **)
+{
+	struct step_exposed exposed;
+	struct units units;
+	for (int i = 0; i < RATES; i++) {
+		struct plan *plan = make(SHARDING_ZERO1, 2);
+		plan->parallel.bucket_params = 3000000;
+		expose(plan, rate(i), &exposed, &units);
+		assert_true(units.count > 3);
+		assert_int_equal(exposed.head_ps, units.gathers_ps);
+		assert_int_equal(exposed.tail_ps, tail_of(&units, plan->timing.backward_ps));
+	}
+}
+
+// With one micro-batch it is ZeRO-1; with more, the reduces of one hide behind the next or wait.
+static void zero_2_reduces_each_micro_batch(void **)
+{
+	struct step_exposed exposed;
+	struct units units;
+	for (int i = 0; i < RATES; i++) {
+		struct plan *plan = make(SHARDING_ZERO2, 1);
+		plan->parallel.bucket_params = 3000000;
+		expose(plan, rate(i), &exposed, &units);
+		assert_int_equal(exposed.head_ps, units.gathers_ps);
+		assert_int_equal(exposed.tail_ps, tail_of(&units, plan->timing.backward_ps));
+	}
+	for (int i = 0; i < RATES;
+	     i++) { // one bucket: it is free again, or the queue is never idle
+		struct plan *plan = make(SHARDING_ZERO2, 4);
+		expose(plan, rate(i), &exposed, &units);
+		ps_t each = plan->timing.forward_ps + plan->timing.backward_ps;
+		assert_int_equal(units.count, 1);
+		assert_int_equal(exposed.head_ps, units.gathers_ps);
+		assert_int_equal(exposed.tail_ps,
+				 ps_max(units.reduces_ps, 4 * units.reduces_ps - 3 * each));
+	}
+}
+
+static void fsdp_without_prefetch_hides_nothing(void **)
+{
+	struct step_exposed exposed;
+	struct units units;
+	for (int is_resharded = 0; is_resharded < 2; is_resharded++) {
+		for (int i = 0; i < RATES; i++) {
+			struct plan *plan = make(SHARDING_FSDP, 3);
+			plan->parallel.is_resharded = is_resharded != 0;
+			expose(plan, rate(i), &exposed, &units);
+			assert_int_equal(units.count, UNITS);
+			// without gathers a backward hides its reduces behind the next unit's
+			ps_t all = 3 * ((1 + is_resharded) * units.gathers_ps + units.reduces_ps);
+			ps_t sum = exposed.with.step_ps - exposed.without.step_ps;
+			if (is_resharded)
+				assert_int_equal(sum, all);
+			else
+				assert_true(sum <= all && sum >= 3 * units.gathers_ps);
+		}
+	}
+}
+
+// The first unit has nothing to hide behind, and the last reduce neither; between passes the first
+// gather waits for the last reduce.
+static void fsdp_with_prefetch_exposes_only_ends_while_the_network_is_fast(void **)
+{
+	struct step_exposed exposed;
+	struct units units;
+	for (int i = 0; i < 4; i++) {
+		struct plan *plan = make(SHARDING_FSDP, 2);
+		plan->parallel.prefetch = 2;
+		expose(plan, rate(i), &exposed, &units);
+		ps_t first = units.gather_ps[UNITS - 1], last = units.gather_ps[0];
+		ps_t least = units.reduce_ps[UNITS - 1] + first + last;
+		ps_t all = 2 * (2 * units.gathers_ps + units.reduces_ps);
+		ps_t sum = exposed.with.step_ps - exposed.without.step_ps;
+		assert_true(sum >= least && sum < all / 2);
+	}
+	for (int i = 4; i < RATES; i++) { // never more than without, never less than the network's
+		struct plan *plan = make(SHARDING_FSDP, 2);
+		plan->parallel.prefetch = 1;
+		expose(plan, rate(i), &exposed, &units);
+		ps_t all = 2 * (2 * units.gathers_ps + units.reduces_ps);
+		assert_true(exposed.with.step_ps >= all);
+		assert_true(exposed.with.step_ps - exposed.without.step_ps <= all);
+	}
+}
+
+static void prefetching_more_never_takes_longer(void **)
+{
+	struct step_exposed exposed;
+	struct units units;
+	for (int i = 0; i < RATES; i++) {
+		ps_t before = INT64_MAX;
+		for (uint32_t prefetch = 0; prefetch < 2; prefetch++) {
+			struct plan *plan = make(SHARDING_FSDP, 1);
+			plan->parallel.prefetch = prefetch;
+			expose(plan, rate(i), &exposed, &units);
+			assert_true(exposed.with.step_ps <= before);
+			before = exposed.with.step_ps;
+		}
+	}
+}
+
+static void buckets_of_ddp_close_at_their_bytes(void **)
+{
+	struct plan *plan = make(SHARDING_DDP, 1);
+	struct plan_bucket bucket;
+	uint32_t left = plan_part_count(plan, 0, 0), count = 0;
+	uint64_t params = 0;
+	while (plan_bucket_next(plan, 0, 0, false, &left, &bucket)) {
+		uint64_t bytes = bucket.params * plan->parallel.grad_bytes;
+		struct part first;
+		plan_part(plan, 0, 0, left, &first);
+		uint64_t limit = count == 0 ? 1 << 20 : 25 << 20;
+		assert_true(bytes >= limit || left == 0);
+		assert_true(bytes - first.params * plan->parallel.grad_bytes < limit);
+		assert_int_equal(bucket.padded, bucket.params);
+		params += bucket.params;
+		count++;
+	}
+	assert_int_equal(params, architecture_params(&draft.architecture));
+	assert_true(count > 2);
+}
+
+static void units_of_fsdp_are_layers(void **)
+{
+	struct plan *plan = make(SHARDING_FSDP, 1);
+	struct plan_bucket unit;
+	uint32_t left = plan_part_count(plan, 0, 0), count = 0;
+	uint64_t layer = 4 * 512 * 512 + 3 * 512 * 1024 + 2 * 512;
+	while (plan_bucket_next(plan, 0, 0, false, &left, &unit)) {
+		uint64_t params = count == 0 ? 4096 * 512 + 512
+			: count == UNITS - 1 ? 4096 * 512
+					     : layer;
+		assert_int_equal(unit.params, params);
+		count++;
+	}
+	assert_int_equal(count, UNITS);
+}
+
+static void memory_is_cut_as_the_stage_of_zero_says(void **)
+{
+	static const struct {
+		enum sharding sharding;
+		uint64_t params, grads, optimizer; // cut by
+	} ways[] = {{SHARDING_DDP, 1, 1, 1},
+		    {SHARDING_MEGATRON, 1, 1, RANKS},
+		    {SHARDING_ZERO1, 1, 1, RANKS},
+		    {SHARDING_ZERO2, 1, RANKS, RANKS},
+		    {SHARDING_FSDP, RANKS, RANKS, RANKS}};
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		struct plan *plan = make(ways[i].sharding, 1);
+		uint64_t params = architecture_params(&draft.architecture);
+		struct plan_memory held;
+		plan_memory(plan, 0, &held);
+		assert_int_equal(held.params, params * 2 / ways[i].params);
+		assert_int_equal(held.grads, params * 2 / ways[i].grads);
+		assert_int_equal(held.optimizer, params * 12 / ways[i].optimizer);
+	}
+}
+
+static void a_pipeline_is_reduced_as_megatron_does(void **)
+{
+	for (int i = 1; i < SHARDING_COUNT; i++) {
+		struct plan *plan = make((enum sharding)i, 4);
+		const char *size;
+		plan->parallel.pp = 2;
+		assert_true(plan_check_size(plan, &size, &refusal) < 0);
+		assert_string_equal(size, "pp");
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ddp_exposes_what_its_queue_of_buckets_does),
+		cmocka_unit_test(zero_1_waits_for_all_parameters),
+		cmocka_unit_test(zero_2_reduces_each_micro_batch),
+		cmocka_unit_test(fsdp_without_prefetch_hides_nothing),
+		cmocka_unit_test(fsdp_with_prefetch_exposes_only_ends_while_the_network_is_fast),
+		cmocka_unit_test(prefetching_more_never_takes_longer),
+		cmocka_unit_test(buckets_of_ddp_close_at_their_bytes),
+		cmocka_unit_test(units_of_fsdp_are_layers),
+		cmocka_unit_test(memory_is_cut_as_the_stage_of_zero_says),
+		cmocka_unit_test(a_pipeline_is_reduced_as_megatron_does),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
