@@ -98,8 +98,7 @@ static int check_words(struct call *call, int argc, char **argv)
 		return outcome_bad_line(&call->refusal, "no folder given");
 	call->folder = argv[optind++];
 	if (optind < argc)
-		return outcome_bad_word(&call->refusal, "one result at a time; what is",
-					argv[optind]);
+		return outcome_bad_word(&call->refusal, "unexpected argument", argv[optind]);
 	if (files_are_forced() && call->out == NULL && !call->is_lone)
 		return outcome_bad_word(&call->refusal, "needs --out or --no-manifest:", "--force");
 	if (call->has_no_files && (call->out != NULL || call->is_plain || call->is_quiet))

@@ -100,8 +100,7 @@ static int parse(struct call *call, int argc, char **argv)
 		return outcome_bad_line(&call->refusal, "no result given");
 	call->result = argv[optind++];
 	if (optind < argc)
-		return outcome_bad_word(&call->refusal, "one result at a time; what is",
-					argv[optind]);
+		return outcome_bad_word(&call->refusal, "unexpected argument", argv[optind]);
 	if (files_are_forced() && call->junit == NULL)
 		return outcome_bad_word(&call->refusal, "needs --junit:", "--force");
 	return call->profile_name != NULL

@@ -252,7 +252,7 @@ static int finish(struct study_work *work)
 	}
 	if (report_study_is_expected(work->study))
 		return 0;
-	fprintf(stderr, "weft sim: not as expected\n");
+	fprintf(stderr, "weft sim: expectations not met\n");
 	return EXIT_MISSED;
 }
 

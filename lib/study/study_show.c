@@ -299,7 +299,7 @@ static void sweep_lines(FILE *to, const struct report_study *study)
 	static const char *const says[] = {
 		[STUDY_UNKNOWN] = "not known: too few runs came to their end",
 		[STUDY_CHANGES] = "changes figures in this range",
-		[STUDY_NOISE] = "flat within noise: no figure differs beyond what seeds do",
+		[STUDY_NOISE] = "no effect beyond noise: no figure differs beyond what seeds do",
 		[STUDY_FLAT] = "flat: key has no effect on any figure in this range (digests "
 			       "differ)",
 		[STUDY_NOTHING] = "flat: key has no effect on any figure in this range (nor on the "

@@ -421,7 +421,7 @@ def check_refusals(folder):
         ("text", "no JSON"), ("other", {"schema": 1}), ("late", {"schema": 99, "weft": "weft", "run": {}, "scenario": {}})))
     (folder / "lone.json").write_text("{}")
     cases = [([], "no folder given"), ([empty], "no result.json"), ([folder / "none"], "No such file"), ([text], "result.json:1: "), ([folder / "lone.json"], "manifest.json: is missing"),
-             ([other], "no result of weft"), ([late], "version 99"), ([empty, empty], "one result at a time"),
+             ([other], "no result of weft"), ([late], "version 99"), ([empty, empty], "unexpected argument"),
              ([empty, "--no-files", "--plain"], "--no-files"), ([empty, "--colour"], "unknown option"),
              ([other, "--profile", "nobody"], "no result of weft")]
     before = sorted(folder.rglob("*"))

@@ -146,7 +146,7 @@ def check_refusals(folder, healthy):
     of_study = folder / "of-study.yaml"
     of_study.write_text("name: s\nchecks:\n  - {name: a, metric: figures.points.mine, bound: at least 1, source: c}\n")
     check(weft("verdict", folder / "study", "--profile", of_study)[0] == 5, "a profile of studies is held against one, whatever is missing")
-    refused("two results", [healthy, healthy, "--profile", "strict"], "one result at a time")
+    refused("two results", [healthy, healthy, "--profile", "strict"], "unexpected argument")
     refused("a profile twice", [healthy, "--profile", "strict", "--profile", "strict"], "given twice")
     refused("an unknown option", [healthy, "--fast"], "unknown option")
     refused("an unknown profile", [healthy, "--profile", "kind"], "no profile 'kind'")

@@ -110,7 +110,7 @@ void program_table(FILE *to, const struct report_input *input)
 	if (algorithm_of(input) != NULL)
 		fprintf(to, "  %-28s %17s%s\n", "algorithm", algorithm_of(input),
 			input->world->scenario->traffic.algorithm == TRAFFIC_ALGORITHM_AUTO
-				? "   what auto came to"
+				? "   (auto)"
 				: "");
 	went_over(to, "sent over the fabric", outcome->program.fabric_messages,
 		  outcome->program.fabric_bytes);

@@ -50,7 +50,7 @@ static const char golden[] =
 	"  1,000,000 data packets sent\n"
 	"\n"
 	"Goodput (payload received over the fabric, while traffic ran: 40.00 ms)\n"
-	"  total 800.0 Gb/s, per receiving NIC 100.0 Gb/s (8 NICs), 4.000 GB in all\n"
+	"  total 800.0 Gb/s, per receiving NIC 100.0 Gb/s (8 of 16 NICs received), 4.000 GB in all\n"
 	"\n"
 	"Collectives (slowest group; extrapolated where not all ring steps ran)\n"
 	"  label              kind             buffer    x  groups    steps      time error        "
@@ -91,7 +91,7 @@ static const char golden[] =
 	"  speed: 2,000,000 data packets/s, 10.0 M hops/s, 100.0 ns per hop (CPU time)\n"
 	"  0.62 s wall, 0.50 s CPU, peak memory 96.00 MiB\n"
 	"\n"
-	"What this rests on\n"
+	"Assumptions\n"
 	"  calibrated\n"
 	"    - forward time of a chunk: 5.3 ms\n"
 	"  assumed\n"
@@ -104,7 +104,7 @@ static const char golden[] =
 	"Files in out: result.json, trace.json\n"
 	"  message_same_t0.hdr\n"
 	"  message_across_t1.hdr\n"
-	"Again: weft sim ring-16.yaml --seed 18446744073709551615\n"
+	"Reproduce with: weft sim ring-16.yaml --seed 18446744073709551615\n"
 	"weft 0.1.0 (abc)\n";
 
 static void a_whole_run_gives_this_table(void **state)
