@@ -179,7 +179,7 @@ static void row_print(FILE *to, const struct row *row)
 {
 	const struct collective *slowest = &row->slowest;
 	struct text bytes, time;
-	char steps[24], groups[24], error[64] = "all run";
+	char steps[24], groups[24], error[64] = "exact";
 	snprintf(steps, sizeof(steps), "%" PRIu64 "/%" PRIu64, slowest->steps_run,
 		 slowest->steps_all);
 	snprintf(groups, sizeof(groups), "%" PRIu32 "/%" PRIu32, row->finished, row->groups);
