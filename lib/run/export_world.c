@@ -233,7 +233,7 @@ int export_world(struct trace_set *ret, const struct world *world, struct refusa
 			      0, 0);
 	if (world->course != NULL)
 		return refuse(refusal, -EINVAL,
-			      "messages that are made as it goes are in no list: export with "
+			      "messages that are generated on demand are in no list: export with "
 			      "traffic.messages stored",
 			      0, 0, 0);
 	if (world->scenario->traffic.beside_bytes > 0 &&

@@ -191,7 +191,7 @@ class Outputs(unittest.TestCase):
             words = [word.format(**self.names) for word in words]
             run = subprocess.run([WEFT, program, *words, option, pipe], capture_output=True, text=True, timeout=120, check=False)
             self.assertEqual(run.returncode, BAD_INPUT, run)
-            self.assertIn(f"{pipe}: is a pipe that nobody reads: start its reader first", run.stderr)
+            self.assertIn(f"{pipe}: is a pipe without a reader: start that first", run.stderr)
             pipe.unlink()
 
         self.each(check)

@@ -8,8 +8,8 @@
 
 #include <weft/result/put.h>
 
-#define FABRIC "the fabric between these hosts is not weft's, and nobody tells"
-#define ALL "not all hosts told what they came to"
+#define FABRIC "the fabric between these hosts is not weft's, and does not report"
+#define ALL "not all hosts reported their figures"
 #define WINDOWS "hosts go by the clock, turn after turn"
 #define ONE_WAY "hosts have no common clock for the way of a packet"
 

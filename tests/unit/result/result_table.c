@@ -417,7 +417,7 @@ static void a_run_that_waits_for_no_clock_says_so(void **state)
 	fake->input.pace.lateness_ns = &none;
 	fake->input.pace.lanes = 4;
 	char *text = table_of(fake);
-	says(text, "as fast as it goes: nothing waited for the clock, 4 lanes\n");
+	says(text, "as fast as possible: nothing waited for the clock, 4 lanes\n");
 	says_not(text, "lateness");
 	says(text, "  gaps                 3,000,000");
 	free(text);
