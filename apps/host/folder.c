@@ -193,7 +193,7 @@ static json_t *wall_json(const struct call *call, const struct folder *folder,
 	put_count(to, "hosts", folder->hosts);
 	put_count(to, "hosts_told", folder->told_count);
 	if (folder->told_count < folder->hosts)
-		put_reason(to, "frames_unseen", "not all hosts told what they came to");
+		put_reason(to, "frames_unseen", "not all hosts reported their figures");
 	else
 		put_count(to, "frames_unseen",
 			  input->sent > input->delivered ? input->sent - input->delivered : 0);

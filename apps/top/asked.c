@@ -95,9 +95,8 @@ int asked_open(struct asked *ret, const char *word, struct refusal *refusal)
 		put_pattern(path, sizeof(path), word);
 	else
 		snprintf(path, sizeof(path), "%s", word);
-	return join(ret, path) == 0
-		? 0
-		: refuse_text(refusal, -ENODEV, "nobody answers at %.180s", path);
+	return join(ret, path) == 0 ? 0
+				    : refuse_text(refusal, -ENODEV, "no answer at %.180s", path);
 }
 
 // The answer to a command; NULL: there is none.

@@ -266,8 +266,7 @@ static void culprits_table(FILE *to, const struct report_input *input)
 	for (uint32_t i = 0; i < culprits.count; i++)
 		table_row(to, &culprits.list[i], input->world, &steps);
 	if (culprits.count == 0)
-		fprintf(to, "  nobody stands out among %s links\n",
-			number_grouped(&text, culprits.links));
+		fprintf(to, "  no culprit among %s links\n", number_grouped(&text, culprits.links));
 	slowest_lines(to, input->world, &steps);
 	worst_steps_free(&steps);
 	for (int finding = 0; finding < CULPRIT_FINDING_COUNT; finding++)

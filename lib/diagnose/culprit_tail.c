@@ -263,7 +263,8 @@ static void steps_line(FILE *to, const struct culprit *culprit, const struct wor
 		fprintf(to, "    share of the worst steps: unavailable, %s\n", of.reason);
 	else
 		fprintf(to,
-			"    %" PRIu64 " of the %" PRIu32 " worst steps are its, of all steps %s\n",
+			"    %" PRIu64 " of the %" PRIu32
+			" worst steps begin or end here (%s of all steps do)\n",
 			of.worst_at, steps->worst,
 			number_share(&text, (double)of.at / (double)steps->count));
 }
@@ -278,13 +279,12 @@ static void tail_line(FILE *to, const struct culprit *culprit, const struct worl
 	else if (tail.is_packets)
 		fprintf(to,
 			"    %" PRIu64 " of the %" PRIu64
-			" slowest packets took it, of all packets %s\n",
+			" slowest packets came by it (%s of all packets did)\n",
 			tail.at, tail.of, number_share(&text, tail.all_share));
 	else
 		fprintf(to,
 			"    %" PRIu64 " of the %" PRIu64
-			" pairs of NICs with the slowest messages are its, of all "
-			"pairs %s\n",
+			" pairs of NICs with the slowest messages end here (%s of all pairs do)\n",
 			tail.at, tail.of, number_share(&text, tail.all_share));
 }
 

@@ -210,7 +210,7 @@ static const char *why_none(const struct world *world)
 		return "watch.operations is false";
 	if (world->job.group_count > 0)
 		return "watch.messages is none";
-	return world->course != NULL ? "messages are made as they go: no times of them are kept"
+	return world->course != NULL ? "messages are generated on demand: no times of them are kept"
 				     : "the traffic has no steps";
 }
 

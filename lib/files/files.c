@@ -173,7 +173,7 @@ static int check_pipe(const char *path, const struct identity *file, struct refu
 	int pipe = files_open_pipe(path);
 	if (pipe == -ENXIO)
 		return refuse_path(refusal, path, -EINVAL,
-				   "is a pipe that nobody reads: start its reader first");
+				   "is a pipe without a reader: start that first");
 	if (pipe < 0)
 		return file_unwritten(refusal, path, -pipe);
 	if (pipe_count == PIPES_MAX) {

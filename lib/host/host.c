@@ -223,7 +223,7 @@ static void on_arrival(struct world_host *host, const struct arrival *arrival, s
 		on_pause(host, arrival, out);
 		return;
 	}
-	if (nic->endpoint == NULL || // nobody lives here, or this one does not
+	if (nic->endpoint == NULL || // no endpoint on this NIC, or this one does not
 	    __builtin_expect(nic->berths != NULL && !admit(nic, arrival, out), 0)) {
 		host->record->outcome->dropped_at_host[DROP_UNKNOWN_QP]++;
 		packet_put(out->packets, arrival->packet);

@@ -8,7 +8,7 @@
 void sheet_ratio_cell(json_t *row, const json_t *standing)
 {
 	if (!json_is_number(json_object_get(standing, "ratio")))
-		sheet_cell_state(row, "unavailable: no run came to its end within the constraints",
+		sheet_cell_state(row, "unavailable: no run finished within the constraints",
 				 "unavailable");
 	else if (!json_is_number(json_object_get(standing, "low")))
 		sheet_cell(row, "%.4f", sheet_number(standing, "ratio", NAN));

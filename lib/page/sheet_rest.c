@@ -21,7 +21,7 @@ static void inputs(json_t *section, const json_t *result)
 		sheet_note(section, "The scenario says of no input where it is from.");
 		return;
 	}
-	json_t *table = sheet_table(section, "What the figures rest on", head);
+	json_t *table = sheet_table(section, "Assumptions", head);
 	for (size_t k = 0; k < sizeof(order) / sizeof(*order); k++)
 		json_array_foreach(list, i, each)
 		{
@@ -138,7 +138,7 @@ static void unavailable(json_t *section, json_t *result)
 
 void sheet_again(struct sheet *sheet)
 {
-	json_t *section = sheet_section(sheet, "again", "The same again");
+	json_t *section = sheet_section(sheet, "again", "Reproduce");
 	const char *command = sheet_text(sheet->result, "command");
 	if (*command != '\0')
 		sheet_note(section, "%s", command);

@@ -208,7 +208,7 @@ static void figures(struct sheet *sheet)
 	const json_t *list = json_object_get(sheet->result, "figures"), *each;
 	size_t i;
 	if (json_array_size(list) == 0)
-		sheet_missing(section, "Figures", "no run came to its end");
+		sheet_missing(section, "Figures", "no run finished");
 	json_array_foreach(list, i, each)
 	{
 		if (is_drawn(each))

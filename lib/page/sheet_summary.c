@@ -256,7 +256,7 @@ void sheet_culprits(struct sheet *sheet)
 		culprit_table(section, list);
 		share_table(section, list);
 	} else {
-		sheet_note(section, "Nobody stands out among %.0f links, %.0f NICs, %.0f hosts.",
+		sheet_note(section, "No culprit among %.0f links, %.0f NICs, %.0f hosts.",
 			   sheet_number(culprits, "links", 0), sheet_number(culprits, "nics", 0),
 			   sheet_number(culprits, "hosts", 0));
 	}

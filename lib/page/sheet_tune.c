@@ -255,7 +255,7 @@ static void curves(struct sheet *sheet)
 			 sheet_text(each, "range"));
 		if (!has_ratio(list_of(each, "points"))) {
 			sheet_missing(section, sheet_text(each, "knob"),
-				      "no run of it came to its end within the constraints, or it "
+				      "no run of it finished within the constraints, or it "
 				      "cannot be set alone");
 			continue;
 		}

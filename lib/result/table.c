@@ -111,7 +111,7 @@ static void what_ran(FILE *to, const struct report_input *input)
 static void goodput(FILE *to, const struct report_input *input)
 {
 	struct goodput goodput;
-	struct text text[5];
+	struct text text[6];
 	goodput_of(&goodput, input);
 	fprintf(to, "\nGoodput (payload received over the fabric, while traffic ran: %s)\n",
 		number_time(&text[0], goodput.traffic_ps));
@@ -119,11 +119,12 @@ static void goodput(FILE *to, const struct report_input *input)
 		fprintf(to, "  no traffic\n");
 		return;
 	}
-	fprintf(to, "  total %s, per receiving NIC %s (%s NICs), %s in all\n",
+	fprintf(to, "  total %s, per receiving NIC %s (%s of %s NICs received), %s in all\n",
 		number_rate(&text[1], goodput.total_bps),
 		number_rate(&text[2], goodput.per_nic_bps),
 		number_grouped(&text[3], goodput.nics_receiving),
-		number_bytes(&text[4], goodput.payload_bytes));
+		number_grouped(&text[4], input->world->topology.nics),
+		number_bytes(&text[5], goodput.payload_bytes));
 }
 
 // ---------------------------------------------------------------- collectives
@@ -179,7 +180,7 @@ static void row_print(FILE *to, const struct row *row)
 {
 	const struct collective *slowest = &row->slowest;
 	struct text bytes, time;
-	char steps[24], groups[24], error[64] = "all run";
+	char steps[24], groups[24], error[64] = "exact";
 	snprintf(steps, sizeof(steps), "%" PRIu64 "/%" PRIu64, slowest->steps_run,
 		 slowest->steps_all);
 	snprintf(groups, sizeof(groups), "%" PRIu32 "/%" PRIu32, row->finished, row->groups);
@@ -396,7 +397,7 @@ static void inputs(FILE *to, const struct report_input *input)
 	const enum input_origin order[] = {INPUT_CALIBRATED, INPUT_ASSUMED, INPUT_FACT};
 	if (input->input_count == 0)
 		return;
-	fprintf(to, "\nWhat this rests on\n");
+	fprintf(to, "\nAssumptions\n");
 	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
 		bool is_first = true;
 		for (uint32_t k = 0; k < input->input_count; k++) {
@@ -425,7 +426,7 @@ static void files(FILE *to, const struct report_input *input)
 	}
 	emulation_files(to, input);
 	if (input->command != NULL)
-		fprintf(to, "Again: %s\n", input->command);
+		fprintf(to, "Reproduce with: %s\n", input->command);
 	fprintf(to, "%s\n", input->version);
 }
 

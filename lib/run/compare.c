@@ -14,10 +14,11 @@ int compare_check(struct call *call)
 	if (options->out == NULL && options->pcap == NULL && options->log == NULL &&
 	    !options->wants_footprint && !options->is_dilation_auto)
 		return 0;
-	return refuse(&call->refusal, -EINVAL,
-		      "this scenario has variants, which are % runs: --out, --pcap, --log, "
-		      "--footprint and --dilation auto are of one; name it with --variant",
-		      call->scenario.variant_count);
+	return refuse(
+		&call->refusal, -EINVAL,
+		"--out, --pcap, --log, --footprint and --dilation auto are of one run, and this "
+		"scenario has % variants: choose one with --variant NAME",
+		call->scenario.variant_count, 0, 0);
 }
 
 // Runs one variant and takes what it came to. Returns an exit status.
@@ -80,7 +81,7 @@ static int run_all(struct call *call, struct report_comparison *comparison)
 		return worst != 0 ? worst : status;
 	if (report_comparison_is_expected(comparison))
 		return 0;
-	fprintf(stderr, "weft %s: not as expected\n", call->options.program);
+	fprintf(stderr, "weft %s: expectations not met\n", call->options.program);
 	return EXIT_MISSED;
 }
 

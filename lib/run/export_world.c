@@ -232,8 +232,9 @@ int export_world(struct trace_set *ret, const struct world *world, struct refusa
 		return refuse(refusal, -EINVAL, "a sample is no job: export with --sample off");
 	if (world->course != NULL)
 		return refuse(refusal, -EINVAL,
-			      "messages that are made as it goes are in no list: export with "
-			      "traffic.messages stored");
+			      "messages that are generated on demand are in no list: export with "
+			      "traffic.messages stored",
+			      0, 0, 0);
 	if (world->scenario->traffic.beside_bytes > 0 &&
 	    (program != NULL || world->job.group_count > 0))
 		return refuse(refusal, -EINVAL,

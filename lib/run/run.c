@@ -276,6 +276,15 @@ static void say_left_out(const char *program, const char *path, uint64_t count)
 			program, path, count);
 }
 
+static void say_stalled(const char *program, uint64_t qps_failed)
+{
+	fprintf(stderr, "weft %s: stalled: the workload is not complete, and no event is left",
+		program);
+	if (qps_failed > 0)
+		fprintf(stderr, "; QPs that gave up: %" PRIu64, qps_failed);
+	fputc('\n', stderr);
+}
+
 void call_say_end(const struct call *call, const struct run *run)
 {
 	const char *program = call->options.program;
@@ -288,10 +297,7 @@ void call_say_end(const struct call *call, const struct run *run)
 			"help, other paths or queue.pfc_watch_action drop may\n",
 			program);
 	else if (run->end == RUN_STALLED)
-		fprintf(stderr,
-			"weft %s: stalled: nothing is left to do, but the workload is not "
-			"complete\n",
-			program);
+		say_stalled(program, call->stage.world.outcome->transport.qps_failed);
 	else if (run->end == RUN_INTERRUPTED)
 		fprintf(stderr, "weft %s: interrupted\n", program);
 	say_left_out(program, call->options.pcap, run->taps.pcap_left_out);
@@ -377,7 +383,7 @@ static int perform(struct call *call)
 		return EXIT_NOT_VALID;
 	if (report_is_expected(&input))
 		return 0;
-	fprintf(stderr, "weft %s: not as expected\n", call->options.program);
+	fprintf(stderr, "weft %s: expectations not met\n", call->options.program);
 	return EXIT_MISSED;
 }
 

@@ -234,7 +234,7 @@ static int finish(struct study_work *work)
 	if (call_is_stopped() && report_study_taken(work->study) < work->all)
 		fprintf(stderr, "weft sim: interrupted\n");
 	else if (report_study_complete(work->study) < work->all)
-		fprintf(stderr, "weft sim: %u of %u runs did not come to their end\n",
+		fprintf(stderr, "weft sim: %u of %u runs did not finish\n",
 			work->all - report_study_complete(work->study), work->all);
 	if (work->status != 0)
 		return work->status;
@@ -250,7 +250,7 @@ static int finish(struct study_work *work)
 	}
 	if (report_study_is_expected(work->study))
 		return 0;
-	fprintf(stderr, "weft sim: not as expected\n");
+	fprintf(stderr, "weft sim: expectations not met\n");
 	return EXIT_MISSED;
 }
 

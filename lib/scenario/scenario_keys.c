@@ -532,7 +532,7 @@ static const struct scenario_key keys[] = {
 	 "Others that a rank sends to at once on each channel, where everyone sends to everyone.",
 	 SCENARIO(traffic.peers), 1, NICS_MAX, "all", NULL, USE_PEERS},
 	{"traffic.messages", "word", "stored",
-	 "stored before the run, or made as it goes: the same ones, for groups of thousands.",
+	 "stored before the run, or generated on demand: the same ones, for groups of thousands.",
 	 SCENARIO(traffic.is_course), 0, 0, NULL, messages_words, USE_PROGRAM},
 	{"traffic.element", "bytes", "4B", "What messages are cut at: 1, 2, 4 or 8.",
 	 SCENARIO(traffic.element_bytes), 1, 8, NULL, NULL, USE_ELEMENT},

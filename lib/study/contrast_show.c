@@ -74,7 +74,7 @@ static void show_end(FILE *to, const struct contrast *contrast)
 		fprintf(to, "%u are in the first alone, %u in the second alone\n", contrast->only_a,
 			contrast->only_b);
 	if (contrast->is_partial)
-		fputs("PARTIAL: on one side runs are missing or did not come to their end\n", to);
+		fputs("PARTIAL: on one side runs are missing or did not finish\n", to);
 }
 
 void contrast_show(FILE *to, const struct contrast *contrast, bool is_all)

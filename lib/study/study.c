@@ -265,7 +265,7 @@ static const char *missing(bool has_runs, uint32_t figure)
 {
 	const char *why = study_figure(figure)->missing;
 	if (!has_runs)
-		return "no run came to its end";
+		return "no run finished";
 	return why != NULL ? why : "not of these runs";
 }
 

@@ -103,7 +103,7 @@ void study_expected(const struct report_study *study, uint32_t index, struct stu
 // ---------------------------------------------------------------- swept keys
 
 enum study_flatness {
-	STUDY_UNKNOWN, // too few runs came to their end
+	STUDY_UNKNOWN, // too few runs finished
 	STUDY_CHANGES, // a figure differs
 	STUDY_NOISE,   // figures differ, none of them beyond what chance would do
 	STUDY_FLAT,    // no figure differs, though packets moved otherwise

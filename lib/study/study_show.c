@@ -45,12 +45,12 @@ static void head(FILE *to, const struct report_study *study)
 		fprintf(to, "PARTIAL RESULT: %u of %u runs\n", study->taken, all);
 	if (study->complete < study->taken)
 		fprintf(to,
-			"INCOMPLETE: %u of %u runs did not come to their end; figures are of the "
+			"INCOMPLETE: %u of %u runs did not finish; figures are of the "
 			"others\n",
 			study->taken - study->complete, study->taken);
 }
 
-// Runs that did not come to their end, and why: they are in no figure.
+// Runs that did not finish, and why: they are in no figure.
 static void incomplete(FILE *to, const struct report_study *study)
 {
 	char name[STUDY_NAME_BYTES];
@@ -91,7 +91,7 @@ static const char *verdict_text(const struct spread_difference *difference, char
 			 fmax(difference->chance, 1e-4));
 		break;
 	case SPREAD_NOISE:
-		snprintf(ret, bytes, "no, p %.2f", difference->chance);
+		snprintf(ret, bytes, "not significant, p %.2f", difference->chance);
 		break;
 	default:
 		snprintf(ret, bytes, "%s", spread_verdict_name(difference->verdict));
@@ -297,9 +297,9 @@ static void warning_lines(FILE *to, const struct report_study *study)
 static void sweep_lines(FILE *to, const struct report_study *study)
 {
 	static const char *const says[] = {
-		[STUDY_UNKNOWN] = "not known: too few runs came to their end",
+		[STUDY_UNKNOWN] = "not known: too few runs finished",
 		[STUDY_CHANGES] = "changes figures in this range",
-		[STUDY_NOISE] = "flat within noise: no figure differs beyond what seeds do",
+		[STUDY_NOISE] = "no effect beyond noise: no figure differs beyond what seeds do",
 		[STUDY_FLAT] = "flat: key has no effect on any figure in this range (digests "
 			       "differ)",
 		[STUDY_NOTHING] = "flat: key has no effect on any figure in this range (nor on the "

@@ -188,10 +188,10 @@ static void put_expectations(json_t *root, const struct report_study *study)
 		put_count(row, "runs", expected.runs);
 		put_count(row, "inside", expected.inside);
 		put_number(row, "expected", expected.runs > 0 ? expected.expected.mean : NAN,
-			   "no run came to its end");
+			   "no run finished");
 		put_number(row, "measured",
 			   expected.measured.count > 0 ? expected.measured.mean : NAN,
-			   expected.runs > 0 ? "no run has it" : "no run came to its end");
+			   expected.runs > 0 ? "no run has it" : "no run finished");
 	}
 }
 

@@ -145,7 +145,7 @@ static bool judge(struct metric *metric, const json_t *result, const json_t *bas
 	if (!metric_has_scope(metric) || (finding->values == 0 && check->scope[0] != '\0'))
 		metric_lacks(finding, "nothing is in the scope ", check->scope);
 	else if (finding->values == 0 && !is_counted)
-		metric_lacks(finding, "the list is empty: ", check->metric);
+		metric_lacks(finding, "this run has none: ", check->metric);
 	if (!metric_has_scope(metric))
 		return false;
 	if (finding->values == 0 && !(is_counted && finding->reason[0] == '\0'))

@@ -345,7 +345,8 @@ enum wire_reason wire_parse(const struct wire_config *config, const void *frame,
 
 // --- build
 
-// Splits the EV over source port and flow label.
+// Splits the EV over source port and flow label: the high half is the port's (MRC 1.0, table 9-1),
+// unless the configuration says otherwise.
 static void put_ev(const struct wire_config *config, uint32_t ev, struct wire_view *view)
 {
 	uint32_t high = ev >> 16, low = ev & UINT16_MAX;

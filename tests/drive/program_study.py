@@ -206,7 +206,7 @@ class Study(unittest.TestCase):
         run = self.weft(LOSING, "--seeds", 2, "--set", "limits.time=50us", status=NOT_VALID)
         self.assertIn("INCOMPLETE: 2 of 2 runs", run.stdout)
         self.assertIn("seed 2: time limit", run.stdout)
-        self.assertEqual(run.stderr, "weft sim: 2 of 2 runs did not come to their end\n")
+        self.assertEqual(run.stderr, "weft sim: 2 of 2 runs did not finish\n")
         self.assertNotIn("Goodput", run.stdout)
 
     def stop(self, jobs):

@@ -49,8 +49,8 @@ FORMS = [  # collective, algorithm, what else is set
     ("all_to_all", "auto", ["traffic.bytes=4MiB", "queue.bytes=20KiB"]),
 ]
 REFUSED = [  # what is set, what must be said
-    (["traffic.collective=all_reduce", "traffic.algorithm=hierarchical"], "another algorithm does it"),
-    (["traffic.collective=broadcast", "traffic.algorithm=ring"], "another algorithm does it"),
+    (["traffic.collective=all_reduce", "traffic.algorithm=hierarchical"], "choose another algorithm"),
+    (["traffic.collective=broadcast", "traffic.algorithm=ring"], "choose another algorithm"),
     (["traffic.algorithm=ring", "fabric.nics_per_host=2", "scaleup.rate=1Tb/s"], "of one rank a scale-up domain, not 2"),
     (["traffic.collective=all_to_all", "transport.contexts=8"], "transport.contexts is given"),
     (["traffic.collective=all_to_all", "transport.qps_per_connection=2"], "qps_per_connection is more than 1"),

@@ -159,7 +159,7 @@ def controls(path):
     watched = json.loads(weft.run("sim", path, "--json").stdout)
     return (not is_first(found, "link", "nic 3 plane 0 -") and not is_first(found, "nic", "nic 3")
             and f"look at: {found[0]['name']} (lossy)" in text and found[0]["evidence"] in text
-            and "nobody stands out among" in calm and "look at" not in calm
+            and "no culprit among" in calm and "look at" not in calm
             and unwatched["culprits"] is None and "watch.links" in unwatched["culprits_reason"]
             and unwatched["run"]["digest"] == watched["run"]["digest"])
 

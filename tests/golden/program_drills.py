@@ -72,7 +72,7 @@ def passes(path, *words):
 
 def misses(name, path, arguments):
     result = run(str(path), arguments)
-    if result.returncode != 1 or "OUTSIDE" not in result.stdout or "not as expected" not in result.stderr:
+    if result.returncode != 1 or "OUTSIDE" not in result.stdout or "expectations not met" not in result.stderr:
         sys.exit(f"not ok: {name} passes although it is not what it says: {arguments}\n{result.stdout}")
 
 

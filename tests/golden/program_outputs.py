@@ -191,7 +191,7 @@ class Outputs(unittest.TestCase):
             words = [word.format(**self.names) for word in words]
             run = weft.run(program, *words, option, pipe)
             self.assertEqual(run.returncode, BAD_INPUT, run)
-            self.assertIn(f"{pipe}: is a pipe that nobody reads: start its reader first", run.stderr)
+            self.assertIn(f"{pipe}: is a pipe without a reader: start that first", run.stderr)
             pipe.unlink()
 
         self.each(check)

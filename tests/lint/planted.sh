@@ -23,7 +23,12 @@ if [ "$lint" = circles ]; then
   printf '%s\n#include <weft/cc/cc.h>\n\nps_t cc_round(ps_t now)\n{\n\treturn cc_pick(now);\n}\n' "$spdx" >"$tree/lib/cc/round.c"
   printf '# none\n' >"$tree/circles.txt"
 fi
-
+if [ "$lint" = walks ] || [ "$lint" = glossary ]; then
+  mkdir -p "$tree/docs" "$tree/apps/pick"
+  printf '| file | function | what happens |\n|---|---|---|\n| `lib/cc/pick.c` | `cc_pick` | picks |\n' >"$tree/docs/architecture.md"
+  printf '| term | meaning |\n|---|---|\n| EV | entropy value |\n' >"$tree/docs/glossary.md"
+  printf 'NAME\n    pick - counts EVs of FILE\n\nOPTIONS\n    --out FILE\n        Into FILE.\n' >"$tree/apps/pick/help.txt"
+fi
 if [ "$lint" = figures ]; then
   mkdir -p "$tree/docs" "$tree/lib/result"
   printf '| `run.end_ps` | time or null | when it ended |\n' >"$tree/docs/result.md"
@@ -53,7 +58,7 @@ run_lint() {
   case "$lint" in
   circles) objects && "$here/circles.py" "$tree/build" "$tree/circles.txt" ;;
   purity) archive && "$here/purity.sh" "$here/pure_symbols.txt" "$tree/libweft_cc.a" ;;
-  layers | sizes | draws | links) "$here/$lint.py" "$tree" ;;
+  layers | sizes | draws | links | walks | glossary) "$here/$lint.py" "$tree" ;;
   *) "$here/$lint.sh" "$tree" ;;
   esac
 }
@@ -134,6 +139,14 @@ words)
 links)
   finds 'docs/x.md:1: ../lib/cc/pack.c is not there' docs/x.md 'See [this](../lib/cc/pack.c).\n'
   finds 'docs/x.md:1: lib/cc/pack.c is not there' docs/x.md 'See `lib/cc/pack.c`.\n'
+  ;;
+walks)
+  finds 'docs/architecture.md:4: lib/cc/pick.c does not define cc_pack()' docs/architecture.md '| `lib/cc/pick.c` | `cc_pack` | packs |\n'
+  finds 'docs/architecture.md:4: lib/cc/pack.c does not define cc_pick()' docs/architecture.md '| `lib/cc/pack.c` | `cc_pick` | picks |\n'
+  ;;
+glossary)
+  finds 'apps/pick/help.txt: PSN is not in docs/glossary.md' apps/pick/help.txt '        With PSNs and EVs.\n'
+  finds 'docs/x.md: QPN is not in docs/glossary.md' docs/x.md '| QPN | EV |\n|---|---|\n'
   ;;
 figures)
   finds 'has not the row of figures.def: | `run.hops` | integer | over all |' lib/result/figures.def 'FIGURE("run", "hops", COUNT, ALWAYS, it->hops, "over all")\n'

@@ -43,6 +43,7 @@ NOT_HERE = {  # the word that gives it away: why
     "scenario.yaml": "a scenario of the reader's",
     "compare.yaml": "a scenario of the reader's",
     "jq ": "another program",
+    "--data DIR": "tests/soak/validate.sh runs them",
     "--seeds 10": "minutes of CPU each",
     "weft report out/book": "a book of the reader's",
 }
@@ -50,12 +51,14 @@ failed = 0
 
 
 def commands(text):
-    """Lines that are indented by four, or in a block between fences; a backslash goes on."""
+    """Lines that are indented by four, or in a block between fences; a backslash goes on. In a table, cells that are a command."""
     inside, pending = False, ""
     for line in text.splitlines():
         if line.startswith("```"):
             inside = not inside
             continue
+        if line.startswith("|"):
+            yield from re.findall(r"\| `((?:weft [-a-z]+|mpirun) [^`]*)` (?=\|)", line)
         bare = line[4:] if line.startswith("    ") else line if inside else ""
         if pending or re.match(r"(weft|mpirun) [-a-z]", bare):
             pending += bare.rstrip("\\").strip() + " "

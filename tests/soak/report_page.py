@@ -40,6 +40,8 @@ RUNS = { # what weft sim does, and the charts that its page has to have
     "jobs": (["jobs-two-rings", "--variant", "across"], ["tails", "planes", "step", "jobs"]),
 }
 PICTURED = "ring"
+# What README.md shows: of the page of its first run, from the culprits to the end of the first chart.
+FIRST_RUN = ["rail-8x4", "--set", "watch.links=true", "--fault", "{kind: loss, at: {t0: 2, up: 1, plane: 0}, probability: 2%}"]
 # Pages of many runs: what weft does, sections, and the charts that there are; None: those of the figures.
 BOOK_SECTIONS = ["summary", "device", "settings", *("section-" + name for name in "baseline mrc congestion balance collectives step convergence soak".split()),
                  "anomalies", "repeatability", "again"]
@@ -83,6 +85,9 @@ def asked(profile, page, log):
 # Put behind a page's own scripts: how high it is, and of each drawing that is shown, how large.
 PROBE = """<script>
 document.documentElement.dataset.height = document.documentElement.scrollHeight;
+const top_of = (what, side) => Math.round(document.querySelector(what)?.getBoundingClientRect()[side] ?? 0);
+document.documentElement.dataset.culprits = top_of("#culprits", "top");
+document.documentElement.dataset.chart = top_of("figure", "bottom");
 for (const figure of document.querySelectorAll("figure")) {
   const shown = [...figure.querySelectorAll("svg")].map((one) => one.getBoundingClientRect()).filter((one) => one.width > 0);
   const sizes = [...figure.querySelectorAll("svg path, svg rect, svg polyline")].map((one) => one.getBoundingClientRect());
@@ -328,9 +333,9 @@ def rows_of(data):
         yield [tuple(value & 0xf8 for value in line[i:i + 3]) for i in range(0, span, step)]
 
 
-def shrink(path):
-    """A picture with 256 colours at most: a page has few, but for the edges of its letters."""
-    rows = list(rows_of(path.read_bytes()))
+def shrink(path, first=0, end=None):
+    """A picture with 256 colours at most: a page has few, but for the edges of its letters. Of its rows, those from first on, before end."""
+    rows = list(rows_of(path.read_bytes()))[first:end]
     often = collections.Counter(colour for row in rows for colour in row)
     colours = [colour for colour, _ in often.most_common(256)]
     place = {colour: index for index, colour in enumerate(colours)}
@@ -366,6 +371,19 @@ def check_looks(profile, folder, page, name):
             shrink(picture)
             check(picture.stat().st_size < PICTURE_BYTES_MAX, f"{name}, {look}: a picture of {picture.stat().st_size} bytes")
             shutil.copy(picture, SOURCE / "docs" / "pictures" / picture.name)
+
+
+def check_first_run(profile, folder):
+    """The picture at the head of README.md."""
+    page, picture = make(folder, "first", FIRST_RUN)[0], folder / "readme.png"
+    state = Drawn(browse(profile, with_probe(page), "--dump-dom", f"--window-size={WIDTH},800")).state
+    first, end = int(state["data-culprits"]), int(state["data-chart"])
+    check(0 < first < end < first + WIDTH, f"the first run: culprits at {first}, and the end of the first chart at {end}")
+    browse(profile, page, f"--screenshot={picture}", "--blink-settings=preferredColorScheme=1", f"--window-size={WIDTH},{state['data-height']}")
+    shrink(picture, first, end)
+    check(picture.stat().st_size < PICTURE_BYTES_MAX, f"the first run: a picture of {picture.stat().st_size} bytes")
+    if "--write" in sys.argv:
+        shutil.copy(picture, SOURCE / "docs" / "pictures" / picture.name)
 
 
 def check_paper(profile, folder, page):
@@ -424,6 +442,7 @@ def main():
         check_contrast(page.read_text())
         check_words_of_charts(profile, folder, page)
         check_looks(profile, folder, page, "report")
+        check_first_run(profile, folder)
         check_paper(profile, folder, page)
         check_many(profile, folder)
     print(f"{check.failed} failed")

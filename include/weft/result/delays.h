@@ -10,7 +10,7 @@
 #include <weft/result/report.h>
 
 #define NO_PACKETS "no packets"
-#define MADE_AS_THEY_GO "not kept: connections of everyone with everyone are made as they go"
+#define MADE_AS_THEY_GO "not kept: connections of everyone with everyone are made on demand"
 #define FRAMES_SAY_NOTHING "frames do not carry when they left"
 
 #define PAIRS_WORST 16u // pairs that are listed; the others are told by class

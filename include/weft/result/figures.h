@@ -10,8 +10,8 @@
 #include <weft/result/report.h>
 
 #define NOT_IN_SAMPLE "not valid in this sample"
-#define NOT_OWN_FABRIC "the fabric between these hosts is not weft's, and nobody tells"
-#define NOT_ALL_HOSTS "not all hosts told what they came to"
+#define NOT_OWN_FABRIC "the fabric between these hosts is not weft's, and does not report"
+#define NOT_ALL_HOSTS "not all hosts reported their figures"
 #define NO_MESSAGES "no messages"
 #define NOT_FINISHED "not finished"
 #define ERROR_TOO_LARGE "stated error above 10 %: run more ring steps (sample.steps)"

@@ -34,7 +34,7 @@ struct contrast_row {
 struct contrast {
 	bool is_study;
 	bool is_paired;	 // the same seeds on both sides: differences were taken seed by seed
-	bool is_partial; // on either side runs are missing or did not come to their end
+	bool is_partial; // on either side runs are missing or did not finish
 	uint32_t count, only_a, only_b; // rows; figures and points that one side alone has
 	struct contrast_row *rows;   // those that differ beyond noise first, the widest apart first
 	uint32_t differing, unknown; // of these: beyond noise; without a spread, and not equal

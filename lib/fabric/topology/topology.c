@@ -163,7 +163,7 @@ static uint64_t tenths_of(uint64_t packets, uint32_t tenths, uint32_t mtu_bytes)
 }
 
 // Queue sizes and thresholds. The automatic ones are one bandwidth-delay product in whole packets,
-// and 20 % and 80 % of that, as UEC recommends and htsim computes them.
+// and 20 % and 80 % of that, as UEC recommends (1.0, section 3.6.17) and htsim computes them.
 static void derive_queues(const struct fabric_config *config, struct topology *topology)
 {
 	uint64_t mtu = config->mtu_bytes;

@@ -111,7 +111,7 @@ static void dilation_line(FILE *to, const struct report_pace *pace)
 {
 	struct text text;
 	if (pace->dilation_milli == 0)
-		fprintf(to, "  as fast as it goes: nothing waited for the clock");
+		fprintf(to, "  as fast as possible: nothing waited for the clock");
 	else
 		fprintf(to, "  1 us of the fabric takes %s here (dilation %.1f, %s)",
 			number_time(&text, (ps_t)pace->dilation_milli * (PS_PER_US / 1000)),
@@ -159,7 +159,7 @@ static void pace_line(FILE *to, const struct report_pace *pace)
 {
 	struct text text;
 	if (pace->dilation_milli == 0)
-		fprintf(to, "\nPace: as fast as it goes");
+		fprintf(to, "\nPace: as fast as possible");
 	else
 		fprintf(to, "\nPace: dilation %.1f", (double)pace->dilation_milli / 1000);
 	if (has_lateness(pace))

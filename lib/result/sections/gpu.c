@@ -85,7 +85,7 @@ static void told(FILE *to, const struct report_gpu *gpu)
 {
 	struct text text[3];
 	if (!gpu->is_whole) {
-		fprintf(to, "  a generator did not come to its end: nothing was told\n");
+		fprintf(to, "  a generator did not finish, and reported nothing\n");
 		return;
 	}
 	fprintf(to, "  %s elements checked, %s\n", number_grouped(&text[0], gpu->elements),

@@ -67,7 +67,7 @@ void program_json(json_t *root, const struct report_input *input)
 	put_count(to, "messages", sizes.kinds[OP_SEND]);
 	put_count(to, "collectives", sizes.kinds[OP_COLLECTIVE]);
 	if (input->world->course != NULL)
-		put_reason(to, "dependencies", "messages are made as it goes");
+		put_reason(to, "dependencies", "messages are generated on demand");
 	else
 		put_count(to, "dependencies", sizes.dependencies);
 	put_count(to, "fabric_messages", outcome->program.fabric_messages);
@@ -110,7 +110,7 @@ void program_table(FILE *to, const struct report_input *input)
 	if (algorithm_of(input) != NULL)
 		fprintf(to, "  %-28s %17s%s\n", "algorithm", algorithm_of(input),
 			input->world->scenario->traffic.algorithm == TRAFFIC_ALGORITHM_AUTO
-				? "   what auto came to"
+				? "   (auto)"
 				: "");
 	went_over(to, "sent over the fabric", outcome->program.fabric_messages,
 		  outcome->program.fabric_bytes);

@@ -76,7 +76,7 @@ static bool warn_last_hop(const struct world *world, char *text)
 		return false;
 	snprintf(text, SIZE,
 		 "cc.algorithm %s works on marks, and queue.ecn_last_hop is false: what queues in "
-		 "front of a NIC, as an incast does, slows nobody down",
+		 "front of a NIC, as an incast does, slows no sender down",
 		 name);
 	return true;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of a scenario from its schedule: what it takes, what of it is exposed communication,
+// One step of a scenario from its schedule: what it takes, how much of it is exposed communication,
 // and what would change that.
 
 #include <errno.h>

@@ -221,14 +221,17 @@ static int check_excludes(const struct reading *reading, const struct option_row
 	return 0;
 }
 
-// Beside `name` no other word may stand.
-static int check_alone(const struct reading *reading, const char *name)
+// Beside `name`, and its value, no other word may stand.
+static int check_alone(const struct reading *reading, const struct option_row *row,
+		       const char *name)
 {
 	char what[96];
-	int first = reading->argc > 1 && strcmp(reading->argv[1], name) == 0 ? 2 : 1;
+	bool is_first = reading->argc > 1 && strcmp(reading->argv[1], name) == 0;
+	int own = 1 + (row->value != NULL && strchr(reading->argv[1], '=') == NULL);
 	snprintf(what, sizeof(what), "%s goes alone; what is", name);
-	return reading->argc <= 2 ? 0
-				  : outcome_bad_word(reading->refusal, what, reading->argv[first]);
+	return reading->argc <= 1 + own
+		? 0
+		: outcome_bad_word(reading->refusal, what, reading->argv[is_first ? 1 + own : 1]);
 }
 
 // Beside row `sole` no other has an effect.
@@ -255,7 +258,7 @@ static int check_rows(const struct reading *reading)
 		if (reading->given[i] == NULL)
 			continue;
 		if (rows[i].is_alone)
-			rc = check_alone(reading, name);
+			rc = check_alone(reading, &rows[i], name);
 		if (rc == 0 && rows[i].is_sole)
 			rc = check_sole(reading, &rows[i]);
 		if (rc == 0 && rows[i].needs != NULL)

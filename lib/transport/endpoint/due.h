@@ -38,6 +38,7 @@ static inline bool due_news_is_full(const struct endpoint *endpoint, const struc
 }
 
 // Whether a SACK is due for a new packet, the QP's first or not; to be asked once for each.
+// MRC 1.0, section 7.5.2: bytes since the last, AR, CE, a retransmission.
 static inline bool due_sack(const struct endpoint *endpoint, struct qp *qp,
 			    const struct packet *packet, uint32_t psn, bool is_first)
 {

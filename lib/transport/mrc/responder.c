@@ -218,7 +218,8 @@ static void fill_bitmap(const struct endpoint *endpoint, struct qp *qp, struct p
 	sack->offset = (int16_t)offset;
 }
 
-// What every SACK tells; its cause is its caller's.
+// What every SACK tells; its cause is its caller's. The BTH has the cumulative PSN (MRC 1.0, table
+// 7-6).
 static void fill_sack(struct endpoint *endpoint, struct qp *qp, struct packet *packet)
 {
 	struct packet_sack *sack = &packet->u.sack;
@@ -311,6 +312,7 @@ static __attribute__((noinline)) void answer(struct endpoint *endpoint, struct q
 	}
 }
 
+// Reasons: MRC 1.0, table 7-3.
 static void answer_nack(struct endpoint *endpoint, struct qp *qp, uint32_t index,
 			const struct trigger *trigger, uint8_t reason, struct outbox *out)
 {
@@ -434,6 +436,7 @@ static inline void count_received(struct transport_counters *counters, uint8_t f
 	counters->marks_received += (flags & PACKET_CE) != 0;
 }
 
+// What becomes of a PSN: in the window, known, or out of range (MRC 1.0, section 6.3.1).
 void responder_receive(struct endpoint *endpoint, struct qp *qp, uint32_t index, ps_t now,
 		       struct outbox *out)
 {

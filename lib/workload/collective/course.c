@@ -58,13 +58,15 @@ static int check_form(const struct coll_config *config, struct refusal *refusal)
 	if (forms[config->algorithm].form == NULL ||
 	    !(forms[config->algorithm].kinds & 1u << config->kind))
 		return refuse(refusal, -EINVAL,
-			      "messages of this collective are not made as it goes: they are "
-			      "stored, or another algorithm does it");
+			      "messages of this collective cannot be generated on demand: store "
+			      "them, or choose another algorithm",
+			      0, 0, 0);
 	if (config->domain != 1)
-		return refuse(refusal, -EINVAL,
-			      "messages are made as they go of one rank a scale-up domain, not %: "
-			      "store them",
-			      config->domain);
+		return refuse(
+			refusal, -EINVAL,
+			"messages are generated on demand of one rank a scale-up domain, not %: "
+			"store them",
+			config->domain, 0, 0);
 	if (config->algorithm == COLL_DIRECT &&
 	    config->bytes / config->element_bytes < (uint64_t)config->ranks * config->channels)
 		return refuse(refusal, -EINVAL,

@@ -37,9 +37,11 @@ static int check_course(const struct world *world, struct refusal *refusal)
 	if (world->scenario->sample.is_on)
 		return refuse(refusal, -EINVAL, "a course runs whole: sample off goes with it");
 	if (world->scenario->watch.has_operations)
-		return refuse(refusal, -EINVAL,
-			      "watch.operations: messages that are made as it goes are in no list; "
-			      "traffic.messages stored goes with it");
+		return refuse(
+			refusal, -EINVAL,
+			"watch.operations: messages that are generated on demand are in no list; "
+			"traffic.messages stored goes with it",
+			0, 0, 0);
 	if (ranks > world->fabric.nics)
 		return refuse(refusal, -EINVAL, "the course is of % ranks, but fabric.nics is %",
 			      ranks, world->fabric.nics);

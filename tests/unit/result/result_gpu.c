@@ -92,7 +92,7 @@ static void the_table_says_what_is_wrong(void **)
 	fake_free(fake);
 	fake = fake_lost();
 	text = table_of(fake);
-	assert_non_null(strstr(text, "a generator did not come to its end: nothing was told\n"));
+	assert_non_null(strstr(text, "a generator did not finish, and reported nothing\n"));
 	assert_null(strstr(text, "elements checked"));
 	free(text);
 	fake_free(fake);

@@ -97,7 +97,7 @@ static void a_run_without_a_jump_is_no_sample(void **)
 	says(text,
 	     "  skipped: nothing, no state was steady\n"
 	     "  looked and did not jump: jitter 7\n");
-	says(text, "30/30  20.00 ms all run");
+	says(text, "30/30  20.00 ms exact");
 	assert_null(strstr(text, "not valid in this sample"));
 	free(text);
 	fake_free(fake);

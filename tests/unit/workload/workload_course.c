@@ -242,7 +242,7 @@ static void what_has_no_course_is_refused(void **state)
 				     .domain = 2};
 	refused(&config, "of one rank a scale-up domain, not 2");
 	config.algorithm = COLL_HIERARCHICAL;
-	refused(&config, "another algorithm does it");
+	refused(&config, "choose another algorithm");
 	config = (struct coll_config){.kind = COLL_ALL_TO_ALL,
 				      .algorithm = COLL_DIRECT,
 				      .ranks = 8,
