@@ -58,7 +58,7 @@ run_lint() {
   case "$lint" in
   circles) objects && "$here/circles.py" "$tree/build" "$tree/circles.txt" ;;
   purity) archive && "$here/purity.sh" "$here/pure_symbols.txt" "$tree/libweft_cc.a" ;;
-  layers | sizes | draws | links | walks | glossary) "$here/$lint.py" "$tree" ;;
+  layers | sizes | draws | links | walks | prose | glossary) "$here/$lint.py" "$tree" ;;
   *) "$here/$lint.sh" "$tree" ;;
   esac
 }
@@ -143,6 +143,13 @@ links)
 walks)
   finds 'docs/architecture.md:4: lib/cc/pick.c does not define cc_pack()' docs/architecture.md '| `lib/cc/pick.c` | `cc_pack` | packs |\n'
   finds 'docs/architecture.md:4: lib/cc/pack.c does not define cc_pick()' docs/architecture.md '| `lib/cc/pack.c` | `cc_pick` | picks |\n'
+  ;;
+prose)
+  wide=$(printf 'a word %.0s' {1..18})
+  finds 'docs/x.md:3: 126 columns' docs/x.md "# Page\\n\\n$wide\\n"
+  finds 'docs/x.md:2: 128 columns' docs/x.md "* one\\n  $wide\\n"
+  tables="| $wide |\\n\\n    $wide\\n\\n\`\`\`\\n$wide\\n\`\`\`\\n"
+  finds 'docs/x.md:9: 126 columns' docs/x.md "$tables\\n$wide\\n"
   ;;
 glossary)
   finds 'apps/pick/help.txt: PSN is not in docs/glossary.md' apps/pick/help.txt '        With PSNs and EVs.\n'
