@@ -254,11 +254,12 @@ static void write_page(FILE *to)
 {
 	fputs("# What goes together\n\n"
 	      "Each cell is about all runs with these two values, whatever the other keys below "
-	      "say: `refused`, the message names the key;\n"
-	      "`warns`, each of them runs with a warning of that name ([result.md](result.md)); "
-	      "`runs`, at least one does without. Nothing is\n"
-	      "replaced: a result has the names that were asked for. `tests/golden/"
-	      "all_combinations.c` runs them all, and writes this page.\n",
+	      "say: `refused`, the message names the\n"
+	      "key; `warns`, each of them runs with a warning of that name ([result.md]"
+	      "(result.md)); `runs`, at least one does without.\n"
+	      "Nothing is replaced: a result has the names that were asked for. "
+	      "`tests/golden/all_combinations.c` runs them all, and\n"
+	      "writes this page.\n",
 	      to);
 	for (uint32_t b = 1; b < KEYS; b++)
 		for (uint32_t a = 0; a < b; a++)
