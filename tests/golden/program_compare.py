@@ -73,7 +73,7 @@ def refused(what, words, says):
 def check_refusals(folder):
     one, study = folder / "one", folder / "first"
     (folder / "empty").mkdir()
-    refused("one result", [one], "two results")
+    refused("one result", [one], "no second result given")
     refused("three results", [one, one, one], "unexpected argument")
     refused("a run and a study", [one, study], "study of many runs")
     refused("an empty folder", [one, folder / "empty"], "no result.json")
