@@ -68,7 +68,7 @@ def refusals(folder):
     model = ["sim", "llama-small-3-depths", "--depth", "model", "--jitter"]
     for words, says in ((model + [f"list:{bad}"], "bad.txt:2:1: a ratio is as 1.0213"), (model + ["list:"], "it needs a file"),
                         (model + [f"list:{folder}/none.txt"], "none.txt: cannot be read"),
-                        (["mllog", str(bad), "--ratios", "--json"], "goes without --json and --result")):
+                        (["mllog", str(bad), "--ratios", "--json"], "has no effect with --json")):
         done = weft.run(*words)
         check(done.returncode == 2 and done.stdout == "" and says in done.stderr, f"{words}: {done.stderr.strip()}")
 
