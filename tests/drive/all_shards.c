@@ -87,6 +87,8 @@ static void build(struct rig *rig, const char *yaml, uint32_t shards,
 	struct stage *stage = &rig->stage;
 	memset(rig, 0, sizeof(*rig));
 	int rc = scenario_parse(&rig->scenario, "test", yaml, strlen(yaml), NULL, 0, &rig->refusal);
+	if (rc == 0)
+		rc = plan_files_read(&rig->scenario, &rig->refusal);
 	if (rc == 0) {
 		stage->memory_bytes = rig->scenario.memory_bytes_max;
 		stage->memory = memory_reserve(stage->memory_bytes);
