@@ -113,11 +113,10 @@ static int take_time(const struct option_row *row, void *to, const char *word,
 	bool is_good = is_plain(word, &value, &unit);
 	for (size_t i = 0; is_good && i < sizeof(units) / sizeof(*units); i++) {
 		double s = value * units[i].s;
-		int64_t ns = (int64_t)(s * 1e9 + 0.5);
-		if (strcmp(unit, units[i].name) != 0 || s > TIME_MAX_S || ns <= 0)
+		if (strcmp(unit, units[i].name) != 0 || s > TIME_MAX_S || s * 1e9 < 0.5)
 			continue;
 		if (row->kind == OPTION_TIME_NS)
-			*(int64_t *)field(to, row->at) = ns;
+			*(int64_t *)field(to, row->at) = (int64_t)(s * 1e9 + 0.5);
 		else
 			*(double *)field(to, row->at) = s;
 		return 0;
