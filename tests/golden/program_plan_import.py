@@ -84,9 +84,6 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         config, job = pathlib.Path(folder) / "config.json", pathlib.Path(folder) / "job.yaml"
         for name, (model, published, missing) in MODELS.items():
-            if os.environ.get("WEFT_SANITIZE") and any("expert" in key for key in model):
-                print(f"{name}: left out, a minute and more in a sanitised build")
-                continue
             config.write_text(json.dumps(model))
             status, out, said = run("--import", config)
             job.write_text(out)

@@ -346,6 +346,16 @@ bool plan_part(const struct plan *plan, uint32_t stage, uint32_t chunk, uint32_t
 	return is_last(plan, stage, chunk) && index == 0 && tail_part(plan, ret);
 }
 
+uint32_t plan_part_count(const struct plan *plan, uint32_t stage, uint32_t chunk)
+{
+	uint32_t first = layer_first(plan, stage, chunk);
+	uint32_t end = first + plan_layers(plan, stage, chunk);
+	uint32_t count = is_first(plan, stage, chunk) + is_last(plan, stage, chunk);
+	for (uint32_t layer = first; layer < end; layer++)
+		count += layer_parts(plan, layer_is_moe(plan->architecture, layer));
+	return count;
+}
+
 uint32_t plan_part_unit(const struct plan *plan, uint32_t stage, uint32_t chunk, uint32_t index)
 {
 	uint32_t layer = layer_first(plan, stage, chunk);

@@ -58,15 +58,6 @@ static uint64_t padded(const struct plan *plan, uint64_t params, bool is_expert)
 	return (params + grain - 1) / grain * grain;
 }
 
-uint32_t plan_part_count(const struct plan *plan, uint32_t stage, uint32_t chunk)
-{
-	struct part part;
-	uint32_t count = 0;
-	while (plan_part(plan, stage, chunk, count, &part))
-		count++;
-	return count;
-}
-
 // A bucket closes when it has so many parameters.
 static uint64_t limit(const struct plan *plan, uint32_t stage, uint32_t chunk, bool is_expert,
 		      bool is_first)

@@ -38,6 +38,20 @@ static void every_published_plan_fits_itself(void **)
 	assert_int_equal(plan_ranks(plan_of("gpt-3-175b-h100-11616")), 11616);
 }
 
+static void a_cell_counts_its_parts(void **)
+{
+	for (const struct plan *const *at = plan_all(); *at != NULL; at++)
+		for (uint32_t cell = 0; cell < (*at)->parallel.pp * (*at)->parallel.vpp; cell++) {
+			uint32_t stage = cell % (*at)->parallel.pp,
+				 chunk = cell / (*at)->parallel.pp;
+			struct part part;
+			uint32_t count = 0;
+			while (plan_part(*at, stage, chunk, count, &part))
+				count++;
+			assert_int_equal(plan_part_count(*at, stage, chunk), count);
+		}
+}
+
 static void models_have_their_published_sizes(void **)
 {
 	static const struct {
@@ -248,6 +262,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_published_plan_fits_itself),
+		cmocka_unit_test(a_cell_counts_its_parts),
 		cmocka_unit_test(models_have_their_published_sizes),
 		cmocka_unit_test(llama_on_a_rank_is_as_published),
 		cmocka_unit_test(the_first_cell_alone_is_cut),
