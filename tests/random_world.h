@@ -191,6 +191,7 @@ __attribute__((unused)) static void check_run_end(const struct rig *rig, enum ru
 			 (unsigned long long)rig->outcome->transport.qps_failed);
 	assert_true(rig->run.is_drained);
 	assert_int_equal(rig->run.held, 0);
-	assert_int_equal(packet_pool_taken(&rig->stage.world.packets), 0);
-	assert_int_equal(rig->stage.world.chunks.free_count, rig->stage.world.chunks.capacity);
+	assert_int_equal(packet_pool_taken(&rig->world_instance.world.packets), 0);
+	assert_int_equal(rig->world_instance.world.chunks.free_count,
+			 rig->world_instance.world.chunks.capacity);
 }

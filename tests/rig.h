@@ -24,7 +24,7 @@
 
 struct rig {
 	struct scenario scenario;
-	struct stage stage;
+	struct world_instance world_instance;
 	struct run run;
 	const struct outcome *outcome;
 	struct refusal refusal;
@@ -54,8 +54,8 @@ __attribute__((unused)) static int rig_build_with(struct rig *rig, const char *y
 	if (rc < 0)
 		return rc;
 	const char *text = rig_workload(&rig->scenario);
-	return stage_build(&rig->stage, &rig->scenario, text, text ? strlen(text) : 0, options,
-			   &rig->refusal);
+	return world_instance_build(&rig->world_instance, &rig->scenario, text,
+				    text ? strlen(text) : 0, options, &rig->refusal);
 }
 
 // The same for a run in virtual time, without frames.
@@ -86,8 +86,8 @@ __attribute__((unused)) static void rig_run_with(struct rig *rig, const char *ya
 	if (rig_build_with(rig, yaml, sets, options) < 0)
 		fail_msg("refused: %s:%u:%u: %s", rig->refusal.file, rig->refusal.line,
 			 rig->refusal.column, rig->refusal.text);
-	sim_run(rig->stage.sim, &rig->run);
-	rig->outcome = rig->stage.world.outcome;
+	sim_run(rig->world_instance.sim, &rig->run);
+	rig->outcome = rig->world_instance.world.outcome;
 }
 
 __attribute__((unused)) static void rig_run(struct rig *rig, const char *yaml,

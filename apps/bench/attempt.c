@@ -41,15 +41,15 @@ static int run_here(const char *path, const char *text, size_t bytes, struct att
 {
 	static const struct sim_options options;
 	static struct scenario scenario;
-	struct stage stage;
+	struct world_instance world_instance;
 	struct run run;
 	int rc = scenario_parse(&scenario, path, text, bytes, NULL, 0, refusal);
 	if (rc == 0)
-		rc = stage_build(&stage, &scenario, NULL, 0, &options, refusal);
+		rc = world_instance_build(&world_instance, &scenario, NULL, 0, &options, refusal);
 	if (rc < 0)
 		return rc;
-	sim_run(stage.sim, &run);
-	stage_free(&stage);
+	sim_run(world_instance.sim, &run);
+	world_instance_free(&world_instance);
 	take(ret, &run);
 	if (run.end == RUN_DONE)
 		return 0;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <weft/result/report_visible.h>
+#include <weft/result/report_escape.h>
 
 #include "bench.h"
 
@@ -17,7 +17,7 @@ int say_refusal(const struct refusal *refusal, int status)
 
 int bad_word(const char *what, const char *word)
 {
-	char *shown = visible_text(word);
+	char *shown = escape_text(word);
 	fprintf(stderr, "weft bench: %s '%s' (weft bench --help lists the options)\n", what, shown);
 	free(shown);
 	return EXIT_BAD_INPUT;

@@ -58,11 +58,11 @@ static int write_stream(const json_t *out, FILE *stream)
 
 static int write_file(const json_t *out, const char *path)
 {
-	struct draft draft;
+	struct atomic_file atomic_file;
 	struct refusal refusal = {0};
-	int rc = draft_begin(&draft, path, &refusal);
+	int rc = atomic_file_begin(&atomic_file, path, &refusal);
 	if (rc == 0)
-		rc = draft_end(&draft, write_stream(out, draft.to), &refusal);
+		rc = atomic_file_end(&atomic_file, write_stream(out, atomic_file.to), &refusal);
 	if (rc == 0)
 		return 0;
 	fprintf(stderr, "weft bench: %s: %s\n", refusal.file, refusal.text);

@@ -26,15 +26,15 @@ void peer_post(struct peer *peer)
 static void drain(struct peer *peer, ps_t now, struct outbox *out)
 {
 	struct completion done[BURST];
-	struct place places[BURST];
+	struct dma_write places[BURST];
 	uint32_t count;
 	while ((count = endpoint_poll(peer->endpoint, done, BURST)) > 0)
 		for (uint32_t i = 0; i < count; i++)
 			if (done[i].kind == COMPLETION_SENT)
 				post(peer, done[i].qp, now);
-	while ((count = endpoint_poll_places(peer->endpoint, places, BURST)) > 0)
+	while ((count = endpoint_poll_dma_writes(peer->endpoint, places, BURST)) > 0)
 		for (uint32_t i = 0; i < count; i++)
-			outbox_place(out, &places[i]);
+			outbox_dma_write(out, &places[i]);
 }
 
 static ps_t run(void *self, const struct inbox *in, ps_t until, struct outbox *out)

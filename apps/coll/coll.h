@@ -14,7 +14,7 @@
 #include <jansson.h>
 
 #include <weft/engine/engine.h>
-#include <weft/ports/ledger.h>
+#include <weft/ports/payload_store.h>
 #include <weft/scenario/scenario.h>
 #include <weft/workload/coll.h>
 #include <weft/world/world_ideal.h>

@@ -26,71 +26,75 @@ static bool is_sampled(const struct world *world)
 		(world->skipped != NULL && world->skipped->jumps > 0);
 }
 
-static void count_wrong(struct ledger *ledger, struct measured *ret)
+static void count_wrong(struct payload_store *payload_store, struct measured *ret)
 {
 	ret->is_checked = true;
 	ret->wrong = 0;
 	for (uint32_t rank = 0; rank < ret->config.ranks; rank++)
-		ret->wrong += coll_wrong(&ret->config, rank, ledger_buffer(ledger, rank));
+		ret->wrong += coll_wrong(&ret->config, rank,
+					 payload_store_buffer(payload_store, rank));
 }
 
-static int fill(struct call *call, struct ledger *ledger, const struct world *world,
+static int fill(struct call *call, struct payload_store *payload_store, const struct world *world,
 		struct measured *ret)
 {
 	if (!ret->is_credit_ring)
 		scenario_collective(&ret->config, &call->scenario);
 	ret->config.bytes = ret->bytes_run;
 	ret->config.element_bytes = call->type->bytes;
-	int rc = ledger_attach(ledger, world, ret->config.element_bytes, &call->refusal);
+	int rc = payload_store_attach(payload_store, world, ret->config.element_bytes,
+				      &call->refusal);
 	for (uint32_t rank = 0; rc == 0 && rank < ret->config.ranks; rank++)
-		coll_fill(&ret->config, rank, ledger_buffer(ledger, rank));
+		coll_fill(&ret->config, rank, payload_store_buffer(payload_store, rank));
 	return rc;
 }
 
 // Builds and runs what call->scenario says; with a ledger through frames that carry data.
-static int run_stage(struct call *call, struct ledger *ledger, struct measured *ret)
+static int run_stage(struct call *call, struct payload_store *payload_store, struct measured *ret)
 {
-	static struct stage stage; // large
+	static struct world_instance world_instance; // large
 	struct sim_options options = {.lanes = 1, .stop = signals_stop()};
 	struct run run;
 	double error_us;
-	if (ledger != NULL) {
+	if (payload_store != NULL) {
 		options.ports.kind = PORTS_MEMORY;
-		ledger_hook(ledger, &options.ports);
+		payload_store_hook(payload_store, &options.ports);
 	}
-	int rc = stage_build(&stage, &call->scenario, NULL, 0, &options, &call->refusal);
+	int rc = world_instance_build(&world_instance, &call->scenario, NULL, 0, &options,
+				      &call->refusal);
 	if (rc < 0)
 		return rc;
 	if (!call->has_warned)
-		report_warnings(stderr, "weft coll: ", &stage.world);
+		report_warnings(stderr, "weft coll: ", &world_instance.world);
 	call->has_warned = true;
-	if (ledger != NULL && (rc = fill(call, ledger, &stage.world, ret)) < 0) {
-		stage_free(&stage);
+	if (payload_store != NULL &&
+	    (rc = fill(call, payload_store, &world_instance.world, ret)) < 0) {
+		world_instance_free(&world_instance);
 		return rc;
 	}
-	sim_run(stage.sim, &run);
+	sim_run(world_instance.sim, &run);
 	ret->end = run.end;
 	ret->limit_option = run.limit_option;
 	ret->digest = run.digest;
-	ret->time_us += time_us(&stage.world, &error_us) / call->iterations;
+	ret->time_us += time_us(&world_instance.world, &error_us) / call->iterations;
 	ret->error_us += error_us / call->iterations;
-	ret->is_extrapolated = ret->is_extrapolated || is_sampled(&stage.world);
-	if (stage.world.outcome->collective_count > 0 && ret->fault_left_out == 0)
-		ret->fault_left_out = stage.world.outcome->collectives[0].fault_left_out;
-	if (ledger != NULL && run.end == RUN_DONE)
-		count_wrong(ledger, ret);
-	stage_free(&stage);
+	ret->is_extrapolated = ret->is_extrapolated || is_sampled(&world_instance.world);
+	if (world_instance.world.outcome->collective_count > 0 && ret->fault_left_out == 0)
+		ret->fault_left_out = world_instance.world.outcome->collectives[0].fault_left_out;
+	if (payload_store != NULL && run.end == RUN_DONE)
+		count_wrong(payload_store, ret);
+	world_instance_free(&world_instance);
 	return 0;
 }
 
 // Runs the data of a ring with credits, whose time is known.
-static int check_ring(struct call *call, struct ledger *ledger, struct measured *ret)
+static int check_ring(struct call *call, struct payload_store *payload_store, struct measured *ret)
 {
 	struct measured apart = *ret;
 	struct data data;
 	int rc = data_scenario(call, ret, &data);
 	if (rc == 0)
-		rc = run_stage(call, ledger, &apart);
+		rc = run_stage(call, payload_store, &apart);
 	data_free(&data);
 	ret->end = rc == 0 ? apart.end : ret->end;
 	ret->is_checked = apart.is_checked;
@@ -107,13 +111,14 @@ static int run_once(struct call *call, uint64_t bytes, uint32_t iteration, struc
 		rc = run_stage(call, NULL, ret);
 	if (rc < 0 || !call->is_checked || ret->end != RUN_DONE)
 		return rc;
-	struct ledger *ledger = ledger_create();
-	if (ledger == NULL)
+	struct payload_store *payload_store = payload_store_create();
+	if (payload_store == NULL)
 		return refuse(&call->refusal, -ENODEV, "no memory for data");
 	uint64_t wrong = ret->wrong;
-	rc = ret->is_credit_ring ? check_ring(call, ledger, ret) : run_stage(call, ledger, ret);
+	rc = ret->is_credit_ring ? check_ring(call, payload_store, ret)
+				 : run_stage(call, payload_store, ret);
 	ret->wrong += wrong;
-	ledger_free(ledger);
+	payload_store_free(payload_store);
 	return rc;
 }
 

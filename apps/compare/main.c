@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include <weft/files/files.h>
-#include <weft/study/report_contrast.h>
+#include <weft/study/run_diff.h>
 
 #include "help.h"
 #include "weft-compare_options.h"
@@ -19,7 +19,7 @@ struct call {
 	double within; // a share; negative: not asked
 	bool is_all, is_json, is_lone;
 	struct result_file files[2];
-	struct contrast contrast;
+	struct run_diff run_diff;
 	struct refusal refusal;
 };
 
@@ -35,7 +35,7 @@ static int compare(struct call *call)
 		if (rc < 0)
 			return rc;
 	}
-	return contrast_of(&call->contrast, call->files[0].result, call->files[1].result,
+	return run_diff_of(&call->run_diff, call->files[0].result, call->files[1].result,
 			   &call->refusal);
 }
 
@@ -45,13 +45,13 @@ static int show(struct call *call)
 	if (rc < 0)
 		return outcome_refused("compare", &call->refusal, rc);
 	if (!call->is_json)
-		contrast_show(stdout, &call->contrast, call->is_all);
-	else if (contrast_json(stdout, &call->contrast) < 0)
+		run_diff_show(stdout, &call->run_diff, call->is_all);
+	else if (run_diff_json(stdout, &call->run_diff) < 0)
 		return EXIT_ENVIRONMENT;
-	if (call->contrast.is_partial)
+	if (call->run_diff.is_partial)
 		return EXIT_NOT_VALID;
 	const char *beyond = call->within < 0 ? NULL
-					      : contrast_beyond(&call->contrast, call->within);
+					      : run_diff_beyond(&call->run_diff, call->within);
 	if (beyond != NULL)
 		fprintf(stderr, "weft compare: too far apart: %s\n", beyond);
 	return beyond == NULL ? EXIT_SUCCESS : EXIT_MISSED;
@@ -70,7 +70,7 @@ int main(int argc, char **argv)
 		call.names[1] = argv[optind + 1];
 		status = show(&call);
 	}
-	contrast_free(&call.contrast);
+	run_diff_free(&call.run_diff);
 	for (int i = 0; i < 2; i++)
 		result_file_free(&call.files[i]);
 	return outcome_end("compare", status);

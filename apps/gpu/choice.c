@@ -38,7 +38,7 @@ static const struct command_line arguments = {.help = help_text, .rows = option_
 
 int choice_parse(struct choice *ret, int argc, char **argv, struct refusal *refusal)
 {
-	*ret = (struct choice){.device_index = DEVICE_NONE, .patience_s = 30, .scale_by = 1};
+	*ret = (struct choice){.device_index = DEVICE_NONE, .timeout_s = 30, .scale_by = 1};
 	int rc = command_line_read(&arguments, ret, argc, argv, refusal);
 	if (rc != 0)
 		return rc;

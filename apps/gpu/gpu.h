@@ -16,7 +16,7 @@ struct choice {
 	const char *plays[PLAYS_MAX]; // [play_count] files
 	uint32_t play_count;
 	uint32_t device_index; // DEVICE_NONE: the CPU
-	uint32_t patience_s, scale_by;
+	uint32_t timeout_s, scale_by;
 	bool wants_probe, is_json, has_barrier;
 };
 

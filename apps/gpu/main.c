@@ -142,7 +142,7 @@ static int join(const struct choice *choice, const char *device)
 	struct refusal refusal = {0};
 	struct gpu_link link;
 	uint32_t *ranks = NULL, count = 0;
-	int rc = gpu_link_open(&link, choice->link, choice->patience_s * NS_PER_S, signals_stop(),
+	int rc = gpu_link_open(&link, choice->link, choice->timeout_s * NS_PER_S, signals_stop(),
 			       &refusal);
 	if (rc < 0)
 		return outcome_refused("gpu", &refusal, rc);
@@ -161,14 +161,14 @@ static int play_link(const struct choice *choice, const struct gpu_record *recor
 		     struct gpu_link *run, const char *device, struct refusal *refusal)
 {
 	struct gpu_link link;
-	struct gpu_player *player;
+	struct gpu_replay *replay;
 	uint32_t rows[PLAYS_MAX], count = choice->play_count;
 	for (uint32_t i = 0; i < count; i++)
 		rows[i] = i;
 	int rc = gpu_link_join(&link, run, refusal);
 	if (rc < 0)
 		return outcome_refused("gpu", refusal, rc);
-	rc = gpu_player_start(&player, run, records, GPU_DAMAGE_NONE, refusal);
+	rc = gpu_replay_start(&replay, run, records, GPU_DAMAGE_NONE, refusal);
 	if (rc < 0) {
 		gpu_link_close(&link);
 		return outcome_refused("gpu", refusal, rc);
@@ -176,7 +176,7 @@ static int play_link(const struct choice *choice, const struct gpu_record *recor
 	rc = generate(choice, &link, rows, count, device, refusal);
 	const struct played played = {.scale_by = choice->scale_by,
 				      .step_bytes = run->header->stretch_bytes,
-				      .late_ns = gpu_player_end(player),
+				      .late_ns = gpu_replay_end(replay),
 				      .files = choice->plays};
 	int status = rc < 0 ? outcome_refused("gpu", refusal, rc)
 			    : show(choice, &link, rows, count, &played);

@@ -10,7 +10,7 @@
 #include <weft/wall/meeting.h>
 
 struct call;
-struct stage;
+struct host_run;
 struct json_t;
 
 // The clock of a host against host 0's, before traffic and behind it, and its own at the start.
@@ -35,7 +35,7 @@ struct pairs {
 // gone), and behind a run that came to its end, when they tell each other. A run has its result
 // also where that fails.
 int clocks_before(struct call *call);
-void clocks_after(struct call *call, const struct stage *stage);
+void clocks_after(struct call *call, const struct host_run *host_run);
 
 // Behind a barrier, all hosts agree on when they begin: `ret_ns` is it by this host's clock, 0
 // where the clocks were not read. -ECONNRESET.
@@ -48,7 +48,7 @@ void clocks_print(FILE *to, const struct call *call);
 struct json_t *clocks_json(const struct call *call); // null where they are not known
 
 // Behind a run, all together where it came to its end; to be dropped.
-void pairs_gather(struct call *call, const struct stage *stage);
+void pairs_gather(struct call *call, const struct host_run *host_run);
 void pairs_drop(struct call *call);
 void pairs_fidelity(struct report_fidelity *ret, const struct call *call); // ways alone
 void pairs_print(FILE *to, const struct call *call);

@@ -17,7 +17,7 @@
 #define SIZE_MIN_DEFAULT (UINT64_C(4) << 10)
 #define SIZE_MAX_DEFAULT (UINT64_C(4) << 20)
 #define DEPTH_DEFAULT 16
-#define PATIENCE_S 30
+#define TIMEOUT_S 30
 #define MESSAGE_MAX (UINT64_C(1) << 31)
 
 // "PLANE/PEER=", numbers, before a port. Returns what is behind.
@@ -128,7 +128,7 @@ static int check_probe(struct choice *choice, struct refusal *refusal)
 	    choice->ranks > 0 || choice->device_count > 0 || choice->has_wish ||
 	    choice->callers > 1 || choice->has_telemetry || choice->pcap != NULL ||
 	    choice->is_json || choice->owns_core || choice->max_rate != NULL ||
-	    choice->max_lateness_ns > 0 || files_are_forced() || choice->patience_s != PATIENCE_S)
+	    choice->max_lateness_ns > 0 || files_are_forced() || choice->timeout_s != TIMEOUT_S)
 		return outcome_bad_line(refusal,
 					"--probe only looks at a port: beside it go a scenario, "
 					"--set, --eal, and --to with an IP address");
@@ -211,7 +211,7 @@ int choice_parse(struct choice *ret, int argc, char **argv, struct refusal *refu
 {
 	*ret = (struct choice){.wish = {SIZE_MIN_DEFAULT, SIZE_MAX_DEFAULT, 2, 0, DEPTH_DEFAULT},
 			       .callers = 1,
-			       .patience_s = PATIENCE_S};
+			       .timeout_s = TIMEOUT_S};
 	int rc = command_line_read(&arguments, ret, argc, argv, refusal);
 	if (rc != 0)
 		return rc;

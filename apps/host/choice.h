@@ -43,7 +43,7 @@ struct choice {
 	bool owns_network; // with it and `to`: frames may go to any address
 	const char *from;  // with it and `to`, an IP address: from where, or NULL
 	bool is_json, owns_core;
-	uint32_t patience_s;
+	uint32_t timeout_s;
 	bool has_telemetry;
 	const char *gpu;	 // the link of generators, or NULL
 	const char *eal;	 // words for DPDK's start, or NULL

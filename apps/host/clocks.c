@@ -15,7 +15,8 @@ int clocks_before(struct call *call)
 {
 	struct host_clock *own = &call->clocks.of[call->index];
 	call->clocks.is_whole = false;
-	int rc = meeting_clock(&call->meeting, stage_clock_ns, NULL, &own->before, &call->refusal);
+	int rc = meeting_clock(&call->meeting, host_run_clock_ns, NULL, &own->before,
+			       &call->refusal);
 	call->clocks.is_read = rc == 0;
 	return rc;
 }
@@ -25,19 +26,19 @@ int clocks_agree(struct call *call, int64_t *ret_ns)
 	struct host_clock *own = &call->clocks.of[call->index];
 	int64_t lead_ns = LEAD_NS + call->meeting.options.count * LEAD_EACH_NS;
 	int rc = call->clocks.is_read
-		? meeting_moment(&call->meeting, stage_clock_ns(NULL), lead_ns, &own->before,
+		? meeting_moment(&call->meeting, host_run_clock_ns(NULL), lead_ns, &own->before,
 				 &own->agreed_ns, &call->refusal)
 		: 0;
 	*ret_ns = own->agreed_ns;
 	return rc;
 }
 
-void clocks_after(struct call *call, const struct stage *stage)
+void clocks_after(struct call *call, const struct host_run *host_run)
 {
 	struct refusal none;
 	struct host_clock mine = call->clocks.of[call->index];
-	mine.start_ns = wall_counts(stage->wall)->start_ns;
-	int rc = meeting_clock(&call->meeting, stage_clock_ns, NULL, &mine.after, &none);
+	mine.start_ns = wall_counts(host_run->wall)->start_ns;
+	int rc = meeting_clock(&call->meeting, host_run_clock_ns, NULL, &mine.after, &none);
 	if (rc == 0)
 		rc = meeting_share(&call->meeting, &mine, call->clocks.of, sizeof(mine), &none);
 	call->clocks.is_whole = rc == 0;

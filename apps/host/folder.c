@@ -14,14 +14,14 @@
 #include <weft/result/report.h>
 #include <weft/world/world_pieces.h>
 
-#include "told.h"
+#include "host_summary.h"
 #include "weft_version.h"
 
-#define CUT_PATIENCE_MS 250u // for those that a cut run has left
+#define CUT_TIMEOUT_MS 250u // for those that a cut run has left
 
 // What a host gives: this, what it saw of each other one, and the pieces of its shard.
 struct head {
-	struct told told;
+	struct host_summary host_summary;
 	ps_t began_ps; // after the first of all began
 };
 
@@ -94,21 +94,21 @@ static ps_t first_ps(const struct call *call)
 	return first_ns * PS_PER_NS;
 }
 
-static int give(struct call *call, struct stage *stage, struct pieces *ret)
+static int give(struct call *call, struct host_run *host_run, struct pieces *ret)
 {
 	struct head head = {0};
 	uint32_t hosts = call->meeting.options.count;
 	head.began_ps = clocks_shift_ns(call, call->index) * PS_PER_NS - first_ps(call);
-	world_move_times(&stage->world, call->index, head.began_ps);
-	world_collect(&stage->world);
-	told_of(&head.told, call, stage);
+	world_move_times(&host_run->world, call->index, head.began_ps);
+	world_collect(&host_run->world);
+	host_summary_of(&head.host_summary, call, host_run);
 	write_piece(ret, &head, sizeof(head));
 	for (uint32_t i = 0; i < hosts; i++) {
 		struct seen_pair seen;
-		seen_pair(wall_seen(stage->wall), call->index, i, &seen);
+		seen_pair(wall_seen(host_run->wall), call->index, i, &seen);
 		write_piece(ret, &seen, sizeof(seen));
 	}
-	world_pieces(&stage->world, call->index, call->index, write_piece, ret);
+	world_pieces(&host_run->world, call->index, call->index, write_piece, ret);
 	return ret->is_bad ? refuse(&call->refusal, -ENOMEM, "no memory for what hosts give") : 0;
 }
 
@@ -119,7 +119,7 @@ static void hash(struct folder *folder, const struct pieces *pieces) // FNV-1a
 }
 
 // What host `host` gave becomes part of this process' world.
-static int take(struct call *call, struct stage *stage, struct folder *folder, uint32_t host,
+static int take(struct call *call, struct host_run *host_run, struct folder *folder, uint32_t host,
 		struct pieces *from)
 {
 	uint32_t hosts = folder->hosts;
@@ -132,7 +132,7 @@ static int take(struct call *call, struct stage *stage, struct folder *folder, u
 			call->pairs.of[(size_t)host * hosts + i] = seen;
 	}
 	if (host != call->index)
-		world_pieces(&stage->world, host, call->index, read_piece, from);
+		world_pieces(&host_run->world, host, call->index, read_piece, from);
 	folder->has_told[host] = true;
 	folder->told_count++;
 	return !from->is_bad ? 0
@@ -140,25 +140,25 @@ static int take(struct call *call, struct stage *stage, struct folder *folder, u
 				      "host % gave another result than this scenario has", host);
 }
 
-static int gather(struct call *call, struct stage *stage, struct folder *folder)
+static int gather(struct call *call, struct host_run *host_run, struct folder *folder)
 {
 	uint32_t hosts = call->meeting.options.count;
-	bool is_done = stage->end == WALL_END_DONE;
+	bool is_done = host_run->end == WALL_END_DONE;
 	struct pieces mine = {0};
 	struct meeting_part *parts = calloc(hosts, sizeof(*parts));
 	int rc = parts == NULL ? refuse(&call->refusal, -ENOMEM, "no memory for hosts")
-			       : give(call, stage, &mine);
+			       : give(call, host_run, &mine);
 	const struct meeting_part part = {mine.data, mine.bytes};
 	if (rc == 0)
 		rc = meeting_gather(&call->meeting, &part, parts,
-				    is_done ? call->choice.patience_s * 1000 : CUT_PATIENCE_MS,
+				    is_done ? call->choice.timeout_s * 1000 : CUT_TIMEOUT_MS,
 				    &call->refusal);
 	if (rc == 0 && call->index == 0)
-		rc = take(call, stage, folder, 0, &mine);
+		rc = take(call, host_run, folder, 0, &mine);
 	for (uint32_t i = 1; call->index == 0 && parts != NULL && i < hosts; i++) {
 		struct pieces pieces = {.data = parts[i].data, .bytes = parts[i].bytes};
 		if (rc == 0 && pieces.data != NULL)
-			rc = take(call, stage, folder, i, &pieces);
+			rc = take(call, host_run, folder, i, &pieces);
 		free(parts[i].data);
 	}
 	free(parts);
@@ -203,10 +203,11 @@ static json_t *wall_json(const struct call *call, const struct folder *folder,
 	for (uint32_t i = 0; i < folder->hosts; i++) {
 		if (!folder->has_told[i])
 			continue;
-		json_t *one = told_json(&folder->heads[i].told);
+		json_t *one = host_summary_json(&folder->heads[i].host_summary);
 		put_count(one, "host", i);
 		put_time(one, "began_ps", folder->heads[i].began_ps);
-		put_text(one, "end", wall_end_name((enum wall_end)folder->heads[i].told.end));
+		put_text(one, "end",
+			 wall_end_name((enum wall_end)folder->heads[i].host_summary.end));
 		json_array_append_new(each, one);
 	}
 	return to;
@@ -225,35 +226,36 @@ static void count_frames(const struct call *call, const struct folder *folder,
 		}
 }
 
-static const char *limit_of(const struct stage *stage)
+static const char *limit_of(const struct host_run *host_run)
 {
-	return stage->end == WALL_END_TIME     ? "limits.time"
-		: stage->end == WALL_END_LIMIT ? "limits.packets"
-					       : NULL;
+	return host_run->end == WALL_END_TIME	  ? "limits.time"
+		: host_run->end == WALL_END_LIMIT ? "limits.packets"
+						  : NULL;
 }
 
-static int write_all(struct call *call, const struct stage *stage, const struct folder *folder)
+static int write_all(struct call *call, const struct host_run *host_run,
+		     const struct folder *folder)
 {
-	struct told *told = calloc(folder->hosts, sizeof(*told)), sum;
+	struct host_summary *host_summary = calloc(folder->hosts, sizeof(*host_summary)), sum;
 	uint32_t count = 0;
-	if (told == NULL)
+	if (host_summary == NULL)
 		return refuse(&call->refusal, -ENOMEM, "no memory for a result");
 	for (uint32_t i = 0; i < folder->hosts; i++)
 		if (folder->has_told[i])
-			told[count++] = folder->heads[i].told;
-	told_add(&sum, told, count);
-	free(told);
+			host_summary[count++] = folder->heads[i].host_summary;
+	host_summary_add(&sum, host_summary, count);
+	free(host_summary);
 	struct report_input input = {
-		.world = &stage->world,
-		.end = wall_end_name(stage->end),
-		.is_partial = stage->end != WALL_END_DONE,
+		.world = &host_run->world,
+		.end = wall_end_name(host_run->end),
+		.is_partial = host_run->end != WALL_END_DONE,
 		.is_whole = count == folder->hosts,
-		.limit_option = limit_of(stage),
+		.limit_option = limit_of(host_run),
 		.digest = folder->digest,
-		.data_packets = stage->world.outcome->transport.data_packets,
-		.now_ps = ps_max(sum.wall_ps, stage->world.outcome->end_ps),
+		.data_packets = host_run->world.outcome->transport.data_packets,
+		.now_ps = ps_max(sum.wall_ps, host_run->world.outcome->end_ps),
 		.cpu_s = (double)sum.cpu_ns / 1e9,
-		.wall_s = stage->wall_s,
+		.wall_s = host_run->wall_s,
 		.ranks = count,
 		.memory_peak_bytes = sum.memory_bytes,
 		.version = WEFT_VERSION_TEXT,
@@ -267,7 +269,7 @@ static int write_all(struct call *call, const struct stage *stage, const struct 
 	pairs_fidelity(&input.fidelity, call);
 	snprintf(input.fidelity.conclude, sizeof(input.fidelity.conclude), "%s",
 		 table_fidelity(call, sum.lateness_ps, sum.stalled_ps,
-				(ps_t)(stage->wall_s * (double)PS_PER_S) * count));
+				(ps_t)(host_run->wall_s * (double)PS_PER_S) * count));
 	input.wall = wall_json(call, folder, &input);
 	int rc = report_write(&input, &call->refusal);
 	json_decref(input.wall);
@@ -277,7 +279,7 @@ static int write_all(struct call *call, const struct stage *stage, const struct 
 	return rc == 0 ? staging_end(&call->staging, &call->refusal) : rc == -EINVAL ? rc : -EIO;
 }
 
-int folder_write(struct call *call, struct stage *stage)
+int folder_write(struct call *call, struct host_run *host_run)
 {
 	uint32_t hosts = call->meeting.options.count;
 	struct folder folder = {.hosts = hosts, .digest = UINT64_C(0xcbf29ce484222325)};
@@ -287,11 +289,11 @@ int folder_write(struct call *call, struct stage *stage)
 	folder.has_told = calloc(hosts, sizeof(*folder.has_told));
 	int rc = folder.heads == NULL || folder.has_told == NULL
 		? refuse(&call->refusal, -ENOMEM, "no memory for hosts")
-		: gather(call, stage, &folder);
+		: gather(call, host_run, &folder);
 	if (rc == 0 && call->index == 0) {
 		call->pairs.is_whole = call->pairs.of != NULL && folder.told_count == hosts;
-		world_collect(&stage->world);
-		rc = write_all(call, stage, &folder);
+		world_collect(&host_run->world);
+		rc = write_all(call, host_run, &folder);
 	}
 	free(folder.heads);
 	free(folder.has_told);

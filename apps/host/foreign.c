@@ -39,7 +39,7 @@ static uint8_t byte_at(uint64_t place)
 	return (uint8_t)(((SEED << 32 ^ place / 8) * FACTOR) >> (place % 8 * 8));
 }
 
-static void fill(void *context, const struct place *where, uint8_t *ret)
+static void fill(void *context, const struct dma_write *where, uint8_t *ret)
 {
 	const struct foreign *foreign = context;
 	const struct choice *choice = &foreign->call->choice;
@@ -51,7 +51,7 @@ static void fill(void *context, const struct place *where, uint8_t *ret)
 		ret[i] = byte_at(where->va - address + i);
 }
 
-static void store(void *context, const struct place *where, const uint8_t *payload)
+static void store(void *context, const struct dma_write *where, const uint8_t *payload)
 {
 	struct foreign *foreign = context;
 	foreign->placed += where->bytes;
@@ -60,19 +60,19 @@ static void store(void *context, const struct place *where, const uint8_t *paylo
 }
 
 // Receives first: their numbers are the immediate values of what comes.
-static int make_program(struct call *call, struct stage *stage)
+static int make_program(struct call *call, struct host_run *host_run)
 {
 	struct program *program;
 	struct arena arena;
 	const struct pair_wish *wish = &call->choice.wish;
 	uint32_t bytes = (uint32_t)wish->size_min;
 	uint32_t messages = wish->messages > 0 ? wish->messages : MESSAGES;
-	stage->program_bytes = ((size_t)program_bytes(2, 4 * messages, 2 * messages) + 63) &
+	host_run->program_bytes = ((size_t)program_bytes(2, 4 * messages, 2 * messages) + 63) &
 		~(size_t)63;
-	stage->program_memory = memory_reserve(stage->program_bytes);
-	if (stage->program_memory == NULL)
+	host_run->program_memory = memory_reserve(host_run->program_bytes);
+	if (host_run->program_memory == NULL)
 		return refuse(&call->refusal, -ENODEV, "no memory for % messages", messages);
-	arena_init(&arena, stage->program_memory, stage->program_bytes);
+	arena_init(&arena, host_run->program_memory, host_run->program_bytes);
 	int rc = program_create(&program, &arena, 2, 4 * messages, 2 * messages, &call->refusal);
 	if (rc < 0)
 		return rc;
@@ -96,40 +96,40 @@ static int make_program(struct call *call, struct stage *stage)
 static void on_done(void *context)
 {
 	struct foreign *foreign = context;
-	foreign->over_ns = stage_clock_ns(NULL) + LINGER_NS;
+	foreign->over_ns = host_run_clock_ns(NULL) + LINGER_NS;
 }
 
 static int64_t clock_ns(void *context)
 {
 	struct foreign *foreign = context;
-	int64_t now = stage_clock_ns(NULL);
+	int64_t now = host_run_clock_ns(NULL);
 	if (foreign->over_ns != 0 && now > foreign->over_ns)
 		foreign->news = WALL_ENDED;
 	return now;
 }
 
-static int build(struct foreign *foreign, struct stage *stage)
+static int build(struct foreign *foreign, struct host_run *host_run)
 {
 	struct call *call = foreign->call;
-	int rc = make_program(call, stage);
+	int rc = make_program(call, host_run);
 	if (rc == 0)
-		rc = stage_build(call, stage);
+		rc = host_run_build(call, host_run);
 	if (rc == 0)
-		rc = setup_ports(call, &stage->world);
+		rc = setup_ports(call, &host_run->world);
 	if (rc < 0)
 		return rc;
 	const struct wall_options options = {
 		.host = OWN,
 		.ports = &call->ports,
-		.ways = call->ways,
-		.way_count = call->ports.queue_count,
+		.wall_ports = call->wall_ports,
+		.wall_port_count = call->ports.queue_count,
 		.payload = {.fill = fill, .store = store, .payload_context = foreign},
 		.taps = {.pcap = call->choice.pcap, .program = WEFT_VERSION_TEXT},
 		.foreign = call->choice.foreign,
 		.foreign_count = call->choice.foreign_count,
 		.stall_ps = STALL_PS,
 		.dead_ps = DEAD_PS};
-	return wall_create(&stage->wall, &stage->world, &options, &call->refusal);
+	return wall_create(&host_run->wall, &host_run->world, &options, &call->refusal);
 }
 
 static json_t *counts_of(const struct transport_counters *count)
@@ -151,10 +151,10 @@ static json_t *answers_of(const struct transport_counters *count)
 			 (json_int_t)count->out_of_window);
 }
 
-static void print(const struct foreign *foreign, const struct stage *stage)
+static void print(const struct foreign *foreign, const struct host_run *host_run)
 {
-	const struct wall_counts *counts = wall_counts(stage->wall);
-	const struct transport_counters *count = &stage->world.outcome->transport;
+	const struct wall_counts *counts = wall_counts(host_run->wall);
+	const struct transport_counters *count = &host_run->world.outcome->transport;
 	json_t *bad = json_object();
 	for (int i = 0; i < WIRE_REASON_COUNT; i++)
 		if (counts->bad_frames[i] > 0)
@@ -167,11 +167,11 @@ static void print(const struct foreign *foreign, const struct stage *stage)
 					    json_integer((json_int_t)counts->requests[i]));
 	json_t *all = json_pack(
 		"{s:s,s:f,s:s,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:I,s:I,s:o,s:o}",
-		"end", wall_end_name(stage->end), "wall_s", stage->wall_s, "conclude",
-		stage_fidelity(foreign->call, stage), "loop", json_loop(stage), "messages_sent",
-		(json_int_t)count->messages_sent, "messages_received",
+		"end", wall_end_name(host_run->end), "wall_s", host_run->wall_s, "conclude",
+		host_run_fidelity(foreign->call, host_run), "loop", json_loop(host_run),
+		"messages_sent", (json_int_t)count->messages_sent, "messages_received",
 		(json_int_t)count->messages_received, "messages_unexpected",
-		(json_int_t)stage->world.outcome->program.unexpected, "payload_bytes_placed",
+		(json_int_t)host_run->world.outcome->program.unexpected, "payload_bytes_placed",
 		(json_int_t)foreign->placed, "payload_bytes_wrong", (json_int_t)foreign->wrong,
 		"data_packets", (json_int_t)count->data_packets, "data_received",
 		(json_int_t)count->data_received, "duplicates", (json_int_t)count->duplicates,
@@ -200,28 +200,28 @@ static bool tell_requests(const struct wall_counts *counts)
 	return has_any;
 }
 
-static int judge(const struct foreign *foreign, const struct stage *stage)
+static int judge(const struct foreign *foreign, const struct host_run *host_run)
 {
-	bool was_asked = tell_requests(wall_counts(stage->wall));
+	bool was_asked = tell_requests(wall_counts(host_run->wall));
 	if (foreign->wrong > 0)
 		fprintf(stderr, "weft host: wrong payload: %" PRIu64 " bytes\n", foreign->wrong);
-	if (stage->world.outcome->program.unexpected > 0)
+	if (host_run->world.outcome->program.unexpected > 0)
 		fprintf(stderr,
 			"weft host: %" PRIu64
 			" messages fit no receive: another length than -b, or "
 			"an immediate value that was not to come\n",
-			stage->world.outcome->program.unexpected);
-	if (stage->end == WALL_END_FAILED)
+			host_run->world.outcome->program.unexpected);
+	if (host_run->end == WALL_END_FAILED)
 		fprintf(stderr, "weft host: a QP went to ERROR: %s\n",
 			was_asked ? "by that NAK" : "its peer did not answer");
-	if (stage->end != WALL_END_DONE && stage->end != WALL_END_FAILED)
-		fprintf(stderr, "weft host: %s\n", wall_end_name(stage->end));
-	return stage->end == WALL_END_FAILED			    ? EXIT_PEER_LOST
-		: stage->end != WALL_END_DONE || foreign->wrong > 0 ? EXIT_NOT_VALID
-								    : EXIT_SUCCESS;
+	if (host_run->end != WALL_END_DONE && host_run->end != WALL_END_FAILED)
+		fprintf(stderr, "weft host: %s\n", wall_end_name(host_run->end));
+	return host_run->end == WALL_END_FAILED			       ? EXIT_PEER_LOST
+		: host_run->end != WALL_END_DONE || foreign->wrong > 0 ? EXIT_NOT_VALID
+								       : EXIT_SUCCESS;
 }
 
-static int run(struct foreign *foreign, struct stage *stage)
+static int run(struct foreign *foreign, struct host_run *host_run)
 {
 	const struct wall_control control = {.clock = clock_ns,
 					     .clock_context = foreign,
@@ -230,17 +230,17 @@ static int run(struct foreign *foreign, struct stage *stage)
 					     .done = on_done,
 					     .done_context = foreign,
 					     .owns_core = foreign->call->choice.owns_core};
-	int64_t start_ns = stage_clock_ns(NULL);
-	stage->end = wall_run(stage->wall, &control);
-	stage->wall_s = (double)(stage_clock_ns(NULL) - start_ns) / 1e9;
-	world_collect(&stage->world);
-	return wall_close(stage->wall, &stage->taps, &foreign->call->refusal);
+	int64_t start_ns = host_run_clock_ns(NULL);
+	host_run->end = wall_run(host_run->wall, &control);
+	host_run->wall_s = (double)(host_run_clock_ns(NULL) - start_ns) / 1e9;
+	world_collect(&host_run->world);
+	return wall_close(host_run->wall, &host_run->taps, &foreign->call->refusal);
 }
 
 int foreign_run(struct call *call)
 {
 	static struct foreign foreign;
-	struct stage stage = {0};
+	struct host_run host_run = {0};
 	foreign.call = call;
 	for (uint32_t i = 0; i < call->choice.foreign_count; i++) // as the world counts them
 		call->choice.foreign[i].qpn = (call->choice.foreign[i].qpn - RC_QPN_FIRST) &
@@ -252,15 +252,15 @@ int foreign_run(struct call *call)
 		rc = refuse(&call->refusal, -EINVAL,
 			    "wire.qpns: with --foreign each end says its QP number: counted only");
 	if (rc == 0)
-		rc = build(&foreign, &stage);
+		rc = build(&foreign, &host_run);
 	if (rc == 0)
-		rc = run(&foreign, &stage);
+		rc = run(&foreign, &host_run);
 	int status = rc < 0 ? outcome_refused("host", &call->refusal, rc) : EXIT_SUCCESS;
 	if (rc == 0) {
-		print(&foreign, &stage);
-		status = outcome_end("host", judge(&foreign, &stage));
+		print(&foreign, &host_run);
+		status = outcome_end("host", judge(&foreign, &host_run));
 	}
-	stage_free(&stage);
+	host_run_free(&host_run);
 	dpdk_stop();
 	return status;
 }

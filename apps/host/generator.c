@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-#include <weft/ports/ledger.h>
+#include <weft/ports/payload_store.h>
 #include <weft/run/gpu_pass.h>
 #include <weft/run/outcome.h>
 
@@ -31,7 +31,7 @@ int generator_check(struct call *call)
 						"a generator knows nothing of stall and straggler: "
 						"take these faults away, or",
 						"--gpu");
-	stage_use_system_clock();
+	host_run_use_system_clock();
 	scenario_gradients(&config, &call->scenario);
 	return gradients_check(&config, &call->refusal);
 }
@@ -40,7 +40,7 @@ static int make_link(struct call *call)
 {
 	struct gpu_call *gpu = &call->gpu;
 	const struct gradients_config *config = &gpu->config;
-	ps_t limit_s = call->scenario.time_max_ps / PS_PER_S + 1 + 2 * call->choice.patience_s;
+	ps_t limit_s = call->scenario.time_max_ps / PS_PER_S + 1 + 2 * call->choice.timeout_s;
 	const struct gpu_link_shape shape = {
 		.rank_count = gpu->here,
 		.op_count = gradients_parts(config),
@@ -80,7 +80,7 @@ int generator_open(struct call *call)
 	struct gpu_call *gpu = &call->gpu;
 	if (call->choice.gpu == NULL)
 		return 0;
-	call->scenario.traffic.is_outside = true;
+	call->scenario.traffic.is_external_compute = true;
 	scenario_gradients(&gpu->config, &call->scenario);
 	gpu->link.fd = -1;
 	gpu->here = call->scenario.fabric.nics_per_host;
@@ -91,16 +91,18 @@ int generator_open(struct call *call)
 		rc = gpu_draw(gpu, &call->refusal);
 	if (rc == 0)
 		rc = make_link(call);
-	return rc < 0 ? rc : gpu_await(gpu, call->choice.patience_s, "--patience", &call->refusal);
+	return rc < 0 ? rc : gpu_await(gpu, call->choice.timeout_s, "--patience", &call->refusal);
 }
 
-int generator_attach(struct call *call, const struct stage *stage, struct ports_options *payload)
+int generator_attach(struct call *call, const struct host_run *host_run,
+		     struct ports_options *payload)
 {
 	struct gpu_call *gpu = &call->gpu;
-	ledger_hook(gpu->ledger, payload);
-	return ledger_attach_to(gpu->ledger, &stage->world, gpu->config.element_bytes, gpu->first,
-				gpu->link.base + gpu->link.header->buffers,
-				gpu->link.header->buffer_bytes, &call->refusal);
+	payload_store_hook(gpu->payload_store, payload);
+	return payload_store_attach_to(gpu->payload_store, &host_run->world,
+				       gpu->config.element_bytes, gpu->first,
+				       gpu->link.base + gpu->link.header->buffers,
+				       gpu->link.header->buffer_bytes, &call->refusal);
 }
 
 // ---------------------------------------------------------------- while it runs
@@ -117,7 +119,7 @@ static ps_t time_of(void *wall, int64_t at_ns)
 
 static ps_t end_op(void *wall, uint32_t op, int64_t at_ns)
 {
-	return wall_outside_end(wall, op, time_of(wall, at_ns));
+	return wall_external_compute_end(wall, op, time_of(wall, at_ns));
 }
 
 bool generator_poll(void *context, struct wall *wall)
@@ -133,10 +135,10 @@ bool generator_poll(void *context, struct wall *wall)
 
 // ---------------------------------------------------------------- afterwards
 
-void generator_finish(struct call *call, const struct stage *stage)
+void generator_finish(struct call *call, const struct host_run *host_run)
 {
 	if (call->has_generators)
-		gpu_take_leave(&call->gpu, stage->end == WALL_END_DONE);
+		gpu_take_leave(&call->gpu, host_run->end == WALL_END_DONE);
 }
 
 void generator_drop(struct call *call)

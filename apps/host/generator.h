@@ -12,13 +12,14 @@ int generator_check(struct call *call);
 int generator_open(struct call *call);
 
 // The world is built: its frames' payload lies in the link.
-int generator_attach(struct call *call, const struct stage *stage, struct ports_options *payload);
+int generator_attach(struct call *call, const struct host_run *host_run,
+		     struct ports_options *payload);
 
 // Before each turn. A fn of struct wall_control.
 bool generator_poll(void *call, struct wall *wall);
 
 // Behind a run that was begun with generators: what they measured is in call->gpu.report.
-void generator_finish(struct call *call, const struct stage *stage);
+void generator_finish(struct call *call, const struct host_run *host_run);
 
 void generator_drop(struct call *call);
 void generator_print(FILE *to, const struct call *call);

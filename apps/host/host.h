@@ -10,7 +10,8 @@
 //   ranks.c    what all hosts of a scenario came to        probe.c    what a port is and can
 //   generator.c  gradients that somebody else makes
 //   reach.c    how far frames for a peer come              between.h  clocks.c and pairs.c
-//   folder.c   the result of all hosts as files            told.h     what a host tells of itself
+//   folder.c   the result of all hosts as files            host_summary.h     what a host tells of
+//   itself
 #pragma once
 
 #include <stdbool.h>
@@ -35,7 +36,7 @@
 #define DEAD_PS (2 * PS_PER_S)	   // in which a port takes nothing: it is down
 
 // What a host measured of round trips and of itself, before traffic; the times that follow.
-struct trial {
+struct before_traffic {
 	ps_t rtt_ps; // median round trip of a packet through the whole loop, the longest of all
 	ps_t lateness_ps;		    // of the loop, p99.9, the largest of all
 	uint64_t drained;		    // frames that lay in the ports before
@@ -54,8 +55,8 @@ struct call {
 	struct codec codec; // of what goes over them
 	void *ports_memory;
 	size_t ports_bytes;
-	struct wall_way ways[DEVICES_MAX];
-	struct trial trial;
+	struct wall_port wall_ports[DEVICES_MAX];
+	struct before_traffic before_traffic;
 	struct clocks clocks;
 	struct pairs pairs;
 	struct pair_row rows[SIZES_MAX];
@@ -71,7 +72,7 @@ struct call {
 };
 
 // A world with its loop.
-struct stage {
+struct host_run {
 	struct arena arena;
 	void *memory;
 	size_t memory_bytes;
@@ -107,13 +108,13 @@ int setup_ports(struct call *call, const struct world *world);
 // Builds the world of call->scenario, whose traffic is `program` (NULL: the scenario's own), runs
 // this host's part of it together with the others, and leaves it to be read. On refusal nothing is
 // held.
-int stage_run(struct call *call, struct stage *ret, const struct tap_options *taps);
-void stage_free(struct stage *stage);
+int host_run_run(struct call *call, struct host_run *ret, const struct tap_options *taps);
+void host_run_free(struct host_run *host_run);
 
 // The clock of all loops, in ns: the CPU's, or from the second call on the system's, which
 // generators read.
-int64_t stage_clock_ns(void *context);
-void stage_use_system_clock(void);
+int64_t host_run_clock_ns(void *context);
+void host_run_use_system_clock(void);
 
 // Writes to, and takes writes from, RoCEv2 of others: nobody is met, and nothing measured before.
 // The status.
@@ -132,10 +133,10 @@ int bare_measure(struct call *call, struct bare_counts *ret);
 double bare_bps(const struct call *call);
 
 // Its first step: call->scenario as a world. -ENOMEM, -EINVAL with a reason.
-int stage_build(struct call *call, struct stage *ret);
+int host_run_build(struct call *call, struct host_run *ret);
 
 // Measures the times that the transport needs, and writes them into the scenario.
-int trial_run(struct call *call);
+int before_traffic_run(struct call *call);
 
 // Puts --ramp into the scenario, as lines that are slower at first. -EINVAL without room for that.
 int setup_ramp(struct call *call);
@@ -169,12 +170,12 @@ static inline const char *call_address(const struct call *call)
 
 // Each host of a scenario tells host 0 what it came to, which prints it, as table or JSON. -errno
 // with a reason where one of them is gone meanwhile.
-int ranks_print(FILE *to, struct call *call, const struct stage *stage);
+int ranks_print(FILE *to, struct call *call, const struct host_run *host_run);
 
 // --out: the folder is begun by host 0; behind a run, all give it what they measured, and it writes
 // that as one result. -errno with a reason.
 int folder_begin(struct call *call);
-int folder_write(struct call *call, struct stage *stage);
+int folder_write(struct call *call, struct host_run *host_run);
 
 // What is known before traffic, at once; and what came of it.
 void table_begin(FILE *to, const struct call *call);
@@ -182,15 +183,17 @@ void table_begin(FILE *to, const struct call *call);
 // so long of `wall_ps` x hosts. In a buffer of the function's own.
 const char *table_fidelity(const struct call *call, ps_t late_ps, ps_t stalled_ps, ps_t wall_ps);
 
-const char *stage_fidelity(const struct call *call, const struct stage *stage); // of one host
+const char *host_run_fidelity(const struct call *call,
+			      const struct host_run *host_run); // of one host
 
 // The line of data packets, with why they were sent again.
 void table_data(FILE *to, const struct transport_counters *count);
 // Ports that lost their link, where one did.
 void table_links(FILE *to, uint64_t lost, uint64_t back);
 // Where a frame's time goes, in weft's loop and in the bare one.
-void table_stages(FILE *to, const struct call *call, const struct stage *stage);
-void table_end(FILE *to, const struct call *call, const struct stage *stage);
-void json_print(FILE *to, const struct call *call, const struct stage *stage);
-struct json_t *json_times(const struct call *call);  // what was measured before
-struct json_t *json_loop(const struct stage *stage); // what the loop counted, and how late it was
+void table_stages(FILE *to, const struct call *call, const struct host_run *host_run);
+void table_end(FILE *to, const struct call *call, const struct host_run *host_run);
+void json_print(FILE *to, const struct call *call, const struct host_run *host_run);
+struct json_t *json_times(const struct call *call); // what was measured before
+struct json_t *
+json_loop(const struct host_run *host_run); // what the loop counted, and how late it was

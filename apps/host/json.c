@@ -16,12 +16,13 @@ static json_int_t whole(uint64_t value)
 json_t *json_times(const struct call *call)
 {
 	const struct transport_config *transport = &call->scenario.transport;
-	return json_pack(
-		"{s:I,s:I,s:I,s:I,s:I,s:I}", "round_trip_ps", (json_int_t)call->trial.rtt_ps,
-		"lateness_p999_ps", (json_int_t)call->trial.lateness_ps, "base_rtt_ps",
-		(json_int_t)transport->cc.base_rtt_ps, "hole_age_ps",
-		(json_int_t)transport->hole_age_ps, "rto_ps", (json_int_t)transport->rto_ps,
-		"frames_drained", whole(call->trial.drained));
+	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I}", "round_trip_ps",
+			 (json_int_t)call->before_traffic.rtt_ps, "lateness_p999_ps",
+			 (json_int_t)call->before_traffic.lateness_ps, "base_rtt_ps",
+			 (json_int_t)transport->cc.base_rtt_ps, "hole_age_ps",
+			 (json_int_t)transport->hole_age_ps, "rto_ps",
+			 (json_int_t)transport->rto_ps, "frames_drained",
+			 whole(call->before_traffic.drained));
 }
 
 // As host 0 of an incast sees it.
@@ -69,15 +70,15 @@ static json_t *rows(const struct call *call)
 	return list;
 }
 
-static json_t *transport(const struct stage *stage)
+static json_t *transport(const struct host_run *host_run)
 {
-	const struct transport_counters *count = &stage->world.outcome->transport;
+	const struct transport_counters *count = &host_run->world.outcome->transport;
 	json_t *again = json_object();
 	for (enum rtx_reason reason = 0; reason < RTX_REASON_COUNT; reason++)
 		json_object_set_new(again, rtx_name(reason),
 				    json_integer(whole(count->rtx[reason])));
 	json_t *planes = json_array();
-	for (uint32_t i = 0; i < stage->world.fabric.planes; i++)
+	for (uint32_t i = 0; i < host_run->world.fabric.planes; i++)
 		json_array_append_new(planes, json_integer(whole(count->plane_bytes[i])));
 	return json_pack("{s:I,s:o,s:I,s:I,s:I,s:o}", "data_packets", whole(count->data_packets),
 			 "sent_again", again, "data_received", whole(count->data_received),
@@ -86,9 +87,9 @@ static json_t *transport(const struct stage *stage)
 }
 
 // Times in ns: of all frames together.
-static json_t *stages(const struct stage *stage)
+static json_t *stages(const struct host_run *host_run)
 {
-	const struct wall_counts *count = wall_counts(stage->wall);
+	const struct wall_counts *count = wall_counts(host_run->wall);
 	json_t *all = json_object();
 	for (int i = 0; i < WALL_STAGE_COUNT; i++)
 		json_object_set_new(all, wall_stage_name((enum wall_stage)i),
@@ -96,9 +97,9 @@ static json_t *stages(const struct stage *stage)
 	return all;
 }
 
-static json_t *idle(const struct stage *stage)
+static json_t *idle(const struct host_run *host_run)
 {
-	const struct wall_counts *count = wall_counts(stage->wall);
+	const struct wall_counts *count = wall_counts(host_run->wall);
 	return json_pack("{s:I,s:I,s:I,s:I}", "yields", whole(count->yields), "sleeps",
 			 whole(count->sleeps), "asleep_ns", (json_int_t)count->asleep_ns,
 			 "shortest_sleep_ns", (json_int_t)count->sleep_least_ns);
@@ -133,18 +134,18 @@ static json_t *bare(const struct call *call)
 	return json_pack("{s:f,s:o}", "bandwidth_bps", bare_bps(call), "runs", list);
 }
 
-static json_t *ports_down(const struct stage *stage)
+static json_t *ports_down(const struct host_run *host_run)
 {
 	json_t *list = json_array();
 	for (uint32_t i = 0; i < DEVICES_MAX; i++)
-		if ((stage->ports_down >> i & 1) != 0)
+		if ((host_run->ports_down >> i & 1) != 0)
 			json_array_append_new(list, json_integer((json_int_t)i));
 	return list;
 }
 
-json_t *json_loop(const struct stage *stage)
+json_t *json_loop(const struct host_run *host_run)
 {
-	const struct wall_counts *count = wall_counts(stage->wall);
+	const struct wall_counts *count = wall_counts(host_run->wall);
 	json_t *bad = json_object(), *others = json_object();
 	for (int i = 0; i < WALL_OTHER_COUNT; i++)
 		if (count->others[i] > 0)
@@ -173,16 +174,16 @@ json_t *json_loop(const struct stage *stage)
 		"links_lost", whole(count->links_lost), "links_back", whole(count->links_back));
 }
 
-void json_print(FILE *to, const struct call *call, const struct stage *stage)
+void json_print(FILE *to, const struct call *call, const struct host_run *host_run)
 {
 	json_t *all = json_pack(
 		"{s:s,s:i,s:s,s:b,s:f,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "scenario",
-		call->scenario.name, "host", (int)call->index, "end", wall_end_name(stage->end),
-		"partial", stage->end != WALL_END_DONE, "wall_s", stage->wall_s, "conclude",
-		stage_fidelity(call, stage), "measured", json_times(call), "clocks",
-		clocks_json(call), "pairs", pairs_json(call), "ports_down", ports_down(stage),
-		"rows", rows(call), "transport", transport(stage), "loop", json_loop(stage),
-		"stages_ns", stages(stage), "idle", idle(stage), "bare", bare(call));
+		call->scenario.name, "host", (int)call->index, "end", wall_end_name(host_run->end),
+		"partial", host_run->end != WALL_END_DONE, "wall_s", host_run->wall_s, "conclude",
+		host_run_fidelity(call, host_run), "measured", json_times(call), "clocks",
+		clocks_json(call), "pairs", pairs_json(call), "ports_down", ports_down(host_run),
+		"rows", rows(call), "transport", transport(host_run), "loop", json_loop(host_run),
+		"stages_ns", stages(host_run), "idle", idle(host_run), "bare", bare(call));
 	json_dumpf(all, to, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 	fputc('\n', to);
 	json_decref(all);

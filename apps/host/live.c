@@ -51,11 +51,11 @@ static int look(enum view_of what, uint32_t first, uint32_t qp, struct telemetry
 {
 	struct answer to = {.cells = ret};
 	pthread_mutex_lock(&guard);
-	bool is_told = is_running && viewer_ask(&viewer, what, first, qp, WAIT_MS);
-	if (is_told)
+	bool is_reported = is_running && viewer_ask(&viewer, what, first, qp, WAIT_MS);
+	if (is_reported)
 		tell(&to, &viewer.view);
 	pthread_mutex_unlock(&guard);
-	return is_told ? to.count : -EAGAIN;
+	return is_reported ? to.count : -EAGAIN;
 }
 
 // ---------------------------------------------------------------- the answers
@@ -104,8 +104,8 @@ static void tell_planes(struct answer *to, const struct view *view)
 		columns[2][i] = view->lines[i].is_down;
 	}
 	for (uint32_t i = 0; i < of->ports.queue_count; i++) // read here, and not by the loop
-		if (of->ways[i].port < view->count && !port_device_is_up(&of->ports, i))
-			columns[2][of->ways[i].port] = 1;
+		if (of->wall_ports[i].port < view->count && !port_device_is_up(&of->ports, i))
+			columns[2][of->wall_ports[i].port] = 1;
 	put_page(to, view);
 	put(to, "at_ns", (uint64_t)(view->at / PS_PER_NS));
 	put_column(to, "data_bytes", 0, view->count);

@@ -14,24 +14,24 @@
 #include <weft/run/gpu_pass.h>
 #include <weft/run/outcome.h>
 
-static int print(struct call *call, const struct stage *stage)
+static int print(struct call *call, const struct host_run *host_run)
 {
-	int rc = call_is_pair(call) ? 0 : ranks_print(stdout, call, stage);
+	int rc = call_is_pair(call) ? 0 : ranks_print(stdout, call, host_run);
 	if (rc < 0)
 		return outcome_refused("host", &call->refusal, rc);
 	if (!call_is_pair(call))
 		return outcome_end("host", EXIT_SUCCESS);
 	if (call->choice.is_json)
-		json_print(stdout, call, stage);
+		json_print(stdout, call, host_run);
 	else
-		table_end(stdout, call, stage);
+		table_end(stdout, call, host_run);
 	return outcome_end("host", EXIT_SUCCESS);
 }
 
-static bool is_late(const struct call *call, const struct stage *stage)
+static bool is_late(const struct call *call, const struct host_run *host_run)
 {
 	int64_t most_ns = call->choice.max_lateness_ns;
-	int64_t late_ns = (int64_t)hist_quantile(wall_counts(stage->wall)->turn_ns, 999000);
+	int64_t late_ns = (int64_t)hist_quantile(wall_counts(host_run->wall)->turn_ns, 999000);
 	if (most_ns == 0 || late_ns <= most_ns)
 		return false;
 	fprintf(stderr,
@@ -42,9 +42,9 @@ static bool is_late(const struct call *call, const struct stage *stage)
 }
 
 // Why the result is partial or wrong, on stderr. Returns the exit status.
-static int judge(const struct call *call, const struct stage *stage)
+static int judge(const struct call *call, const struct host_run *host_run)
 {
-	uint64_t wrong = wall_counts(stage->wall)->payload_bytes_wrong;
+	uint64_t wrong = wall_counts(host_run->wall)->payload_bytes_wrong;
 	if (wrong > 0)
 		fprintf(stderr, "weft host: wrong payload: %llu bytes are not what was sent\n",
 			(unsigned long long)wrong);
@@ -54,13 +54,13 @@ static int judge(const struct call *call, const struct stage *stage)
 	if (gpu_tell_lost(&call->gpu, "host"))
 		return EXIT_PEER_LOST;
 	wrong += call->gpu.report.wrong;
-	switch (stage->end) {
+	switch (host_run->end) {
 	case WALL_END_DONE:
-		return is_late(call, stage) || wrong > 0 ? EXIT_NOT_VALID : EXIT_SUCCESS;
+		return is_late(call, host_run) || wrong > 0 ? EXIT_NOT_VALID : EXIT_SUCCESS;
 	case WALL_END_LOST:
 		if (call->meeting.is_silent)
 			fprintf(stderr, "weft host: host %u has said nothing for %u s\n",
-				call->meeting.lost, call->choice.patience_s);
+				call->meeting.lost, call->choice.timeout_s);
 		else
 			fprintf(stderr, "weft host: host %u is gone\n", call->meeting.lost);
 		return EXIT_PEER_LOST;
@@ -76,7 +76,7 @@ static int judge(const struct call *call, const struct stage *stage)
 		return *signals_stop() != 0 ? EXIT_NOT_VALID : EXIT_PEER_LOST;
 	default:
 		fprintf(stderr, "weft host: a limit was hit: raise %s\n",
-			stage->end == WALL_END_TIME ? "limits.time" : "limits.packets");
+			host_run->end == WALL_END_TIME ? "limits.time" : "limits.packets");
 		return EXIT_NOT_VALID;
 	}
 }
@@ -88,12 +88,12 @@ static void say_start(const struct call *call)
 
 static int perform(struct call *call)
 {
-	struct stage stage = {.is_dealt = call->gathers};
+	struct host_run host_run = {.is_dealt = call->gathers};
 	const struct tap_options taps = {.pcap = call->choice.pcap, .program = WEFT_VERSION_TEXT};
-	int rc = call_is_pair(call) ? pair_program(call, &stage) : 0;
+	int rc = call_is_pair(call) ? pair_program(call, &host_run) : 0;
 	bool is_first = call_is_pair(call) || call->index == 0;
 	if (is_first && !call->choice.is_json)
-		stage.on_start = say_start;
+		host_run.on_start = say_start;
 	if (rc == 0 && call->choice.wish.has_bare)
 		rc = bare_measure(call, &call->bare[0]);
 	if (rc == 0)
@@ -101,29 +101,29 @@ static int perform(struct call *call)
 	if (rc == 0)
 		rc = clocks_before(call);
 	if (rc == 0)
-		rc = stage_run(call, &stage, &taps);
-	if (rc == 0 && stage.end == WALL_END_DONE)
-		clocks_after(call, &stage);
+		rc = host_run_run(call, &host_run, &taps);
+	if (rc == 0 && host_run.end == WALL_END_DONE)
+		clocks_after(call, &host_run);
 	if (rc == 0)
-		pairs_gather(call, &stage);
+		pairs_gather(call, &host_run);
 	if (rc == 0)
-		generator_finish(call, &stage);
-	if (rc == 0 && call->choice.wish.has_bare && stage.end == WALL_END_DONE)
+		generator_finish(call, &host_run);
+	if (rc == 0 && call->choice.wish.has_bare && host_run.end == WALL_END_DONE)
 		rc = bare_measure(call, &call->bare[1]);
 	if (rc < 0) {
 		generator_drop(call);
 		return outcome_refused("host", &call->refusal, rc);
 	}
 	if (call_is_pair(call))
-		pair_read(call, &stage);
-	int status = print(call, &stage);
-	int judged = judge(call, &stage);
-	rc = folder_write(call, &stage);
+		pair_read(call, &host_run);
+	int status = print(call, &host_run);
+	int judged = judge(call, &host_run);
+	rc = folder_write(call, &host_run);
 	if (rc < 0 && status == EXIT_SUCCESS)
 		status = outcome_refused("host", &call->refusal, rc);
 	pairs_drop(call);
 	generator_drop(call);
-	stage_free(&stage);
+	host_run_free(&host_run);
 	return status != EXIT_SUCCESS ? status : judged;
 }
 
@@ -153,7 +153,7 @@ static int run(struct call *call)
 	if (rc == 0)
 		rc = live_open(call);
 	if (rc == 0)
-		rc = trial_run(call);
+		rc = before_traffic_run(call);
 	if (rc == 0)
 		rc = setup_ramp(call);
 	int status = rc < 0 ? outcome_refused("host", &call->refusal, rc) : perform(call);

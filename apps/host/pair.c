@@ -126,7 +126,7 @@ static void add_rows(struct call *call, struct program *program)
 	}
 }
 
-int pair_program(struct call *call, struct stage *stage)
+int pair_program(struct call *call, struct host_run *host_run)
 {
 	struct program *program;
 	struct arena arena;
@@ -138,12 +138,12 @@ int pair_program(struct call *call, struct stage *stage)
 		ops += callers * (row_ops(&call->rows[i]) + 2);
 	uint32_t edges = 2 * ops +
 		call->row_count * callers * (2 * call->choice.wish.depth + callers);
-	stage->program_bytes = (size_t)program_bytes(1 + callers, ops, edges);
-	stage->program_bytes = (stage->program_bytes + 63) & ~(size_t)63;
-	stage->program_memory = memory_reserve(stage->program_bytes);
-	if (stage->program_memory == NULL)
+	host_run->program_bytes = (size_t)program_bytes(1 + callers, ops, edges);
+	host_run->program_bytes = (host_run->program_bytes + 63) & ~(size_t)63;
+	host_run->program_memory = memory_reserve(host_run->program_bytes);
+	if (host_run->program_memory == NULL)
 		return refuse(&call->refusal, -ENODEV, "no memory for % messages", ops / 2);
-	arena_init(&arena, stage->program_memory, stage->program_bytes);
+	arena_init(&arena, host_run->program_memory, host_run->program_bytes);
 	rc = program_create(&program, &arena, 1 + callers, ops, edges, &call->refusal);
 	if (rc == 0) {
 		add_rows(call, program);
@@ -215,11 +215,11 @@ static void read_incast(struct pair_row *row, const struct op_time *times, uint3
 	row->took_ps = end == PS_NEVER ? 0 : end - start;
 }
 
-void pair_read(struct call *call, const struct stage *stage)
+void pair_read(struct call *call, const struct host_run *host_run)
 {
 	for (uint32_t i = 0; i < call->row_count; i++)
 		if (call->index != 0)
-			read_caller(&call->rows[i], stage->world.op_times, call->index);
+			read_caller(&call->rows[i], host_run->world.op_times, call->index);
 		else if (call_is_incast(call))
-			read_incast(&call->rows[i], stage->world.op_times, call->choice.callers);
+			read_incast(&call->rows[i], host_run->world.op_times, call->choice.callers);
 }

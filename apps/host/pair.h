@@ -11,7 +11,7 @@
 #define CALLERS_MAX 256u
 
 struct call;
-struct stage;
+struct host_run;
 
 // What a pair measures; it goes from the caller to who listens.
 struct pair_wish {
@@ -35,7 +35,7 @@ struct pair_row {
 };
 
 // The program of a pair: for each size messages in a row, then pings. Sets call->rows.
-int pair_program(struct call *call, struct stage *stage);
+int pair_program(struct call *call, struct host_run *host_run);
 
 // Reads the rows from a run.
-void pair_read(struct call *call, const struct stage *stage);
+void pair_read(struct call *call, const struct host_run *host_run);

@@ -10,7 +10,7 @@
 
 #define HOSTS_TOLD 128u // more hosts keep it to themselves: all tell all
 
-void pairs_gather(struct call *call, const struct stage *stage)
+void pairs_gather(struct call *call, const struct host_run *host_run)
 {
 	struct refusal none;
 	uint32_t hosts = call->meeting.options.count;
@@ -22,10 +22,10 @@ void pairs_gather(struct call *call, const struct stage *stage)
 		return;
 	}
 	for (uint32_t i = 0; i < hosts; i++) {
-		seen_pair(wall_seen(stage->wall), call->index, i, &own[i]);
+		seen_pair(wall_seen(host_run->wall), call->index, i, &own[i]);
 		call->pairs.of[(size_t)call->index * hosts + i] = own[i];
 	}
-	call->pairs.is_whole = stage->end == WALL_END_DONE && hosts <= HOSTS_TOLD &&
+	call->pairs.is_whole = host_run->end == WALL_END_DONE && hosts <= HOSTS_TOLD &&
 		meeting_share(&call->meeting, own, call->pairs.of, hosts * (uint32_t)sizeof(*own),
 			      &none) == 0;
 	free(own);
@@ -56,12 +56,12 @@ void pairs_print(FILE *to, const struct call *call)
 {
 	struct report_fidelity fidelity;
 	pairs_fidelity(&fidelity, call);
-	fidelity_ways_line(to, "", &fidelity);
+	fidelity_host_pairs_line(to, "", &fidelity);
 }
 
 json_t *pairs_json(const struct call *call)
 {
 	struct report_fidelity fidelity;
 	pairs_fidelity(&fidelity, call);
-	return fidelity_ways(&fidelity);
+	return fidelity_host_pairs(&fidelity);
 }

@@ -184,13 +184,13 @@ static int look(struct call *call, const struct codec *codec)
 
 int probe_run(struct call *call)
 {
-	struct stage stage = {0};
+	struct host_run host_run = {0};
 	struct codec codec;
-	int rc = stage_build(call, &stage);
+	int rc = host_run_build(call, &host_run);
 	if (rc == 0)
-		rc = codec_init(&codec, &stage.world, &call->refusal);
+		rc = codec_init(&codec, &host_run.world, &call->refusal);
 	if (rc == 0)
 		rc = look(call, &codec);
-	stage_free(&stage);
+	host_run_free(&host_run);
 	return rc;
 }

@@ -11,7 +11,7 @@
 #include <weft/host/record.h>
 
 #include "generator.h"
-#include "told.h"
+#include "host_summary.h"
 
 #define COLLECTIVES_MAX 4096u // whose times are gathered
 
@@ -23,14 +23,14 @@ struct span {
 
 struct gathered {
 	uint32_t hosts, collectives;
-	struct told *told;  // [hosts]
-	struct span *spans; // [hosts][collectives], by host 0's clock
+	struct host_summary *host_summary; // [hosts]
+	struct span *spans;		   // [hosts][collectives], by host 0's clock
 };
 
-static void tell_spans(const struct stage *stage, struct span *ret, uint32_t count)
+static void tell_spans(const struct host_run *host_run, struct span *ret, uint32_t count)
 {
 	const struct collective_clock *clocks =
-		stage->world.records[stage->world.shard_of[stage->host]]->clocks;
+		host_run->world.records[host_run->world.shard_of[host_run->host]]->clocks;
 	for (uint32_t i = 0; i < count; i++)
 		ret[i] = (struct span){clocks[i].start_ps, clocks[i].end_ps, clocks[i].ranks_done};
 }
@@ -46,30 +46,31 @@ static void move(struct span *span, ps_t by_ps)
 
 // Where the run did not come to its end, the hosts hear no more of each other: then it is this
 // host's part alone.
-static int gather(struct call *call, const struct stage *stage, struct gathered *ret)
+static int gather(struct call *call, const struct host_run *host_run, struct gathered *ret)
 {
-	struct told mine;
-	bool is_together = stage->end == WALL_END_DONE;
+	struct host_summary mine;
+	bool is_together = host_run->end == WALL_END_DONE;
 	uint32_t hosts = is_together ? call->meeting.options.count : 1;
-	uint32_t collectives = stage->world.outcome->collective_count;
+	uint32_t collectives = host_run->world.outcome->collective_count;
 	*ret = (struct gathered){.hosts = hosts,
 				 .collectives = collectives < COLLECTIVES_MAX ? collectives
 									      : COLLECTIVES_MAX};
 	uint32_t bytes = ret->collectives * (uint32_t)sizeof(struct span);
 	struct span *spans = calloc(ret->collectives + 1, sizeof(*spans));
-	ret->told = calloc(hosts, sizeof(*ret->told));
+	ret->host_summary = calloc(hosts, sizeof(*ret->host_summary));
 	ret->spans = calloc((size_t)hosts * ret->collectives + 1, sizeof(*ret->spans));
-	int rc = spans == NULL || ret->told == NULL || ret->spans == NULL
+	int rc = spans == NULL || ret->host_summary == NULL || ret->spans == NULL
 		? refuse(&call->refusal, -ENOMEM, "no memory for what hosts tell")
 		: 0;
 	if (rc == 0) {
-		told_of(&mine, call, stage);
-		tell_spans(stage, spans, ret->collectives);
-		ret->told[0] = mine;
+		host_summary_of(&mine, call, host_run);
+		tell_spans(host_run, spans, ret->collectives);
+		ret->host_summary[0] = mine;
 		memcpy(ret->spans, spans, bytes);
 	}
 	if (rc == 0 && is_together)
-		rc = meeting_share(&call->meeting, &mine, ret->told, sizeof(mine), &call->refusal);
+		rc = meeting_share(&call->meeting, &mine, ret->host_summary, sizeof(mine),
+				   &call->refusal);
 	if (rc == 0 && is_together && bytes > 0)
 		rc = meeting_share(&call->meeting, spans, ret->spans, bytes, &call->refusal);
 	for (uint32_t i = 0; rc == 0 && i < hosts * ret->collectives; i++)
@@ -80,7 +81,7 @@ static int gather(struct call *call, const struct stage *stage, struct gathered 
 
 static void drop(struct gathered *all)
 {
-	free(all->told);
+	free(all->host_summary);
 	free(all->spans);
 }
 
@@ -111,14 +112,14 @@ static double bus_factor(const struct bucket *bucket, uint32_t ranks)
 
 // ---------------------------------------------------------------- as a table
 
-static void print_collectives(FILE *to, const struct gathered *all, const struct stage *stage)
+static void print_collectives(FILE *to, const struct gathered *all, const struct host_run *host_run)
 {
-	const struct job *job = &stage->world.job;
+	const struct job *job = &host_run->world.job;
 	if (all->collectives > 0)
 		fprintf(to, "\n%-24s %12s %6s %12s %12s %12s\n", "collective", "bytes", "ranks",
 			"time, us", "algbw, GB/s", "busbw, GB/s");
 	for (uint32_t i = 0; i < all->collectives; i++) {
-		const struct outcome_collective *of = &stage->world.outcome->collectives[i];
+		const struct outcome_collective *of = &host_run->world.outcome->collectives[i];
 		const struct bucket *bucket = &job->buckets[of->bucket];
 		const struct span span = span_of(all, i);
 		uint32_t ranks = job->groups[of->group].ranks;
@@ -140,36 +141,40 @@ static void print_hosts(FILE *to, const struct gathered *all, uint32_t first)
 	fprintf(to, "\n%5s %14s %8s %13s %9s %8s %11s %11s\n", "host", "bytes placed", "wrong",
 		"data packets", "resent", "stalls", "late p99.9", "ended at");
 	for (uint32_t i = 0; i < all->hosts; i++) {
-		const struct told *told = &all->told[i];
+		const struct host_summary *host_summary = &all->host_summary[i];
 		fprintf(to,
 			"%5u %14" PRIu64 " %8" PRIu64 " %13" PRIu64 " %9" PRIu64 " %8" PRIu64
 			" %8.1f us %8.1f us%s%s\n",
-			first + i, told->payload_bytes_good, told->payload_bytes_wrong,
-			told->transport.data_packets, told_again(told), told->stalls,
-			(double)told->lateness_ps / PS_PER_US, (double)told->end_ps / PS_PER_US,
-			told->end == WALL_END_DONE ? "" : "  ",
-			told->end == WALL_END_DONE ? "" : wall_end_name((enum wall_end)told->end));
+			first + i, host_summary->payload_bytes_good,
+			host_summary->payload_bytes_wrong, host_summary->transport.data_packets,
+			host_summary_retransmitted(host_summary), host_summary->stalls,
+			(double)host_summary->lateness_ps / PS_PER_US,
+			(double)host_summary->end_ps / PS_PER_US,
+			host_summary->end == WALL_END_DONE ? "" : "  ",
+			host_summary->end == WALL_END_DONE
+				? ""
+				: wall_end_name((enum wall_end)host_summary->end));
 	}
 }
 
 static const char *fidelity(const struct call *call, const struct gathered *all,
-			    const struct told *sum, const struct stage *stage)
+			    const struct host_summary *sum, const struct host_run *host_run)
 {
 	return table_fidelity(call, sum->lateness_ps, sum->stalled_ps,
-			      (ps_t)(stage->wall_s * (double)PS_PER_S) * all->hosts);
+			      (ps_t)(host_run->wall_s * (double)PS_PER_S) * all->hosts);
 }
 
 static void print_table(FILE *to, const struct call *call, const struct gathered *all,
-			const struct stage *stage)
+			const struct host_run *host_run)
 {
-	struct told sum;
-	told_add(&sum, all->told, all->hosts);
+	struct host_summary sum;
+	host_summary_add(&sum, all->host_summary, all->hosts);
 	const struct transport_counters *count = &sum.transport;
-	if (stage->end != WALL_END_DONE)
+	if (host_run->end != WALL_END_DONE)
 		fprintf(to, "PARTIAL RESULT, of host %u alone: %s\n", call->index,
-			wall_end_name(stage->end));
-	print_collectives(to, all, stage);
-	print_hosts(to, all, stage->end == WALL_END_DONE ? 0 : call->index);
+			wall_end_name(host_run->end));
+	print_collectives(to, all, host_run);
+	print_hosts(to, all, host_run->end == WALL_END_DONE ? 0 : call->index);
 	fprintf(to,
 		"\nmessages: %" PRIu64 " sent, %" PRIu64 " received; %" PRIu64 " of %" PRIu64
 		" pieces of work done\n",
@@ -195,7 +200,7 @@ static void print_table(FILE *to, const struct call *call, const struct gathered
 	clocks_print(to, call);
 	pairs_print(to, call);
 	generator_print(to, call);
-	fprintf(to, "conclude: %s\n", fidelity(call, all, &sum, stage));
+	fprintf(to, "conclude: %s\n", fidelity(call, all, &sum, host_run));
 }
 
 // ---------------------------------------------------------------- as JSON
@@ -205,14 +210,14 @@ static json_int_t whole(uint64_t value)
 	return (json_int_t)value;
 }
 
-static json_t *json_collectives(const struct gathered *all, const struct stage *stage)
+static json_t *json_collectives(const struct gathered *all, const struct host_run *host_run)
 {
 	json_t *list = json_array();
 	for (uint32_t i = 0; i < all->collectives; i++) {
-		const struct outcome_collective *of = &stage->world.outcome->collectives[i];
-		const struct bucket *bucket = &stage->world.job.buckets[of->bucket];
+		const struct outcome_collective *of = &host_run->world.outcome->collectives[i];
+		const struct bucket *bucket = &host_run->world.job.buckets[of->bucket];
 		const struct span span = span_of(all, i);
-		uint32_t ranks = stage->world.job.groups[of->group].ranks;
+		uint32_t ranks = host_run->world.job.groups[of->group].ranks;
 		bool is_whole = span.ranks_done == ranks;
 		double rate = is_whole ? algbw(bucket, &span) : 0;
 		json_t *one = json_pack("{s:s,s:I,s:i}", "label", bucket->label, "bytes",
@@ -231,40 +236,41 @@ static json_t *json_collectives(const struct gathered *all, const struct stage *
 }
 
 static void print_json(FILE *to, const struct call *call, const struct gathered *all,
-		       const struct stage *stage)
+		       const struct host_run *host_run)
 {
-	struct told sum;
+	struct host_summary sum;
 	json_t *hosts = json_array();
 	bool is_partial = false;
-	told_add(&sum, all->told, all->hosts);
+	host_summary_add(&sum, all->host_summary, all->hosts);
 	for (uint32_t i = 0; i < all->hosts; i++) {
-		json_t *one = told_json(&all->told[i]);
-		json_object_set_new(one, "end",
-				    json_string(wall_end_name((enum wall_end)all->told[i].end)));
+		json_t *one = host_summary_json(&all->host_summary[i]);
+		json_object_set_new(
+			one, "end",
+			json_string(wall_end_name((enum wall_end)all->host_summary[i].end)));
 		json_array_append_new(hosts, one);
-		is_partial |= all->told[i].end != WALL_END_DONE;
+		is_partial |= all->host_summary[i].end != WALL_END_DONE;
 	}
-	json_t *document = json_pack("{s:s,s:b,s:f,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "scenario",
-				     call->scenario.name, "partial", is_partial, "wall_s",
-				     stage->wall_s, "conclude", fidelity(call, all, &sum, stage),
-				     "measured", json_times(call), "clocks", clocks_json(call),
-				     "pairs", pairs_json(call), "gpu", generator_json(call),
-				     "collectives", json_collectives(all, stage), "all",
-				     told_json(&sum), "hosts", hosts);
+	json_t *document = json_pack(
+		"{s:s,s:b,s:f,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "scenario", call->scenario.name,
+		"partial", is_partial, "wall_s", host_run->wall_s, "conclude",
+		fidelity(call, all, &sum, host_run), "measured", json_times(call), "clocks",
+		clocks_json(call), "pairs", pairs_json(call), "gpu", generator_json(call),
+		"collectives", json_collectives(all, host_run), "all", host_summary_json(&sum),
+		"hosts", hosts);
 	json_dumpf(document, to, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 	fputc('\n', to);
 	json_decref(document);
 }
 
-int ranks_print(FILE *to, struct call *call, const struct stage *stage)
+int ranks_print(FILE *to, struct call *call, const struct host_run *host_run)
 {
 	struct gathered all;
-	int rc = gather(call, stage, &all);
-	bool is_mine = call->index == 0 || stage->end != WALL_END_DONE;
+	int rc = gather(call, host_run, &all);
+	bool is_mine = call->index == 0 || host_run->end != WALL_END_DONE;
 	if (rc == 0 && is_mine && call->choice.is_json)
-		print_json(to, call, &all, stage);
+		print_json(to, call, &all, host_run);
 	else if (rc == 0 && is_mine)
-		print_table(to, call, &all, stage);
+		print_table(to, call, &all, host_run);
 	drop(&all);
 	return rc;
 }

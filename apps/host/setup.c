@@ -120,7 +120,7 @@ int setup_ramp(struct call *call)
 		scenario->faults[scenario->fault_count++] = (struct fault){
 			.kind = FAULT_SLOW,
 			.at = {.where = LINK_AT_ALL},
-			.way = FAULT_UP,
+			.direction = FAULT_UP,
 			.from_ps = (step - 1) * each_ps,
 			.until_ps = step * each_ps,
 			.rate_ppb = step * (uint32_t)(SHARE_WHOLE / STEPS)};
@@ -208,7 +208,7 @@ int setup_meeting(struct call *call)
 						.index = index,
 						.count = call_is_pair(call) ? 1 + choice->callers
 									    : choice->ranks,
-						.patience_s = choice->patience_s,
+						.timeout_s = choice->timeout_s,
 						.version = WEFT_VERSION_TEXT,
 						.stop = signals_stop()};
 	if (ports_ring_max() == 0) // without DPDK nobody is waited for: it says so
@@ -224,14 +224,14 @@ int setup_meeting(struct call *call)
 
 int setup_peers(struct call *call)
 {
-	struct stage stage = {0};
+	struct host_run host_run = {0};
 	int rc = 0;
 	memset(call->peers, 0, sizeof(call->peers));
 	if (!call_is_pair(call)) {
-		rc = stage_build(call, &stage);
+		rc = host_run_build(call, &host_run);
 		if (rc == 0)
-			world_peers(&stage.world, call->index, call->peers);
-		stage_free(&stage);
+			world_peers(&host_run.world, call->index, call->peers);
+		host_run_free(&host_run);
 	}
 	for (uint32_t host = 0; host < call->meeting.options.count; host++) { // of the trial
 		uint32_t next = call_next(call, host);
@@ -257,7 +257,7 @@ static void name_memifs(struct call *call, uint32_t planes, uint32_t hosts)
 			snprintf(device->word, sizeof(device->word), "memif:%.48s-%u-%u-%u",
 				 call_address(call), plane, low, low == peer ? call->index : peer);
 			device->is_server = call->index < peer;
-			call->ways[count] = (struct wall_way){
+			call->wall_ports[count] = (struct wall_port){
 				.port = plane, .peer = peer, .rx_queue = count, .tx_queue = count};
 			count++;
 		}
@@ -304,7 +304,7 @@ static int name_places(struct call *call, uint32_t planes, uint32_t hosts)
 						    "is missing: this host exchanges with it");
 			devices[count] = choice->devices[at];
 			devices[count].is_server = call->index < peer;
-			call->ways[count] = (struct wall_way){
+			call->wall_ports[count] = (struct wall_port){
 				.port = plane, .peer = peer, .rx_queue = count, .tx_queue = count};
 			count++;
 		}
@@ -343,7 +343,7 @@ static int name_devices(struct call *call)
 			      planes, choice->device_count);
 	for (uint32_t i = 0; i < planes; i++) {
 		choice->devices[i].is_server = call->index == 0;
-		call->ways[i] = (struct wall_way){
+		call->wall_ports[i] = (struct wall_port){
 			.port = i, .peer = WALL_ANY_HOST, .rx_queue = i, .tx_queue = i};
 	}
 	return 0;
@@ -408,6 +408,7 @@ int setup_ports(struct call *call, const struct world *world)
 	for (uint32_t i = 0; rc == 0 && i < call->choice.device_count; i++)
 		rc = await_link(call, i, deadline);
 	for (uint32_t i = 0; rc == 0 && i < call->choice.device_count; i++)
-		call->ways[i].has_mac = port_device_mac(&call->ports, i, call->ways[i].mac);
+		call->wall_ports[i].has_mac = port_device_mac(&call->ports, i,
+							      call->wall_ports[i].mac);
 	return rc < 0 ? rc : port_device_settle(&call->ports, &call->refusal);
 }

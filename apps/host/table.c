@@ -15,20 +15,20 @@ static double us(ps_t time_ps)
 
 static void print_times(FILE *to, const struct call *call)
 {
-	const struct trial *trial = &call->trial;
+	const struct before_traffic *before_traffic = &call->before_traffic;
 	const struct transport_config *transport = &call->scenario.transport;
 	fprintf(to,
 		"before traffic: round trip %.1f us (median), loop at most %.1f us late (p99.9)\n",
-		us(trial->rtt_ps), us(trial->lateness_ps));
+		us(before_traffic->rtt_ps), us(before_traffic->lateness_ps));
 	fprintf(to,
 		"so: cc.base_rtt %.1f us%s, transport.hole_age %.1f us%s, transport.rto %.1f "
 		"us%s\n",
-		us(transport->cc.base_rtt_ps), trial->sets_rtt ? "" : " (scenario)",
-		us(transport->hole_age_ps), trial->sets_hole ? "" : " (scenario)",
-		us(transport->rto_ps), trial->sets_rto ? "" : " (scenario)");
-	if (trial->drained > 0)
+		us(transport->cc.base_rtt_ps), before_traffic->sets_rtt ? "" : " (scenario)",
+		us(transport->hole_age_ps), before_traffic->sets_hole ? "" : " (scenario)",
+		us(transport->rto_ps), before_traffic->sets_rto ? "" : " (scenario)");
+	if (before_traffic->drained > 0)
 		fprintf(to, "%" PRIu64 " frames lay in the ports before, and were thrown away\n",
-			trial->drained);
+			before_traffic->drained);
 }
 
 static void print_rows(FILE *to, const struct call *call)
@@ -85,7 +85,7 @@ const char *table_fidelity(const struct call *call, ps_t late_ps, ps_t stalled_p
 {
 	static char text[320];
 	double stalled = wall_ps > 0 ? 100.0 * (double)stalled_ps / (double)wall_ps : 0;
-	if (late_ps <= call->trial.rtt_ps / 10 && stalled < 1)
+	if (late_ps <= call->before_traffic.rtt_ps / 10 && stalled < 1)
 		snprintf(text, sizeof(text),
 			 "bytes, messages and repeats hold, and times down to %.1f us, in which a "
 			 "loop comes to look",
@@ -118,26 +118,26 @@ void table_data(FILE *to, const struct transport_counters *count)
 		count->data_received, count->duplicates);
 }
 
-const char *stage_fidelity(const struct call *call, const struct stage *stage)
+const char *host_run_fidelity(const struct call *call, const struct host_run *host_run)
 {
-	const struct wall_counts *count = wall_counts(stage->wall);
+	const struct wall_counts *count = wall_counts(host_run->wall);
 	return table_fidelity(call, hist_quantile(count->turn_ns, 999000) * PS_PER_NS,
-			      count->stalled_ps, (ps_t)(stage->wall_s * (double)PS_PER_S));
+			      count->stalled_ps, (ps_t)(host_run->wall_s * (double)PS_PER_S));
 }
 
-static void print_transport(FILE *to, const struct stage *stage)
+static void print_transport(FILE *to, const struct host_run *host_run)
 {
-	const struct transport_counters *count = &stage->world.outcome->transport;
+	const struct transport_counters *count = &host_run->world.outcome->transport;
 	table_data(to, count);
 	fprintf(to, "planes:");
-	for (uint32_t i = 0; i < stage->world.fabric.planes; i++)
+	for (uint32_t i = 0; i < host_run->world.fabric.planes; i++)
 		fprintf(to, " %.1f MB", (double)count->plane_bytes[i] / 1e6);
 	fprintf(to, " of data sent\n");
 }
 
-static void print_loop(FILE *to, const struct stage *stage)
+static void print_loop(FILE *to, const struct host_run *host_run)
 {
-	const struct wall_counts *count = wall_counts(stage->wall);
+	const struct wall_counts *count = wall_counts(host_run->wall);
 	fprintf(to,
 		"payload: %" PRIu64 " bytes placed here, every byte compared, %" PRIu64 " wrong\n",
 		count->payload_bytes_good + count->payload_bytes_wrong, count->payload_bytes_wrong);
@@ -180,9 +180,9 @@ void table_links(FILE *to, uint64_t lost, uint64_t back)
 }
 
 // Time of a stage of weft's loop, in ns.
-static double stage_ns(const struct wall_counts *count, enum wall_stage stage)
+static double stage_ns(const struct wall_counts *count, enum wall_stage host_run)
 {
-	return (double)count->stage_ticks[stage] * count->tick_ns;
+	return (double)count->stage_ticks[host_run] * count->tick_ns;
 }
 
 static void print_bare(FILE *to, const struct call *call)
@@ -200,9 +200,9 @@ static void print_bare(FILE *to, const struct call *call)
 	fprintf(to, "\n");
 }
 
-void table_stages(FILE *to, const struct call *call, const struct stage *stage)
+void table_stages(FILE *to, const struct call *call, const struct host_run *host_run)
 {
-	const struct wall_counts *count = wall_counts(stage->wall);
+	const struct wall_counts *count = wall_counts(host_run->wall);
 	double frames = (double)(count->frames_sent + count->frames_received), all_ns = 0;
 	const struct bare_counts *bare = call->bare;
 	double bare_frames = (double)(bare[0].frames + bare[0].ramp_frames + bare[1].frames +
@@ -221,8 +221,8 @@ void table_stages(FILE *to, const struct call *call, const struct stage *stage)
 	fprintf(to,
 		"; they take %.1f %% of the time\nidle: %" PRIu64 " yields, %" PRIu64
 		" sleeps, %.1f ms asleep (the shortest takes %.1f us here)\n",
-		stage->wall_s > 0 ? all_ns / stage->wall_s / 1e7 : 0, count->yields, count->sleeps,
-		(double)count->asleep_ns / 1e6, (double)count->sleep_least_ns / 1e3);
+		host_run->wall_s > 0 ? all_ns / host_run->wall_s / 1e7 : 0, count->yields,
+		count->sleeps, (double)count->asleep_ns / 1e6, (double)count->sleep_least_ns / 1e3);
 	if (call->choice.wish.has_bare)
 		print_bare(to, call);
 }
@@ -253,23 +253,24 @@ void table_begin(FILE *to, const struct call *call)
 	fflush(to);
 }
 
-void table_end(FILE *to, const struct call *call, const struct stage *stage)
+void table_end(FILE *to, const struct call *call, const struct host_run *host_run)
 {
-	if (stage->end != WALL_END_DONE)
-		fprintf(to, "PARTIAL RESULT: %s\n", wall_end_name(stage->end));
+	if (host_run->end != WALL_END_DONE)
+		fprintf(to, "PARTIAL RESULT: %s\n", wall_end_name(host_run->end));
 	if (call->index != 0)
 		print_rows(to, call);
 	else if (call_is_incast(call))
 		print_incast(to, call);
-	print_transport(to, stage);
+	print_transport(to, host_run);
 	for (uint32_t i = 0; i < call->ports.queue_count; i++)
-		if ((stage->ports_down >> i & 1) != 0)
+		if ((host_run->ports_down >> i & 1) != 0)
 			fprintf(to, "port %u has no link at the end: %s\n", i,
 				call->choice.devices[i].word);
-	table_links(to, wall_counts(stage->wall)->links_lost, wall_counts(stage->wall)->links_back);
-	print_loop(to, stage);
-	table_stages(to, call, stage);
+	table_links(to, wall_counts(host_run->wall)->links_lost,
+		    wall_counts(host_run->wall)->links_back);
+	print_loop(to, host_run);
+	table_stages(to, call, host_run);
 	clocks_print(to, call);
 	pairs_print(to, call);
-	fprintf(to, "conclude: %s\n", stage_fidelity(call, stage));
+	fprintf(to, "conclude: %s\n", host_run_fidelity(call, host_run));
 }

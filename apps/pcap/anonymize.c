@@ -24,7 +24,7 @@ struct anonymize {
 	struct capture_reader reader;
 	struct wire_anonymizer anonymizer;
 	struct rewrite rewrite;
-	struct draft draft;
+	struct atomic_file atomic_file;
 	uint8_t *frame;
 	struct places places;
 	uint64_t icrcs[4]; // frames by enum wire_icrc
@@ -86,7 +86,7 @@ static void copy(struct anonymize *all)
 {
 	struct capture_frame frame;
 	int64_t last_ns = 0;
-	rewrite_begin(&all->rewrite, all->draft.to, "weft pcap anonymize",
+	rewrite_begin(&all->rewrite, all->atomic_file.to, "weft pcap anonymize",
 		      "anonymized: addresses, keys, virtual addresses and immediates are others, "
 		      "payload is zeros");
 	while (capture_next(&all->reader, &frame)) {
@@ -112,7 +112,7 @@ static int make(struct anonymize *all, const char *path)
 		return refuse(&all->refusal, -ENODEV, "no memory for buffers");
 	if (rc < 0 || (rc = source_open(&source, path, &all->reader, &all->refusal)) < 0)
 		return rc;
-	rc = draft_begin(&all->draft, all->out, &all->refusal);
+	rc = atomic_file_begin(&all->atomic_file, all->out, &all->refusal);
 	if (rc == 0) {
 		copy(all);
 		bool is_bad = all->reader.frames == 0 && all->reader.end != CAPTURE_WHOLE;
@@ -120,7 +120,7 @@ static int make(struct anonymize *all, const char *path)
 			rc = refuse(&all->refusal, -EINVAL, all->reader.why);
 			snprintf(all->refusal.file, sizeof(all->refusal.file), "%s", path);
 		}
-		rc = draft_end(&all->draft, rc, &all->refusal);
+		rc = atomic_file_end(&all->atomic_file, rc, &all->refusal);
 	}
 	source_close(&source);
 	return rc;

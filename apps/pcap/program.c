@@ -101,14 +101,14 @@ static int write_goal(const struct messages *messages, FILE *to, struct refusal 
 int program_write(const struct messages *messages, uint32_t nics, const char *path,
 		  struct refusal *refusal)
 {
-	struct draft draft;
-	int rc = draft_begin(&draft, path, refusal);
+	struct atomic_file atomic_file;
+	int rc = atomic_file_begin(&atomic_file, path, refusal);
 	if (rc < 0)
 		return rc;
 	if (program_is_matrix(messages))
 		write_matrix(messages, nics > messages->node_count ? nics : messages->node_count,
-			     draft.to);
+			     atomic_file.to);
 	else
-		rc = write_goal(messages, draft.to, refusal);
-	return draft_end(&draft, rc, refusal);
+		rc = write_goal(messages, atomic_file.to, refusal);
+	return atomic_file_end(&atomic_file, rc, refusal);
 }

@@ -5,10 +5,10 @@
 
 bool plan_has_group(const struct call *call, enum group_kind kind, struct spread *ret)
 {
-	bool has_experts = call->draft.architecture.experts > 0;
+	bool has_experts = call->atomic_file.architecture.experts > 0;
 	if (!has_experts && (kind == GROUP_EP || kind == GROUP_EDP))
 		return false;
-	order_spread(ret, &call->order, &call->draft.plan, kind, &call->seats);
+	order_spread(ret, &call->order, &call->atomic_file.plan, kind, &call->gpu_layout);
 	return ret->ranks >= 2;
 }
 
@@ -26,12 +26,12 @@ static struct message_sum largest(const struct plan *plan, enum message_kind kin
 
 bool plan_message(const struct call *call, enum message_kind kind, struct message_load *ret)
 {
-	const struct plan *plan = &call->draft.plan;
+	const struct plan *plan = &call->atomic_file.plan;
 	struct spread spread;
 	ret->sum = largest(plan, kind);
 	if (ret->sum.count == 0)
 		return false;
-	order_spread(&spread, &call->order, plan, message_group(kind), &call->seats);
+	order_spread(&spread, &call->order, plan, message_group(kind), &call->gpu_layout);
 	bool is_all_reduce = !plan->parallel.has_distributed_optimizer &&
 		(kind == MESSAGE_DP_REDUCE || kind == MESSAGE_EDP_REDUCE);
 	ret->nic_bytes = order_nic_bytes(&spread, kind, ret->sum.total_bytes, is_all_reduce);

@@ -29,7 +29,7 @@ static json_t *next_in(json_t *list)
 
 static void put_cut(json_t *root, const struct call *call)
 {
-	const struct parallel *cut = &call->draft.plan.parallel;
+	const struct parallel *cut = &call->atomic_file.plan.parallel;
 	json_t *to = json_object(), *order = json_array();
 	put_count(to, "tp", cut->tp);
 	put_count(to, "cp", cut->cp);
@@ -47,8 +47,8 @@ static void put_cut(json_t *root, const struct call *call)
 			      order,
 			      json_string(dimension_name((enum dimension)call->order.at[i]))) == 0);
 	put(to, "order", order);
-	put_count(to, "gpus_per_domain", call->seats.gpus_per_domain);
-	put_count(to, "gpus_per_tray", call->seats.gpus_per_tray);
+	put_count(to, "gpus_per_domain", call->gpu_layout.gpus_per_domain);
+	put_count(to, "gpus_per_tray", call->gpu_layout.gpus_per_tray);
 	put(root, "cut", to);
 }
 
@@ -140,7 +140,7 @@ static void put_inputs(json_t *root, const struct plan *plan)
 
 void json_print(FILE *to, const struct call *call)
 {
-	const struct plan *plan = &call->draft.plan;
+	const struct plan *plan = &call->atomic_file.plan;
 	json_t *root = json_object(), *stages = json_array();
 	put(root, "schema", json_string("weft-plan-1"));
 	put(root, "name", json_string(plan->name));

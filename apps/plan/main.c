@@ -32,22 +32,22 @@ static int make(struct call *call)
 		rc = plan_files_find(&from, call->name, NULL, refusal);
 	if (rc < 0)
 		return rc;
-	plan_begin(&call->draft, from);
+	plan_begin(&call->atomic_file, from);
 	for (uint32_t i = 0; i < call->set_count; i++) {
-		rc = plan_set(&call->draft, call->sets[i], refusal);
+		rc = plan_set(&call->atomic_file, call->sets[i], refusal);
 		if (rc < 0) {
 			place(call, "--set", i + 1);
 			return rc;
 		}
 	}
-	rc = plan_check(&call->draft.plan, refusal);
+	rc = plan_check(&call->atomic_file.plan, refusal);
 	if (rc < 0) {
 		place(call, call->name, 0);
 		return rc;
 	}
 	const char *order = call->order_text != NULL ? call->order_text
-						     : call->draft.plan.parallel.order;
-	rc = order_parse(&call->order, order, &call->draft.plan, refusal);
+						     : call->atomic_file.plan.parallel.order;
+	rc = order_parse(&call->order, order, &call->atomic_file.plan, refusal);
 	if (rc < 0)
 		place(call, "--order", 1);
 	return rc;
@@ -82,7 +82,7 @@ static int show(struct call *call)
 
 int main(int argc, char **argv)
 {
-	static struct call call = {.seats = {64, 4}};
+	static struct call call = {.gpu_layout = {64, 4}};
 	int rc = command_line_read(&arguments, &call, argc, argv, &call.refusal),
 	    status = EXIT_SUCCESS;
 	call.name = argv[optind];

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include <weft/workload/order.h>
-#include <weft/workload/plan_draft.h>
+#include <weft/workload/plan_edit.h>
 
 #define SETS_MAX 64
 
@@ -16,8 +16,8 @@ struct call {
 	const char *sets[SETS_MAX];
 	uint32_t set_count;
 	bool wants_list, wants_keys, wants_json;
-	struct seats seats;
-	struct plan_draft draft;
+	struct gpu_layout gpu_layout;
+	struct plan_edit atomic_file;
 	struct order order;
 	struct refusal refusal;
 };

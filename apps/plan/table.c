@@ -20,7 +20,7 @@ static double mega(uint64_t value)
 
 static void print_head(FILE *to, const struct call *call)
 {
-	const struct plan *plan = &call->draft.plan;
+	const struct plan *plan = &call->atomic_file.plan;
 	const struct parallel *cut = &plan->parallel;
 	fprintf(to, "%s: %" PRIu32 " ranks\n", plan->name, plan_ranks(plan));
 	fprintf(to, "  %s: %.3f B parameters in %" PRIu32 " layers\n", plan->architecture->name,
@@ -35,7 +35,7 @@ static void print_head(FILE *to, const struct call *call)
 		fprintf(to, "%s%s", i == 0 ? " " : "-",
 			dimension_name((enum dimension)call->order.at[i]));
 	fprintf(to, "; domains of %" PRIu32 " GPUs, trays of %" PRIu32 "\n",
-		call->seats.gpus_per_domain, call->seats.gpus_per_tray);
+		call->gpu_layout.gpus_per_domain, call->gpu_layout.gpus_per_tray);
 }
 
 static void print_stages(FILE *to, const struct plan *plan)
@@ -160,10 +160,10 @@ static void print_inputs(FILE *to, const struct plan *plan)
 void table_print(FILE *to, const struct call *call)
 {
 	print_head(to, call);
-	print_stages(to, &call->draft.plan);
-	print_buckets(to, &call->draft.plan);
-	print_memory(to, &call->draft.plan);
+	print_stages(to, &call->atomic_file.plan);
+	print_buckets(to, &call->atomic_file.plan);
+	print_memory(to, &call->atomic_file.plan);
 	print_groups(to, call);
 	print_messages(to, call);
-	print_inputs(to, &call->draft.plan);
+	print_inputs(to, &call->atomic_file.plan);
 }

@@ -98,27 +98,30 @@ static int read_histograms(struct call *call)
 	return rc;
 }
 
-static int page_of(FILE *to, const struct sheet *sheet, const struct html_input *input)
+static int page_of(FILE *to, const struct report_model *report_model,
+		   const struct html_input *input)
 {
-	return html_write(to, sheet, input);
+	return html_write(to, report_model, input);
 }
 
-static int metrics_of(FILE *to, const struct sheet *sheet, const struct html_input *input)
+static int metrics_of(FILE *to, const struct report_model *report_model,
+		      const struct html_input *input)
 {
 	(void)input;
-	return sheet_metrics(to, sheet);
+	return report_model_metrics(to, report_model);
 }
 
-static int csv_of(FILE *to, const struct sheet *sheet, const struct html_input *input)
+static int csv_of(FILE *to, const struct report_model *report_model, const struct html_input *input)
 {
 	(void)input;
-	return sheet_csv(to, sheet);
+	return report_model_csv(to, report_model);
 }
 
 // What is written, and by whom.
 static const struct output {
 	const char *name;
-	int (*write)(FILE *to, const struct sheet *sheet, const struct html_input *input);
+	int (*write)(FILE *to, const struct report_model *report_model,
+		     const struct html_input *input);
 } outputs[] = {{"report.html", page_of}, {"metrics.txt", metrics_of}, {"result.csv", csv_of}};
 
 #define OUTPUT_COUNT (sizeof(outputs) / sizeof(*outputs))
@@ -135,9 +138,9 @@ static void output_path(char ret[PATH_BYTES], const struct call *call, size_t in
 }
 
 // Of many runs there is the page alone: a study has tables of its own.
-static size_t output_count(const struct sheet *sheet)
+static size_t output_count(const struct report_model *report_model)
 {
-	return sheet_is_result(sheet) ? OUTPUT_COUNT : 1;
+	return report_model_is_result(report_model) ? OUTPUT_COUNT : 1;
 }
 
 // In its own folder the page of a result is kept up to date; a file that was taken out of its
@@ -148,11 +151,11 @@ static bool is_own_folder(const struct call *call)
 }
 
 // Before anything is printed.
-static int check_files(struct call *call, const struct sheet *sheet)
+static int check_files(struct call *call, const struct report_model *report_model)
 {
 	char path[PATH_BYTES];
 	int rc = 0;
-	for (size_t i = 0; !is_own_folder(call) && i < output_count(sheet) && rc == 0; i++) {
+	for (size_t i = 0; !is_own_folder(call) && i < output_count(report_model) && rc == 0; i++) {
 		output_path(path, call, i);
 		rc = files_check_output(path, &call->refusal);
 	}
@@ -160,27 +163,28 @@ static int check_files(struct call *call, const struct sheet *sheet)
 }
 
 // All are whole before the first gets its name.
-static int write_files(struct call *call, const struct sheet *sheet, const struct html_input *input)
+static int write_files(struct call *call, const struct report_model *report_model,
+		       const struct html_input *input)
 {
-	static struct draft drafts[OUTPUT_COUNT];
+	static struct atomic_file atomic_files[OUTPUT_COUNT];
 	static char paths[OUTPUT_COUNT][PATH_BYTES];
-	size_t begun = 0, count = output_count(sheet);
+	size_t begun = 0, count = output_count(report_model);
 	int rc = 0, ended;
 	for (; begun < count && rc == 0; begun++) {
 		output_path(paths[begun], call, begun);
-		rc = (is_own_folder(call) ? draft_renew : draft_begin)(&drafts[begun], paths[begun],
-								       &call->refusal);
+		rc = (is_own_folder(call) ? atomic_file_renew : atomic_file_begin)(
+			&atomic_files[begun], paths[begun], &call->refusal);
 		if (rc < 0)
 			break;
-		rc = outputs[begun].write(drafts[begun].to, sheet, input);
-		if (rc == 0 && fflush(drafts[begun].to) != 0)
+		rc = outputs[begun].write(atomic_files[begun].to, report_model, input);
+		if (rc == 0 && fflush(atomic_files[begun].to) != 0)
 			rc = -EIO;
 		if (rc < 0)
 			file_unwritten(&call->refusal, paths[begun], errno);
 	}
 	for (size_t i = 0; i < begun; i++) {
 		struct refusal why = {0};
-		ended = draft_end(&drafts[i], rc, &why);
+		ended = atomic_file_end(&atomic_files[i], rc, &why);
 		if (rc == 0 && ended < 0)
 			call->refusal = why;
 		rc = rc < 0 ? rc : ended;
@@ -203,27 +207,27 @@ static int make(struct call *call)
 		.charts = call->is_plain ? NULL : page_charts,
 		.version = WEFT_VERSION_TEXT,
 	};
-	struct sheet *sheet;
+	struct report_model *report_model;
 	if (call->profile_name != NULL) {
 		input.profile = &call->profile;
 		input.verdict = &call->verdict;
 	}
-	int rc = sheet_create(&sheet, &input, &call->refusal);
+	int rc = report_model_create(&report_model, &input, &call->refusal);
 	if (rc < 0)
 		return rc;
-	if (call->profile_name != NULL && !sheet_takes_profile(sheet)) {
-		sheet_free(sheet);
+	if (call->profile_name != NULL && !report_model_takes_profile(report_model)) {
+		report_model_free(report_model);
 		return outcome_bad_word(&call->refusal,
 					"a book has a profile for each of its cases; it takes no",
 					"--profile");
 	}
 	if (!call->has_no_files)
-		rc = check_files(call, sheet);
+		rc = check_files(call, report_model);
 	if (rc == 0 && !call->is_quiet)
-		rc = sheet_show(stdout, sheet);
+		rc = report_model_show(stdout, report_model);
 	if (rc == 0 && !call->has_no_files)
-		rc = write_files(call, sheet, &input);
-	sheet_free(sheet);
+		rc = write_files(call, report_model, &input);
+	report_model_free(report_model);
 	return rc;
 }
 

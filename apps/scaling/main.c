@@ -106,11 +106,11 @@ static int check_call(struct call *call)
 // Draws into the file that --svg names.
 static int draw(struct call *call)
 {
-	struct draft draft;
-	int rc = draft_begin(&draft, call->svg, &call->refusal);
+	struct atomic_file atomic_file;
+	int rc = atomic_file_begin(&atomic_file, call->svg, &call->refusal);
 	if (rc < 0)
 		return rc;
-	return draft_end(&draft, svg_draw(draft.to, call), &call->refusal);
+	return atomic_file_end(&atomic_file, svg_draw(atomic_file.to, call), &call->refusal);
 }
 
 static int show(struct call *call)

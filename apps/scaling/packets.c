@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include <weft/run/call.h>
-#include <weft/run/depth_sample.h>
+#include <weft/run/fidelity_sample.h>
 
 #include "weft-sim_options.h"
 
@@ -40,16 +40,16 @@ int packets_run(struct packets_step *ret, const char *name, const char *sample,
 		const char *const *sets, uint32_t set_count, struct refusal *refusal)
 {
 	static struct call call; // large, both: kept off the stack
-	static struct depth_sample depth;
+	static struct fidelity_sample depth;
 	char *words[WORDS_MAX];
 	int count = command(words, name, sample, sets, set_count);
 	call = (struct call){0};
-	depth = (struct depth_sample){0};
+	depth = (struct fidelity_sample){0};
 	int rc = options_parse(&call.options, "sim", &sim_arguments, count, words, &call.refusal);
 	if (rc == 0)
 		rc = call_read(&call);
 	if (rc == 0)
-		rc = depth_sample_work(&call, &depth);
+		rc = fidelity_sample_work(&call, &depth);
 	workload_free(&call.workload);
 	*refusal = call.refusal;
 	*ret = (struct packets_step){depth.run.times, depth.run.steps_ps, depth.run.packets,

@@ -20,7 +20,7 @@
 
 static void show(struct layout *layout, uint32_t at, double x, double y)
 {
-	layout->spots[at] = (struct spot){x, y, true};
+	layout->spots[at] = (struct xy){x, y, true};
 	layout->shown++;
 }
 

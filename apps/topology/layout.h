@@ -9,7 +9,7 @@
 
 enum layout_form { LAYOUT_ROWS, LAYOUT_GRID, LAYOUT_CIRCLE };
 
-struct spot {
+struct xy {
 	double x, y;
 	bool is_shown;
 };
@@ -18,7 +18,7 @@ struct layout {
 	enum layout_form form;
 	double width, height; // of a plane
 	uint32_t switches, shown;
-	struct spot *spots;		  // [switches]
+	struct xy *spots;		  // [switches]
 	double row_y[TOPOLOGY_TIERS_MAX]; // rows
 	uint32_t row_count[TOPOLOGY_TIERS_MAX], row_shown[TOPOLOGY_TIERS_MAX];
 };

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 
 #include <weft/page/svg.h>
-#include <weft/result/report_visible.h>
+#include <weft/result/report_escape.h>
 
 #include "layout.h"
 #include "table.h"
@@ -40,7 +40,7 @@ static double y_of(const struct drawing *drawing, uint32_t at)
 // Whether a link of a torus is one that closes a ring: it joins switches that are not side by side.
 static bool is_wrap(const struct drawing *drawing, uint32_t a, uint32_t b)
 {
-	const struct spot *spots = drawing->layout.spots;
+	const struct xy *spots = drawing->layout.spots;
 	double dx = spots[a].x - spots[b].x, dy = spots[a].y - spots[b].y;
 	return drawing->layout.form == LAYOUT_GRID && dx * dx + dy * dy > 80.0 * 80.0;
 }
@@ -124,7 +124,7 @@ static void put_switch(const struct drawing *drawing, uint32_t at)
 		"<text x='%.1f' y='%.1f'>",
 		plan->tier, x - 24, y - 11, x, y + 4);
 	if (drawing->topology->names != NULL)
-		visible_xml(drawing->to, drawing->topology->names[plan->index]);
+		escape_xml(drawing->to, drawing->topology->names[plan->index]);
 	else
 		fprintf(drawing->to, "t%u %" PRIu32, plan->tier, plan->index);
 	fputs("</text>\n", drawing->to);

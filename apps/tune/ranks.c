@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include <weft/core/check.h>
-#include <weft/run/here.h>
+#include <weft/run/host_info.h>
 #include <weft/run/outcome.h>
 #include <weft/world/world.h>
 
@@ -265,6 +265,6 @@ int ranks_begin(struct call *call, char **argv)
 					"of several processes, as mpirun starts them, only run and "
 					"resume make use");
 	if (!ranks_are_built())
-		here_become("weft-tune-mpi", argv);
+		program_exec("weft-tune-mpi", argv);
 	return ranks_start(&call->ranks, &call->refusal);
 }

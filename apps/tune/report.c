@@ -58,10 +58,10 @@ static void name_page(const struct call *call, char ret[SCENARIO_PATH_BYTES + 8]
 		snprintf(ret, SCENARIO_PATH_BYTES + 8, "%.*s.html", length, study);
 }
 
-static int write_page(struct call *call, const struct sheet *sheet)
+static int write_page(struct call *call, const struct report_model *report_model)
 {
 	char path[SCENARIO_PATH_BYTES + 8];
-	struct draft draft;
+	struct atomic_file atomic_file;
 	const struct html_input input = {.style = page_style,
 					 .script = page_script,
 					 .charts = page_charts,
@@ -69,13 +69,13 @@ static int write_page(struct call *call, const struct sheet *sheet)
 	name_page(call, path);
 	int rc = files_check_output(path, &call->refusal);
 	if (rc == 0)
-		rc = draft_begin(&draft, path, &call->refusal);
+		rc = atomic_file_begin(&atomic_file, path, &call->refusal);
 	if (rc < 0)
 		return rc;
-	rc = html_write(draft.to, sheet, &input);
+	rc = html_write(atomic_file.to, report_model, &input);
 	if (rc < 0)
 		file_unwritten(&call->refusal, path, errno);
-	rc = draft_end(&draft, rc, &call->refusal);
+	rc = atomic_file_end(&atomic_file, rc, &call->refusal);
 	if (rc == 0 && !call->options.is_quiet)
 		printf("%s\n", path);
 	return rc;
@@ -85,7 +85,7 @@ int study_report(struct call *call)
 {
 	const struct tune_curves curves = {
 		.points = call->options.curves, .runs = tune_pool_runs, .runs_context = call->pool};
-	struct sheet *sheet = NULL;
+	struct report_model *report_model = NULL;
 	json_t *document;
 	int rc = tune_report_of(&document, call->tune, &curves, &call->refusal);
 	if (rc < 0)
@@ -95,10 +95,10 @@ int study_report(struct call *call)
 		rc = json_dumpf(document, stdout, JSON_INDENT(2)) < 0 ? -EIO : 0;
 		putchar('\n');
 	} else if (rc == 0) {
-		rc = sheet_create_tune(&sheet, document, &call->refusal);
+		rc = report_model_create_tune(&report_model, document, &call->refusal);
 		if (rc == 0)
-			rc = write_page(call, sheet);
-		sheet_free(sheet);
+			rc = write_page(call, report_model);
+		report_model_free(report_model);
 	}
 	json_decref(document);
 	return rc;

@@ -7,50 +7,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "book.h"
+#include "acceptance.h"
 #include "budget.h"
 #include "words.h"
 
 #define GB 1e9
 #define MILLION 1e6
 
-const char *budget_reason(const struct facts *facts, struct case_text *to)
+const char *budget_reason(const struct fabric_facts *fabric_facts, struct case_text *to)
 {
-	double hops_max = cost_hops_max(facts), memory_max = cost_memory_max(facts);
-	double memory = cost_memory_bytes(facts, &to->cost);
-	bool is_book = memory_max < (double)facts->memory_bytes_max;
+	double hops_max = cost_hops_max(fabric_facts), memory_max = cost_memory_max(fabric_facts);
+	double memory = cost_memory_bytes(fabric_facts, &to->cost);
+	bool is_acceptance = memory_max < (double)fabric_facts->memory_bytes_max;
 	to->is_left_out = true;
 	if (to->cost.hops > hops_max)
-		return words_reason(to,
-				    "left out: it takes %.0f million packet-hops, and a case of "
-				    "this book has %.0f at most%s",
-				    to->cost.hops / MILLION, hops_max / MILLION,
-				    facts->is_quick ? "; without --quick it has ten times as many"
-						    : "");
+		return words_reason(
+			to,
+			"left out: it takes %.0f million packet-hops, and a case of "
+			"this book has %.0f at most%s",
+			to->cost.hops / MILLION, hops_max / MILLION,
+			fabric_facts->is_quick ? "; without --quick it has ten times as many" : "");
 	if (memory > memory_max)
-		return words_reason(to, "left out: it takes about %.1f GB, and %s %.1f GB",
-				    memory / GB,
-				    is_book ? "a case of --quick may take" : "limits.memory is",
-				    memory_max / GB);
+		return words_reason(
+			to, "left out: it takes about %.1f GB, and %s %.1f GB", memory / GB,
+			is_acceptance ? "a case of --quick may take" : "limits.memory is",
+			memory_max / GB);
 	to->is_left_out = false;
 	return NULL;
 }
 
 // Writes each case to nowhere.
-static int count_case(const struct book *book, struct case_run *run)
+static int count_case(const struct acceptance *acceptance, struct case_run *run)
 {
 	char *texts[3];
 	size_t bytes[3];
 	struct case_text to = {0};
-	FILE **const files[] = {&to.scene, &to.checks, &to.goal};
+	FILE **const files[] = {&to.fabric_file, &to.checks, &to.goal};
 	int rc = 0;
 	for (uint32_t i = 0; i < 3; i++) {
 		*files[i] = open_memstream(&texts[i], &bytes[i]);
 		rc = *files[i] == NULL ? -ENOMEM : rc;
 	}
-	const char *reason = rc < 0 ? NULL : run->of->write(run->of, &book->facts, &to);
+	const char *reason = rc < 0 ? NULL
+				    : run->of->write(run->of, &acceptance->fabric_facts, &to);
 	if (rc == 0 && reason == NULL)
-		reason = budget_reason(&book->facts, &to);
+		reason = budget_reason(&acceptance->fabric_facts, &to);
 	if (rc == 0 && reason == NULL)
 		run->cost = to.cost;
 	run->is_in_budget = rc == 0 && reason == NULL;
@@ -62,38 +63,38 @@ static int count_case(const struct book *book, struct case_run *run)
 	return rc;
 }
 
-static bool shares_run(const struct book *book, const struct case_run *run)
+static bool shares_run(const struct acceptance *acceptance, const struct case_run *run)
 {
-	for (const struct case_run *one = book->cases; one < run; one++)
+	for (const struct case_run *one = acceptance->cases; one < run; one++)
 		if (run->of->run_of != NULL && strcmp(one->of->name, run->of->run_of) == 0)
 			return one->is_in_budget;
 	return false;
 }
 
-int budget_count(struct book *book)
+int budget_count(struct acceptance *acceptance)
 {
-	for (uint32_t i = 0; i < book->case_count; i++) {
-		struct case_run *run = &book->cases[i];
-		int rc = count_case(book, run);
+	for (uint32_t i = 0; i < acceptance->case_count; i++) {
+		struct case_run *run = &acceptance->cases[i];
+		int rc = count_case(acceptance, run);
 		if (rc < 0)
-			return refuse(&book->refusal, rc, "the system gives no memory");
-		bool is_run = run->is_in_budget && !shares_run(book, run);
-		run->estimate_s = is_run ? cost_s(&book->facts, &run->cost) : 0;
+			return refuse(&acceptance->refusal, rc, "the system gives no memory");
+		bool is_run = run->is_in_budget && !shares_run(acceptance, run);
+		run->estimate_s = is_run ? cost_s(&acceptance->fabric_facts, &run->cost) : 0;
 	}
 	return 0;
 }
 
-void budget_say(FILE *to, const struct book *book)
+void budget_say(FILE *to, const struct acceptance *acceptance)
 {
 	double hops = 0, seconds = 0;
 	uint32_t count = 0;
-	for (uint32_t i = 0; i < book->case_count; i++) {
-		const struct case_run *run = &book->cases[i];
+	for (uint32_t i = 0; i < acceptance->case_count; i++) {
+		const struct case_run *run = &acceptance->cases[i];
 		count += run->is_in_budget;
 		hops += run->estimate_s > 0 ? run->cost.hops : 0;
 		seconds += run->estimate_s;
 	}
-	fprintf(to, "%u of %u cases, ", count, book->case_count);
+	fprintf(to, "%u of %u cases, ", count, acceptance->case_count);
 	fprintf(to, hops < MILLION ? "%.0f" : "%.3g million",
 		hops < MILLION ? hops : hops / MILLION);
 	fprintf(to, " packet-hops: ");
@@ -103,6 +104,6 @@ void budget_say(FILE *to, const struct book *book)
 		fprintf(to, seconds < 90 ? "about %.0f s" : "about %.0f min",
 			seconds < 90 ? seconds : seconds / 60);
 	fprintf(to, " of processor time%s\n",
-		book->at_once > 1 ? ", over all that run at once" : "");
+		acceptance->at_once > 1 ? ", over all that run at once" : "");
 	fflush(to);
 }

@@ -4,16 +4,16 @@
 
 #include <stdio.h>
 
-struct book;
+struct acceptance;
 struct case_text;
-struct facts;
+struct fabric_facts;
 
 // Why the book has no room for a case: more hops or memory than there is; NULL: it has. Sets
 // to->is_left_out.
-const char *budget_reason(const struct facts *facts, struct case_text *to);
+const char *budget_reason(const struct fabric_facts *fabric_facts, struct case_text *to);
 
 // Counts what each case will cost. -ENOMEM.
-int budget_count(struct book *book);
+int budget_count(struct acceptance *acceptance);
 
 // What the whole book takes, one line.
-void budget_say(FILE *to, const struct book *book);
+void budget_say(FILE *to, const struct acceptance *acceptance);

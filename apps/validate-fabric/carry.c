@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "facts.h"
+#include "fabric_facts.h"
 
 #define EVEN 0.97	     // of the fullest link's load: as full as that one
 #define COUNTED_PAIRS 16384u // of more in a fabric that is not over-subscribed NICs are counted
 #define SAMPLED_PAIRS 1024u  // whose ways are measured
 
 struct walk {
-	const struct facts *facts;
+	const struct fabric_facts *fabric_facts;
 	const struct topology *topology;
 	double *load;		     // [2 x link, + 1 from b to a] of a NIC port's rate
 	double *part;		     // [switches of a plane] of a pair's traffic
@@ -31,7 +31,7 @@ static void pass(struct walk *walk, uint32_t at, uint32_t port, double part)
 	const struct topology *topology = walk->topology;
 	uint32_t index = topology->port_links[topology->switches[at].port_first + port];
 	const struct link_plan *link = &topology->links[index];
-	double rate = (double)link->rate_bps / (double)walk->facts->fabric->link_rate_bps;
+	double rate = (double)link->rate_bps / (double)walk->fabric_facts->fabric->link_rate_bps;
 	double *load = &walk->load[2 * (size_t)index + (link->node_a != topology->hosts + at)];
 	if (walk->is_adding)
 		*load += part / rate;
@@ -82,12 +82,12 @@ static bool follow(struct walk *walk, const struct pair *pair, double weight)
 	return true;
 }
 
-static int walk_begin(struct walk *ret, const struct facts *facts)
+static int walk_begin(struct walk *ret, const struct fabric_facts *fabric_facts)
 {
-	const struct topology *topology = facts->topology;
+	const struct topology *topology = fabric_facts->topology;
 	uint32_t switches = topology->switch_count / topology->planes;
 	*ret = (struct walk){
-		.facts = facts,
+		.fabric_facts = fabric_facts,
 		.topology = topology,
 		.load = calloc(2 * (size_t)topology->link_count, sizeof(double)),
 		.part = calloc(switches, sizeof(double)),
@@ -108,10 +108,10 @@ static void walk_end(struct walk *walk)
 }
 
 // The most that a NIC sends or takes, of its rate; -1: no memory.
-static double fullest_nic(const struct facts *facts, const struct pair *pairs, uint32_t count,
-			  double weight)
+static double fullest_nic(const struct fabric_facts *fabric_facts, const struct pair *pairs,
+			  uint32_t count, double weight)
 {
-	double *load = calloc(2 * (size_t)facts->nics, sizeof(*load)), fullest = 0;
+	double *load = calloc(2 * (size_t)fabric_facts->nics, sizeof(*load)), fullest = 0;
 	if (load == NULL)
 		return -1;
 	for (uint32_t i = 0; i < count; i++) {
@@ -123,12 +123,14 @@ static double fullest_nic(const struct facts *facts, const struct pair *pairs, u
 	return fullest;
 }
 
-static double mean_links(const struct facts *facts, const struct pair *pairs, uint32_t count)
+static double mean_links(const struct fabric_facts *fabric_facts, const struct pair *pairs,
+			 uint32_t count)
 {
 	uint32_t step = count > SAMPLED_PAIRS ? count / SAMPLED_PAIRS : 1, seen = 0;
 	double links = 0;
 	for (uint32_t i = 0; i < count; i += step, seen++)
-		links += topology_links(facts->topology, facts->fabric, pairs[i].from, pairs[i].to);
+		links += topology_links(fabric_facts->topology, fabric_facts->fabric, pairs[i].from,
+					pairs[i].to);
 	return links / seen;
 }
 
@@ -151,25 +153,25 @@ static int load_links(struct walk *walk, struct carried *ret, const struct pair 
 	}
 	ret->share = fullest > 1 ? weight / fullest : weight;
 	ret->is_even = fullest <= 1 || emptiest >= EVEN * fullest;
-	if (walk->facts->has_one_path && slowest < ret->share)
+	if (walk->fabric_facts->has_one_path && slowest < ret->share)
 		ret->share = slowest;
 	return 0;
 }
 
-int carry(struct carried *ret, const struct facts *facts, const struct pair *pairs, uint32_t count,
-	  double weight)
+int carry(struct carried *ret, const struct fabric_facts *fabric_facts, const struct pair *pairs,
+	  uint32_t count, double weight)
 {
 	struct walk walk;
-	double nic_load = fullest_nic(facts, pairs, count, weight);
+	double nic_load = fullest_nic(fabric_facts, pairs, count, weight);
 	*ret = (struct carried){.share = weight, .is_even = true};
 	if (nic_load < 0)
 		return -ENOMEM;
-	ret->links = mean_links(facts, pairs, count);
-	if (facts->is_full && count > COUNTED_PAIRS) {
+	ret->links = mean_links(fabric_facts, pairs, count);
+	if (fabric_facts->is_full && count > COUNTED_PAIRS) {
 		ret->share = nic_load > 1 ? weight / nic_load : weight;
 		return 0;
 	}
-	int rc = walk_begin(&walk, facts);
+	int rc = walk_begin(&walk, fabric_facts);
 	if (rc == 0)
 		rc = load_links(&walk, ret, pairs, count, weight, nic_load);
 	walk_end(&walk);

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct facts;
+struct fabric_facts;
 
 struct pair {
 	uint32_t from, to;
@@ -21,5 +21,5 @@ struct carried {
 // the ways as switches know them, in equal parts where several are equal. The fullest link says
 // what each pair has; a pair that has one path gets no more than its slowest link. -EINVAL where no
 // way leads from one NIC to the other, -ENOMEM.
-int carry(struct carried *ret, const struct facts *facts, const struct pair *pairs, uint32_t count,
-	  double weight);
+int carry(struct carried *ret, const struct fabric_facts *fabric_facts, const struct pair *pairs,
+	  uint32_t count, double weight);

@@ -16,7 +16,7 @@
 
 #include <weft/files/files.h>
 
-#include "book.h"
+#include "acceptance.h"
 #include "budget.h"
 #include "earlier.h"
 #include "weft_version.h"
@@ -24,7 +24,7 @@
 #include <weft/run/result_file.h>
 
 #define TEXT_BYTES_MAX ((size_t)64 << 20)
-#define WORDS_MAX (2 * 2 * BOOK_WORDS_MAX + 16)
+#define WORDS_MAX (2 * 2 * ACCEPTANCE_WORDS_MAX + 16)
 
 static double now_s(void)
 {
@@ -38,10 +38,11 @@ const char *case_home(const struct case_run *run)
 	return run->shares != NULL ? run->shares->of->name : run->of->name;
 }
 
-static void path_of(char ret[BOOK_PATH_BYTES], const struct book *book, const struct case_run *run,
-		    const char *file)
+static void path_of(char ret[ACCEPTANCE_PATH_BYTES], const struct acceptance *acceptance,
+		    const struct case_run *run, const char *file)
 {
-	snprintf(ret, BOOK_PATH_BYTES, "%s/cases/%s/%s", book->out, case_home(run), file);
+	snprintf(ret, ACCEPTANCE_PATH_BYTES, "%s/cases/%s/%s", acceptance->out, case_home(run),
+		 file);
 }
 
 // ---------------------------------------------------------------- files
@@ -61,22 +62,22 @@ static bool is_same(const char *path, const char *text)
 
 static int put_text(const char *path, const char *text, struct refusal *refusal)
 {
-	struct draft draft;
-	int rc = draft_renew(&draft, path, refusal);
+	struct atomic_file atomic_file;
+	int rc = atomic_file_renew(&atomic_file, path, refusal);
 	if (rc < 0)
 		return rc;
-	return draft_end(&draft, fputs(text, draft.to) >= 0 ? 0 : -EIO, refusal);
+	return atomic_file_end(&atomic_file, fputs(text, atomic_file.to) >= 0 ? 0 : -EIO, refusal);
 }
 
 // What a case is, in texts; each NULL or the caller's to free.
 struct files {
-	char *own, *scene, *checks, *profile, *goal;
+	char *own, *fabric_file, *checks, *profile, *goal;
 };
 
 static void files_free(struct files *files)
 {
 	free(files->own);
-	free(files->scene);
+	free(files->fabric_file);
 	free(files->checks);
 	free(files->profile);
 	free(files->goal);
@@ -84,25 +85,25 @@ static void files_free(struct files *files)
 
 static int open_all(struct case_text *to, struct files *files, size_t bytes[3])
 {
-	to->scene = open_memstream(&files->own, &bytes[0]);
+	to->fabric_file = open_memstream(&files->own, &bytes[0]);
 	to->checks = open_memstream(&files->checks, &bytes[1]);
 	to->goal = open_memstream(&files->goal, &bytes[2]);
-	return to->scene != NULL && to->checks != NULL && to->goal != NULL ? 0 : -ENOMEM;
+	return to->fabric_file != NULL && to->checks != NULL && to->goal != NULL ? 0 : -ENOMEM;
 }
 
-static void put_command(FILE *to, const struct book *book)
+static void put_command(FILE *to, const struct acceptance *acceptance)
 {
-	fprintf(to, "# %s\n# weft %s scenario.yaml", WEFT_VERSION_TEXT, book->with);
-	if (book->ports != NULL)
-		fprintf(to, " --ports %s", book->ports);
-	for (uint32_t i = 0; i < book->set_count; i++)
-		fprintf(to, " --set '%s'", book->sets[i]);
-	for (uint32_t i = 0; i < book->fault_count; i++)
-		fprintf(to, " --fault '%s'", book->faults[i]);
+	fprintf(to, "# %s\n# weft %s scenario.yaml", WEFT_VERSION_TEXT, acceptance->with);
+	if (acceptance->ports != NULL)
+		fprintf(to, " --ports %s", acceptance->ports);
+	for (uint32_t i = 0; i < acceptance->set_count; i++)
+		fprintf(to, " --set '%s'", acceptance->sets[i]);
+	for (uint32_t i = 0; i < acceptance->fault_count; i++)
+		fprintf(to, " --fault '%s'", acceptance->faults[i]);
 	fprintf(to, "\n");
 }
 
-static int put_profile(struct files *files, const struct book_case *of)
+static int put_profile(struct files *files, const struct acceptance_case *of)
 {
 	size_t bytes;
 	FILE *to = open_memstream(&files->profile, &bytes);
@@ -122,7 +123,7 @@ static int put_profile(struct files *files, const struct book_case *of)
 }
 
 // Texts of a case. A reason in run->reason when it is not asked.
-static int write_texts(struct book *book, struct case_run *run, struct files *files)
+static int write_texts(struct acceptance *acceptance, struct case_run *run, struct files *files)
 {
 	size_t bytes[3], header_bytes;
 	char *merged = NULL;
@@ -130,17 +131,18 @@ static int write_texts(struct book *book, struct case_run *run, struct files *fi
 	int rc = open_all(&to, files, bytes);
 	if (rc < 0)
 		return rc;
-	fprintf(to.scene, "name: %s\ndescription: \"%s\"\n", run->of->name, run->of->asks);
-	const char *reason = run->of->write(run->of, &book->facts, &to);
+	fprintf(to.fabric_file, "name: %s\ndescription: \"%s\"\n", run->of->name, run->of->asks);
+	const char *reason = run->of->write(run->of, &acceptance->fabric_facts, &to);
 	if (reason == NULL)
-		reason = budget_reason(&book->facts, &to);
-	if (book->facts.nics <= SCENARIO_FLOWS_MAX) // of many they take memory and time
-		fprintf(to.scene, "watch: {delays: true}\n");
-	fprintf(to.scene, "limits: {hops: %.0f", cost_hops_given_up(&to.cost));
+		reason = budget_reason(&acceptance->fabric_facts, &to);
+	if (acceptance->fabric_facts.nics <=
+	    SCENARIO_FLOWS_MAX) // of many they take memory and time
+		fprintf(to.fabric_file, "watch: {delays: true}\n");
+	fprintf(to.fabric_file, "limits: {hops: %.0f", cost_hops_given_up(&to.cost));
 	if (to.limit_ps > 0)
-		fprintf(to.scene, ", time: %lldns", (long long)(to.limit_ps / PS_PER_NS));
-	fprintf(to.scene, "}\n");
-	fclose(to.scene);
+		fprintf(to.fabric_file, ", time: %lldns", (long long)(to.limit_ps / PS_PER_NS));
+	fprintf(to.fabric_file, "}\n");
+	fclose(to.fabric_file);
 	fclose(to.checks);
 	fclose(to.goal);
 	run->bus_bytes = to.bus_bytes;
@@ -153,40 +155,40 @@ static int write_texts(struct book *book, struct case_run *run, struct files *fi
 		snprintf(run->reason, sizeof(run->reason), "%s", reason);
 		return 0;
 	}
-	rc = scene_merge(&book->scene, files->own, &merged, &book->refusal);
-	FILE *scene = rc < 0 ? NULL : open_memstream(&files->scene, &header_bytes);
-	if (rc == 0 && scene == NULL)
+	rc = fabric_file_merge(&acceptance->fabric_file, files->own, &merged, &acceptance->refusal);
+	FILE *fabric_file = rc < 0 ? NULL : open_memstream(&files->fabric_file, &header_bytes);
+	if (rc == 0 && fabric_file == NULL)
 		rc = -ENOMEM;
 	if (rc == 0) {
-		put_command(scene, book);
-		fputs(merged, scene);
-		rc = fclose(scene) == 0 ? 0 : -ENOMEM;
+		put_command(fabric_file, acceptance);
+		fputs(merged, fabric_file);
+		rc = fclose(fabric_file) == 0 ? 0 : -ENOMEM;
 	}
 	free(merged);
 	return rc == 0 && run->of->profile == NULL ? put_profile(files, run->of) : rc;
 }
 
 // Whether a folder holds these files already.
-static bool is_as_it_was(const struct book *book, const struct case_run *run,
+static bool is_as_it_was(const struct acceptance *acceptance, const struct case_run *run,
 			 const struct files *files)
 {
-	char path[BOOK_PATH_BYTES];
-	path_of(path, book, run, "scenario.yaml");
-	bool same = is_same(path, files->scene);
-	path_of(path, book, run, "job.goal");
+	char path[ACCEPTANCE_PATH_BYTES];
+	path_of(path, acceptance, run, "scenario.yaml");
+	bool same = is_same(path, files->fabric_file);
+	path_of(path, acceptance, run, "job.goal");
 	same = same && (files->goal[0] == '\0' || is_same(path, files->goal));
-	path_of(path, book, run, "profile.yaml");
+	path_of(path, acceptance, run, "profile.yaml");
 	same = same && (files->profile == NULL || is_same(path, files->profile));
-	path_of(path, book, run, "run/result.json");
+	path_of(path, acceptance, run, "run/result.json");
 	return same && access(path, F_OK) == 0;
 }
 
 // What an earlier run left, whole or not: another case's, or one that was killed as it wrote. It
 // must not be taken for this one's, and weft sim writes into no folder of others.
-static void clear_run(const struct book *book, const struct case_run *run)
+static void clear_run(const struct acceptance *acceptance, const struct case_run *run)
 {
-	char path[BOOK_PATH_BYTES];
-	path_of(path, book, run, "run");
+	char path[ACCEPTANCE_PATH_BYTES];
+	path_of(path, acceptance, run, "run");
 	DIR *folder = opendir(path);
 	for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;)
 		unlinkat(dirfd(folder), entry->d_name, 0); // "." and ".." stay
@@ -194,86 +196,87 @@ static void clear_run(const struct book *book, const struct case_run *run)
 		closedir(folder);
 }
 
-static int put_files(const struct book *book, const struct case_run *run, const struct files *files,
-		     struct refusal *refusal)
+static int put_files(const struct acceptance *acceptance, const struct case_run *run,
+		     const struct files *files, struct refusal *refusal)
 {
-	char path[BOOK_PATH_BYTES];
-	clear_run(book, run);
-	path_of(path, book, run, "");
+	char path[ACCEPTANCE_PATH_BYTES];
+	clear_run(acceptance, run);
+	path_of(path, acceptance, run, "");
 	if (mkdir(path, 0777) < 0 && errno != EEXIST)
 		return put_text(path, "", refusal);
-	path_of(path, book, run, "job.goal");
+	path_of(path, acceptance, run, "job.goal");
 	int rc = files->goal[0] == '\0' ? 0 : put_text(path, files->goal, refusal);
-	path_of(path, book, run, "profile.yaml");
+	path_of(path, acceptance, run, "profile.yaml");
 	if (rc == 0 && files->profile != NULL)
 		rc = put_text(path, files->profile, refusal);
-	path_of(path, book, run, "scenario.yaml");
-	return rc == 0 ? put_text(path, files->scene, refusal) : rc;
+	path_of(path, acceptance, run, "scenario.yaml");
+	return rc == 0 ? put_text(path, files->fabric_file, refusal) : rc;
 }
 
-static int read_profile(struct book *book, struct case_run *run, const struct files *files)
+static int read_profile(struct acceptance *acceptance, struct case_run *run,
+			const struct files *files)
 {
-	char path[BOOK_PATH_BYTES], *text = files->profile;
+	char path[ACCEPTANCE_PATH_BYTES], *text = files->profile;
 	size_t bytes = text == NULL ? 0 : strlen(text);
-	path_of(path, book, run, "profile.yaml");
+	path_of(path, acceptance, run, "profile.yaml");
 	int rc = 0;
 	if (run->of->profile != NULL)
 		rc = data_path_find(DATA_PATH_PROFILES, run->of->profile, path, sizeof(path),
-				    &book->refusal);
+				    &acceptance->refusal);
 	if (rc == 0 && run->of->profile != NULL)
-		rc = file_read(path, TEXT_BYTES_MAX, &text, &bytes, &book->refusal);
+		rc = file_read(path, TEXT_BYTES_MAX, &text, &bytes, &acceptance->refusal);
 	if (rc == 0)
-		rc = profile_parse(&run->profile, path, text, bytes, &book->refusal);
+		rc = profile_parse(&run->profile, path, text, bytes, &acceptance->refusal);
 	if (run->of->profile != NULL && text != NULL)
 		free(text);
 	return rc;
 }
 
-static int take_result(struct book *book, struct case_run *run);
+static int take_result(struct acceptance *acceptance, struct case_run *run);
 
-static struct case_run *other_of(const struct book *book, const struct case_run *run)
+static struct case_run *other_of(const struct acceptance *acceptance, const struct case_run *run)
 {
-	for (uint32_t i = 0; run->of->run_of != NULL && i < book->case_count; i++)
-		if (strcmp(book->cases[i].of->name, run->of->run_of) == 0)
-			return (struct case_run *)&book->cases[i];
+	for (uint32_t i = 0; run->of->run_of != NULL && i < acceptance->case_count; i++)
+		if (strcmp(acceptance->cases[i].of->name, run->of->run_of) == 0)
+			return (struct case_run *)&acceptance->cases[i];
 	return NULL;
 }
 
-const struct case_run *case_awaited(const struct book *book, const struct case_run *run)
+const struct case_run *case_awaited(const struct acceptance *acceptance, const struct case_run *run)
 {
-	const struct case_run *other = other_of(book, run);
+	const struct case_run *other = other_of(acceptance, run);
 	return other != NULL && other->child > 0 ? other : NULL;
 }
 
 // Where another case of the book has run the same traffic its result is this one's, too.
-static int take_shared(struct book *book, struct case_run *run)
+static int take_shared(struct acceptance *acceptance, struct case_run *run)
 {
-	const struct case_run *other = other_of(book, run);
+	const struct case_run *other = other_of(acceptance, run);
 	if (other == NULL || (other->state != CASE_PASS && other->state != CASE_FAIL))
 		return 0;
 	run->shares = other;
 	run->is_kept = other->is_kept;
-	return take_result(book, run);
+	return take_result(acceptance, run);
 }
 
-int case_prepare(struct book *book, struct case_run *run)
+int case_prepare(struct acceptance *acceptance, struct case_run *run)
 {
 	struct files files = {0};
-	int rc = write_texts(book, run, &files);
+	int rc = write_texts(acceptance, run, &files);
 	if (rc < 0 || run->state != CASE_OPEN) {
 		files_free(&files);
 		return rc;
 	}
-	rc = read_profile(book, run, &files);
+	rc = read_profile(acceptance, run, &files);
 	if (rc == 0)
-		rc = take_shared(book, run);
+		rc = take_shared(acceptance, run);
 	if (rc < 0 || run->state != CASE_OPEN) {
 		files_free(&files);
 		return rc;
 	}
-	if (is_as_it_was(book, run, &files)) {
+	if (is_as_it_was(acceptance, run, &files)) {
 		run->is_kept = true;
-		rc = take_result(book, run);
+		rc = take_result(acceptance, run);
 		if (rc < 0 ||
 		    (run->verdict.is_partial &&
 		     run->state != CASE_FAIL)) { // it was ended on its way: once more
@@ -283,43 +286,44 @@ int case_prepare(struct book *book, struct case_run *run)
 		}
 	}
 	if (rc == 0 && run->state == CASE_OPEN)
-		rc = put_files(book, run, &files, &book->refusal);
+		rc = put_files(acceptance, run, &files, &acceptance->refusal);
 	files_free(&files);
 	return rc;
 }
 
 // ---------------------------------------------------------------- run
 
-int case_start(struct book *book, struct case_run *run)
+int case_start(struct acceptance *acceptance, struct case_run *run)
 {
-	char scene[BOOK_PATH_BYTES], out[BOOK_PATH_BYTES], log[BOOK_PATH_BYTES];
+	char fabric_file[ACCEPTANCE_PATH_BYTES], out[ACCEPTANCE_PATH_BYTES],
+		log[ACCEPTANCE_PATH_BYTES];
 	const char *words[WORDS_MAX];
 	uint32_t count = 1; // the program's name comes first
-	path_of(scene, book, run, "scenario.yaml");
-	path_of(out, book, run, "run");
-	path_of(log, book, run, "log.txt");
-	words[count++] = scene;
-	for (uint32_t i = 0; i < book->set_count; i++) {
+	path_of(fabric_file, acceptance, run, "scenario.yaml");
+	path_of(out, acceptance, run, "run");
+	path_of(log, acceptance, run, "log.txt");
+	words[count++] = fabric_file;
+	for (uint32_t i = 0; i < acceptance->set_count; i++) {
 		words[count++] = "--set";
-		words[count++] = book->sets[i];
+		words[count++] = acceptance->sets[i];
 	}
-	for (uint32_t i = 0; i < book->fault_count; i++) {
+	for (uint32_t i = 0; i < acceptance->fault_count; i++) {
 		words[count++] = "--fault";
-		words[count++] = book->faults[i];
+		words[count++] = acceptance->faults[i];
 	}
 	words[count++] = "--out";
 	words[count++] = out;
-	if (strcmp(book->with, "emu") == 0) {
+	if (strcmp(acceptance->with, "emu") == 0) {
 		words[count++] = "--ports";
-		words[count++] = book->ports != NULL ? book->ports
-			: book->facts.has_pfc	     ? "none" // pauses have no bytes
-						     : "memory";
+		words[count++] = acceptance->ports != NULL ? acceptance->ports
+			: acceptance->fabric_facts.has_pfc ? "none" // pauses have no bytes
+							   : "memory";
 		words[count++] = "--dilation";
 		words[count++] = "auto";
 	}
 	words[count] = NULL;
 	run->start_s = now_s();
-	return child_start(&run->child, book->with, words, log, &book->refusal);
+	return child_start(&run->child, acceptance->with, words, log, &acceptance->refusal);
 }
 
 // ---------------------------------------------------------------- result
@@ -434,20 +438,21 @@ static void read_deadlock(struct case_run *run, json_t *result)
 			 used > 0 ? "; " : "", ports);
 }
 
-static int take_result(struct book *book, struct case_run *run)
+static int take_result(struct acceptance *acceptance, struct case_run *run)
 {
 	static const enum case_state states[] = {CASE_PASS, CASE_FAIL, CASE_NOT_VALID};
-	char path[BOOK_PATH_BYTES];
+	char path[ACCEPTANCE_PATH_BYTES];
 	struct result_file file;
-	path_of(path, book, run, "run");
-	int rc = result_file_read(&file, path, false, &book->refusal);
+	path_of(path, acceptance, run, "run");
+	int rc = result_file_read(&file, path, false, &acceptance->refusal);
 	if (rc == 0)
-		rc = earlier_check_run(book, case_home(run), &file.manifest);
+		rc = earlier_check_run(acceptance, case_home(run), &file.manifest);
 	if (rc == 0)
-		rc = verdict_of(&run->verdict, &run->profile, file.result, NULL, &book->refusal);
+		rc = verdict_of(&run->verdict, &run->profile, file.result, NULL,
+				&acceptance->refusal);
 	if (rc == 0) {
 		json_t *result = (json_t *)result_fields(file.result);
-		read_figures(&run->figures, result, book->scenario.fault_count);
+		read_figures(&run->figures, result, acceptance->scenario.fault_count);
 		run->figures.busbw_bps = run->bus_bytes > 0
 			? 8 * run->bus_bytes / run->figures.job_s
 			: NAN;
@@ -460,10 +465,10 @@ static int take_result(struct book *book, struct case_run *run)
 }
 
 // What weft itself said when it refused a case.
-static void read_reason(const struct book *book, struct case_run *run)
+static void read_reason(const struct acceptance *acceptance, struct case_run *run)
 {
-	char path[BOOK_PATH_BYTES], line[1024];
-	path_of(path, book, run, "log.txt");
+	char path[ACCEPTANCE_PATH_BYTES], line[1024];
+	path_of(path, acceptance, run, "log.txt");
 	FILE *log = fopen(path, "r");
 	snprintf(run->reason, sizeof(run->reason), "it left no result");
 	while (log != NULL && fgets(line, sizeof(line), log) != NULL) {
@@ -475,14 +480,14 @@ static void read_reason(const struct book *book, struct case_run *run)
 		fclose(log);
 }
 
-int case_end(struct book *book, struct case_run *run, int status)
+int case_end(struct acceptance *acceptance, struct case_run *run, int status)
 {
 	int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 	run->child = 0;
 	if (code == EXIT_SUCCESS || code == EXIT_MISSED || code == EXIT_NOT_VALID)
-		return take_result(book, run);
+		return take_result(acceptance, run);
 	run->state = CASE_NOT_VALID;
-	read_reason(book, run);
+	read_reason(acceptance, run);
 	if (code == EXIT_BAD_INPUT && strstr(run->reason, "has no effect here") != NULL)
 		run->state = CASE_NOT_ASKED; // a fault of the command line that other traffic feels
 	if (strstr(run->reason, "raise limits.memory") != NULL)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "book.h"
+#include "acceptance.h"
 
 static const struct {
 	const char *word, *title;
@@ -29,7 +29,7 @@ const char *section_word(enum section section)
 	return sections[section].word;
 }
 
-const struct book_case book_cases[] = {
+const struct acceptance_case acceptance_cases[] = {
 	{SECTION_BASELINE, "one-packet", "does one packet take the idle round trip", NULL,
 	 ask_one_packet, 0, false, 0, NULL},
 	{SECTION_BASELINE, "pair-near", "do two NICs of a T0 fill their lines", "steady",
@@ -122,10 +122,10 @@ const struct book_case book_cases[] = {
 	{0, NULL, NULL, NULL, NULL, 0, false, 0, NULL},
 };
 
-uint32_t book_case_count(void)
+uint32_t acceptance_case_count(void)
 {
 	uint32_t count = 0;
-	while (book_cases[count].name != NULL)
+	while (acceptance_cases[count].name != NULL)
 		count++;
 	return count;
 }

@@ -8,14 +8,15 @@
 #include <weft/core/rng.h>
 #include <weft/workload/workload_flow.h>
 
-#include "book.h"
+#include "acceptance.h"
 #include "words.h"
 
-const char *ask_one_packet(const struct book_case *of, const struct facts *facts,
-			   struct case_text *to)
+const char *ask_one_packet(const struct acceptance_case *of,
+			   const struct fabric_facts *fabric_facts, struct case_text *to)
 {
 	(void)of;
-	words_pairs(to, facts, &(struct pair){0, facts->far}, 1, facts->payload_bytes);
+	words_pairs(to, fabric_facts, &(struct pair){0, fabric_facts->far}, 1,
+		    fabric_facts->payload_bytes);
 	words_check(to->checks, "completion", "flows.max_ns",
 		    "at most 102 % of network.base_rtt_ps",
 		    "a packet out and its answer back, nothing before it");
@@ -24,33 +25,33 @@ const char *ask_one_packet(const struct book_case *of, const struct facts *facts
 	return NULL;
 }
 
-static const char *pair(const struct facts *facts, uint32_t nic, struct case_text *to)
+static const char *pair(const struct fabric_facts *fabric_facts, uint32_t nic, struct case_text *to)
 {
 	struct pair one = {0, nic};
 	struct carried carried;
-	const char *reason = words_carry(&carried, to, facts, &one, 1, 1);
+	const char *reason = words_carry(&carried, to, fabric_facts, &one, 1, 1);
 	if (reason != NULL)
 		return reason;
-	ps_t span_ps = span_of(facts, 1, &carried);
-	words_pairs(to, facts, &one, 1, bytes_in(facts, span_ps, carried.share));
-	words_steady(to->scene, facts, span_ps, 0.97 * carried.share);
+	ps_t span_ps = span_of(fabric_facts, 1, &carried);
+	words_pairs(to, fabric_facts, &one, 1, bytes_in(fabric_facts, span_ps, carried.share));
+	words_steady(to->fabric_file, fabric_facts, span_ps, 0.97 * carried.share);
 	return NULL;
 }
 
-const char *ask_pair_near(const struct book_case *of, const struct facts *facts,
+const char *ask_pair_near(const struct acceptance_case *of, const struct fabric_facts *fabric_facts,
 			  struct case_text *to)
 {
 	(void)of;
-	if (facts->near == NIC_NONE)
+	if (fabric_facts->near == NIC_NONE)
 		return "no two NICs are at one switch";
-	return pair(facts, facts->near, to);
+	return pair(fabric_facts, fabric_facts->near, to);
 }
 
-const char *ask_pair_far(const struct book_case *of, const struct facts *facts,
+const char *ask_pair_far(const struct acceptance_case *of, const struct fabric_facts *fabric_facts,
 			 struct case_text *to)
 {
 	(void)of;
-	return pair(facts, facts->far, to);
+	return pair(fabric_facts, fabric_facts->far, to);
 }
 
 // ---------------------------------------------------------------- all NICs
@@ -69,26 +70,27 @@ static void shuffle(struct pair *pairs, uint32_t count, uint64_t seed)
 }
 
 // NICs in the order of their T0s. Over so many at most is a case a list of flows.
-static void order_by_t0(const struct facts *facts, uint32_t *ret)
+static void order_by_t0(const struct fabric_facts *fabric_facts, uint32_t *ret)
 {
-	const uint16_t *at = facts->topology->nic_switch;
-	uint32_t switches = facts->topology->switch_count / facts->planes, count = 0;
-	for (uint32_t i = 0; at == NULL && i < facts->nics; i++)
+	const uint16_t *at = fabric_facts->topology->nic_switch;
+	uint32_t switches = fabric_facts->topology->switch_count / fabric_facts->planes, count = 0;
+	for (uint32_t i = 0; at == NULL && i < fabric_facts->nics; i++)
 		ret[i] = i;
 	for (uint32_t place = 0; at != NULL && place < switches; place++)
-		for (uint32_t i = 0; i < facts->nics; i++)
+		for (uint32_t i = 0; i < fabric_facts->nics; i++)
 			if (at[i] == place)
 				ret[count++] = i;
 }
 
 // The same for two halves, T0 by T0: each NIC to one of the other half, where that share is what is
 // asked.
-static void shuffle_across(const struct facts *facts, struct pair *pairs, uint64_t seed)
+static void shuffle_across(const struct fabric_facts *fabric_facts, struct pair *pairs,
+			   uint64_t seed)
 {
 	uint32_t order[SCENARIO_FLOWS_MAX], next[SCENARIO_FLOWS_MAX];
-	uint32_t count = facts->nics, half = count / 2;
+	uint32_t count = fabric_facts->nics, half = count / 2;
 	struct rng rng = rng_of(seed, RNG_WORKLOAD, 0);
-	order_by_t0(facts, order);
+	order_by_t0(fabric_facts, order);
 	for (uint32_t i = 0; i < count; i++)
 		next[i] = i < half ? i + half : i - half;
 	for (uint32_t first = 0; first < count; first += half)
@@ -121,24 +123,26 @@ struct all {
 
 // What the fabric carries of its pairs, and so how much there is to send. NULL, or why it is not
 // asked.
-static const char *all_size(struct all *all, const struct facts *facts, struct case_text *to)
+static const char *all_size(struct all *all, const struct fabric_facts *fabric_facts,
+			    struct case_text *to)
 {
-	const char *reason = words_carry(&all->carried, to, facts, all->pairs, facts->nics, 1);
+	const char *reason = words_carry(&all->carried, to, fabric_facts, all->pairs,
+					 fabric_facts->nics, 1);
 	if (reason != NULL)
 		return reason;
-	all->span_ps = span_of(facts, facts->nics, &all->carried);
-	all->bytes = bytes_in(facts, all->span_ps, all->carried.share);
+	all->span_ps = span_of(fabric_facts, fabric_facts->nics, &all->carried);
+	all->bytes = bytes_in(fabric_facts, all->span_ps, all->carried.share);
 	to->limit_ps = limit_of(all->span_ps);
 	return NULL;
 }
 
-static void pattern(const struct facts *facts, struct pair *pairs, uint32_t seed)
+static void pattern(const struct fabric_facts *fabric_facts, struct pair *pairs, uint32_t seed)
 {
-	struct flow *flows = calloc(facts->nics, sizeof(*flows));
+	struct flow *flows = calloc(fabric_facts->nics, sizeof(*flows));
 	if (flows == NULL)
 		return;
-	pattern_permutation(flows, facts->nics, 1, seed);
-	for (uint32_t i = 0; i < facts->nics; i++)
+	pattern_permutation(flows, fabric_facts->nics, 1, seed);
+	for (uint32_t i = 0; i < fabric_facts->nics; i++)
 		pairs[i] = (struct pair){flows[i].from, flows[i].to};
 	free(flows);
 }
@@ -146,56 +150,56 @@ static void pattern(const struct facts *facts, struct pair *pairs, uint32_t seed
 // Each NIC sends to another: a list of flows, which stragglers can slow, as long as a scenario has
 // room for so many. Where less is above a T0 than below all cross the fabric: near ones would be
 // done early, and leave the rest more than their share.
-static const char *all_permuted(struct all *all, const struct facts *facts, uint32_t seed,
-				struct case_text *to)
+static const char *all_permuted(struct all *all, const struct fabric_facts *fabric_facts,
+				uint32_t seed, struct case_text *to)
 {
-	*all = (struct all){.pairs = calloc(facts->nics, sizeof(*all->pairs))};
+	*all = (struct all){.pairs = calloc(fabric_facts->nics, sizeof(*all->pairs))};
 	if (all->pairs == NULL)
 		return "the system gives no memory";
-	if (facts->nics > SCENARIO_FLOWS_MAX)
-		pattern(facts, all->pairs, seed);
-	else if (facts->up_share < 1 && facts->nics % 2 == 0)
-		shuffle_across(facts, all->pairs, seed);
+	if (fabric_facts->nics > SCENARIO_FLOWS_MAX)
+		pattern(fabric_facts, all->pairs, seed);
+	else if (fabric_facts->up_share < 1 && fabric_facts->nics % 2 == 0)
+		shuffle_across(fabric_facts, all->pairs, seed);
 	else
-		shuffle(all->pairs, facts->nics, seed);
-	return all_size(all, facts, to);
+		shuffle(all->pairs, fabric_facts->nics, seed);
+	return all_size(all, fabric_facts, to);
 }
 
-static void write_all(const struct all *all, const struct facts *facts, const char *kind,
-		      struct case_text *to)
+static void write_all(const struct all *all, const struct fabric_facts *fabric_facts,
+		      const char *kind, struct case_text *to)
 {
-	if (facts->nics <= SCENARIO_FLOWS_MAX) {
-		words_pairs(to, facts, all->pairs, facts->nics, all->bytes);
+	if (fabric_facts->nics <= SCENARIO_FLOWS_MAX) {
+		words_pairs(to, fabric_facts, all->pairs, fabric_facts->nics, all->bytes);
 		return;
 	}
-	fprintf(to->scene, "traffic: {kind: %s, bytes: %lluB}\n", kind,
+	fprintf(to->fabric_file, "traffic: {kind: %s, bytes: %lluB}\n", kind,
 		(unsigned long long)all->bytes);
-	cost_add(&to->cost, facts,
-		 &(struct messages){facts->nics, 1, (double)all->bytes, all->carried.links});
-	to->cost.senders = facts->nics;
+	cost_add(&to->cost, fabric_facts,
+		 &(struct messages){fabric_facts->nics, 1, (double)all->bytes, all->carried.links});
+	to->cost.senders = fabric_facts->nics;
 }
 
-static const char *permutation(struct all *all, const struct facts *facts, uint32_t seed,
-			       struct case_text *to)
+static const char *permutation(struct all *all, const struct fabric_facts *fabric_facts,
+			       uint32_t seed, struct case_text *to)
 {
-	const char *reason = all_permuted(all, facts, seed, to);
-	if (reason == NULL && facts->nics > SCENARIO_FLOWS_MAX)
-		fprintf(to->scene, "seed: %u\n", seed);
+	const char *reason = all_permuted(all, fabric_facts, seed, to);
+	if (reason == NULL && fabric_facts->nics > SCENARIO_FLOWS_MAX)
+		fprintf(to->fabric_file, "seed: %u\n", seed);
 	if (reason == NULL)
-		write_all(all, facts, "permutation", to);
+		write_all(all, fabric_facts, "permutation", to);
 	free(all->pairs);
 	return reason;
 }
 
-const char *ask_permutation(const struct book_case *of, const struct facts *facts,
-			    struct case_text *to)
+const char *ask_permutation(const struct acceptance_case *of,
+			    const struct fabric_facts *fabric_facts, struct case_text *to)
 {
 	struct all all;
-	const char *reason = permutation(&all, facts, of->number, to);
+	const char *reason = permutation(&all, fabric_facts, of->number, to);
 	if (reason != NULL)
 		return reason;
-	words_carried(to->scene, facts, all.span_ps, &all.carried);
-	to->is_left_out = facts->is_quick && of->number > 1 && to->cost.hops > LARGE_HOPS;
+	words_carried(to->fabric_file, fabric_facts, all.span_ps, &all.carried);
+	to->is_left_out = fabric_facts->is_quick && of->number > 1 && to->cost.hops > LARGE_HOPS;
 	return to->is_left_out
 		? words_reason(to,
 			       "one permutation is enough for --quick: each has %.0f "
@@ -204,31 +208,33 @@ const char *ask_permutation(const struct book_case *of, const struct facts *fact
 		: NULL;
 }
 
-const char *ask_twins(const struct book_case *of, const struct facts *facts, struct case_text *to)
+const char *ask_twins(const struct acceptance_case *of, const struct fabric_facts *fabric_facts,
+		      struct case_text *to)
 {
 	(void)of;
-	uint32_t half = facts->nics / 2;
+	uint32_t half = fabric_facts->nics / 2;
 	struct all all = {0};
-	if (facts->nics % 2 != 0)
+	if (fabric_facts->nics % 2 != 0)
 		return "the number of NICs is odd";
-	all.pairs = calloc(facts->nics, sizeof(*all.pairs));
+	all.pairs = calloc(fabric_facts->nics, sizeof(*all.pairs));
 	if (all.pairs == NULL)
 		return "the system gives no memory";
-	for (uint32_t i = 0; i < facts->nics; i++)
+	for (uint32_t i = 0; i < fabric_facts->nics; i++)
 		all.pairs[i] = (struct pair){i, i < half ? i + half : i - half};
-	const char *reason = all_size(&all, facts, to);
+	const char *reason = all_size(&all, fabric_facts, to);
 	if (reason == NULL) {
-		write_all(&all, facts, "tornado", to);
-		words_carried(to->scene, facts, all.span_ps, &all.carried);
+		write_all(&all, fabric_facts, "tornado", to);
+		words_carried(to->fabric_file, fabric_facts, all.span_ps, &all.carried);
 	}
 	free(all.pairs);
 	return reason;
 }
 
-const char *ask_tail(const struct book_case *of, const struct facts *facts, struct case_text *to)
+const char *ask_tail(const struct acceptance_case *of, const struct fabric_facts *fabric_facts,
+		     struct case_text *to)
 {
 	struct all all;
-	const char *reason = permutation(&all, facts, of->number, to);
+	const char *reason = permutation(&all, fabric_facts, of->number, to);
 	if (reason == NULL && all.carried.share < 1)
 		return words_reason(to,
 				    "its messages cannot end together: the fabric carries %.3g %% "
@@ -237,14 +243,15 @@ const char *ask_tail(const struct book_case *of, const struct facts *facts, stru
 	return reason;
 }
 
-const char *ask_spray(const struct book_case *of, const struct facts *facts, struct case_text *to)
+const char *ask_spray(const struct acceptance_case *of, const struct fabric_facts *fabric_facts,
+		      struct case_text *to)
 {
 	struct all all;
-	if (!facts->is_mrc)
+	if (!fabric_facts->is_mrc)
 		return "transport.kind is not mrc";
-	if (facts->planes < 2)
+	if (fabric_facts->planes < 2)
 		return "the fabric has one plane";
-	return permutation(&all, facts, of->number, to);
+	return permutation(&all, fabric_facts, of->number, to);
 }
 
 // ---------------------------------------------------------------- many to one
@@ -254,23 +261,25 @@ const char *ask_spray(const struct book_case *of, const struct facts *facts, str
 
 // From far away and on, none of them below the receiver's T0, so that all are about as far: who is
 // nearer has more. Returns how many there are, at most `most`.
-static uint32_t senders_of(const struct facts *facts, struct pair *pairs, uint32_t most)
+static uint32_t senders_of(const struct fabric_facts *fabric_facts, struct pair *pairs,
+			   uint32_t most)
 {
 	uint32_t count = 0;
-	for (uint32_t nic = facts->far; nic < facts->nics && count < most; nic++)
-		if (facts->drill_count == 0 ||
-		    topology_links(facts->topology, facts->fabric, nic, 0) > 2)
+	for (uint32_t nic = fabric_facts->far; nic < fabric_facts->nics && count < most; nic++)
+		if (fabric_facts->drill_count == 0 ||
+		    topology_links(fabric_facts->topology, fabric_facts->fabric, nic, 0) > 2)
 			pairs[count++] = (struct pair){nic, 0};
 	return count;
 }
 
-static const char *many_to_one(const struct facts *facts, uint32_t senders, struct case_text *to)
+static const char *many_to_one(const struct fabric_facts *fabric_facts, uint32_t senders,
+			       struct case_text *to)
 {
 	struct pair pairs[SENDERS_MAX];
 	struct carried carried;
-	if (senders_of(facts, pairs, senders) < senders)
+	if (senders_of(fabric_facts, pairs, senders) < senders)
 		return "the fabric has too few NICs";
-	const char *reason = words_carry(&carried, to, facts, pairs, senders, 1.0 / senders);
+	const char *reason = words_carry(&carried, to, fabric_facts, pairs, senders, 1.0 / senders);
 	if (reason != NULL)
 		return reason;
 	if (carried.share * senders < FULL_RECEIVER)
@@ -279,41 +288,44 @@ static const char *many_to_one(const struct facts *facts, uint32_t senders, stru
 				    "%% of its rate",
 				    carried.share * senders * 100);
 	carried.share = 1; // of all of them
-	uint64_t bytes = bytes_in(facts, span_of(facts, 1, &carried), 1) / senders;
-	bytes += facts->payload_bytes - bytes % facts->payload_bytes;
-	words_pairs(to, facts, pairs, senders, bytes);
+	uint64_t bytes = bytes_in(fabric_facts, span_of(fabric_facts, 1, &carried), 1) / senders;
+	bytes += fabric_facts->payload_bytes - bytes % fabric_facts->payload_bytes;
+	words_pairs(to, fabric_facts, pairs, senders, bytes);
 	return NULL;
 }
 
-const char *ask_incast(const struct book_case *of, const struct facts *facts, struct case_text *to)
+const char *ask_incast(const struct acceptance_case *of, const struct fabric_facts *fabric_facts,
+		       struct case_text *to)
 {
-	if (facts->has_pfc)
+	if (fabric_facts->has_pfc)
 		return "with queue.pfc the case `pauses` asks this";
-	return many_to_one(facts, of->number, to);
+	return many_to_one(fabric_facts, of->number, to);
 }
 
-const char *ask_no_pause(const struct book_case *of, const struct facts *facts,
+const char *ask_no_pause(const struct acceptance_case *of, const struct fabric_facts *fabric_facts,
 			 struct case_text *to)
 {
-	if (!facts->is_mrc)
+	if (!fabric_facts->is_mrc)
 		return "transport.kind is not mrc";
-	return ask_incast(of, facts, to);
+	return ask_incast(of, fabric_facts, to);
 }
 
-const char *ask_trims(const struct book_case *of, const struct facts *facts, struct case_text *to)
+const char *ask_trims(const struct acceptance_case *of, const struct fabric_facts *fabric_facts,
+		      struct case_text *to)
 {
-	if (!facts->is_mrc || !facts->has_trim)
+	if (!fabric_facts->is_mrc || !fabric_facts->has_trim)
 		return "nothing trims: transport.kind is not mrc, or queue.trim is false";
 	struct pair pairs[SENDERS_MAX];
-	uint32_t senders = senders_of(facts, pairs, of->number);
-	if (senders * facts->window_bytes < facts->queue_bytes * facts->planes)
+	uint32_t senders = senders_of(fabric_facts, pairs, of->number);
+	if (senders * fabric_facts->window_bytes < fabric_facts->queue_bytes * fabric_facts->planes)
 		return "nothing is trimmed: windows of its senders fit into a port's queue";
-	return many_to_one(facts, senders, to);
+	return many_to_one(fabric_facts, senders, to);
 }
 
-const char *ask_pauses(const struct book_case *of, const struct facts *facts, struct case_text *to)
+const char *ask_pauses(const struct acceptance_case *of, const struct fabric_facts *fabric_facts,
+		       struct case_text *to)
 {
-	if (!facts->has_pfc)
+	if (!fabric_facts->has_pfc)
 		return "queue.pfc is false";
-	return many_to_one(facts, of->number, to);
+	return many_to_one(fabric_facts, of->number, to);
 }

@@ -13,7 +13,7 @@
 
 #include <weft/files/signals.h>
 
-#include "book.h"
+#include "acceptance.h"
 
 // The program beside this one.
 static void program_of(char ret[PATH_MAX + 16], const char *with)

@@ -24,58 +24,61 @@
 #define PACKET_BYTES 200.0 // a packet that may be out, with its entries in lists
 
 // Acknowledgements for a data packet of a long message.
-static double answers_each(const struct facts *facts)
+static double answers_each(const struct fabric_facts *fabric_facts)
 {
-	return fmin(1, (double)facts->payload_bytes / (double)facts->sack_bytes);
+	return fmin(1, (double)fabric_facts->payload_bytes / (double)fabric_facts->sack_bytes);
 }
 
-double cost_hops_each(const struct facts *facts, double links)
+double cost_hops_each(const struct fabric_facts *fabric_facts, double links)
 {
-	return links * (1 + answers_each(facts));
+	return links * (1 + answers_each(fabric_facts));
 }
 
-void cost_add(struct cost *cost, const struct facts *facts, const struct messages *messages)
+void cost_add(struct cost *cost, const struct fabric_facts *fabric_facts,
+	      const struct messages *messages)
 {
 	double count = messages->connections * messages->each;
-	double packets = ceil(messages->bytes / (double)facts->payload_bytes);
-	double answers = fmax(1, packets * answers_each(facts));
+	double packets = ceil(messages->bytes / (double)fabric_facts->payload_bytes);
+	double answers = fmax(1, packets * answers_each(fabric_facts));
 	cost->packets += count * packets;
 	cost->hops += count * (packets + answers) * messages->links;
-	cost->connections += messages->connections * facts->qps;
+	cost->connections += messages->connections * fabric_facts->qps;
 }
 
 // As a world has room for them when limits.packets is not given.
-static double packets_out(const struct facts *facts)
+static double packets_out(const struct fabric_facts *fabric_facts)
 {
-	double mtu = facts->mtu_bytes;
-	double bdp = facts->nic_rate_bps / 8 * (double)facts->base_rtt_ps / (double)PS_PER_S;
-	return fmin(4 * bdp / mtu + 256, facts->mpr) + 64;
+	double mtu = fabric_facts->mtu_bytes;
+	double bdp = fabric_facts->nic_rate_bps / 8 * (double)fabric_facts->base_rtt_ps /
+		(double)PS_PER_S;
+	return fmin(4 * bdp / mtu + 256, fabric_facts->mpr) + 64;
 }
 
-double cost_memory_bytes(const struct facts *facts, const struct cost *cost)
+double cost_memory_bytes(const struct fabric_facts *fabric_facts, const struct cost *cost)
 {
-	return facts->nics * (double)facts->planes * PLANE_BYTES +
-		cost->connections * (QP_BYTES + PACKET_BYTES * packets_out(facts));
+	return fabric_facts->nics * (double)fabric_facts->planes * PLANE_BYTES +
+		cost->connections * (QP_BYTES + PACKET_BYTES * packets_out(fabric_facts));
 }
 
-double cost_s(const struct facts *facts, const struct cost *cost)
+double cost_s(const struct fabric_facts *fabric_facts, const struct cost *cost)
 {
 	double far = cost->senders / (double)(cost->senders + FAR_NICS);
-	double switches = facts->topology->switch_count / facts->topology->planes;
-	double tables = facts->topology->nic_switch != NULL ? switches * switches : 0;
-	return START_S + tables * TABLE_S + facts->nics * (double)facts->planes * PLANE_S +
+	double switches = fabric_facts->topology->switch_count / fabric_facts->topology->planes;
+	double tables = fabric_facts->topology->nic_switch != NULL ? switches * switches : 0;
+	return START_S + tables * TABLE_S +
+		fabric_facts->nics * (double)fabric_facts->planes * PLANE_S +
 		cost->hops * (NEAR_NS + FAR_NS * far) * 1e-9;
 }
 
-double cost_hops_max(const struct facts *facts)
+double cost_hops_max(const struct fabric_facts *fabric_facts)
 {
-	return facts->is_quick ? QUICK_HOPS_MAX : WHOLE_HOPS_MAX;
+	return fabric_facts->is_quick ? QUICK_HOPS_MAX : WHOLE_HOPS_MAX;
 }
 
-double cost_memory_max(const struct facts *facts)
+double cost_memory_max(const struct fabric_facts *fabric_facts)
 {
-	double most = (double)facts->memory_bytes_max;
-	return facts->is_quick ? fmin(most, QUICK_MEMORY_MAX) : most;
+	double most = (double)fabric_facts->memory_bytes_max;
+	return fabric_facts->is_quick ? fmin(most, QUICK_MEMORY_MAX) : most;
 }
 
 double cost_hops_given_up(const struct cost *cost)

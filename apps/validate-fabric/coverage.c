@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "book.h"
+#include "acceptance.h"
 #include "coverage.h"
 #include <weft/run/outcome.h>
 
@@ -16,11 +16,11 @@ static bool is_covered(const struct case_run *run)
 	return run->state == CASE_PASS || run->state == CASE_FAIL;
 }
 
-uint32_t coverage_count(const struct book *book)
+uint32_t coverage_count(const struct acceptance *acceptance)
 {
 	uint32_t count = 0;
-	for (uint32_t i = 0; i < book->case_count; i++)
-		count += is_covered(&book->cases[i]);
+	for (uint32_t i = 0; i < acceptance->case_count; i++)
+		count += is_covered(&acceptance->cases[i]);
 	return count;
 }
 
@@ -31,48 +31,48 @@ static bool is_named(const struct case_run *run, const char *word)
 }
 
 // Cases that a number, a share or "all" asks for; NAN: it is none of these.
-static double number_of(const struct book *book, const char *word)
+static double number_of(const struct acceptance *acceptance, const char *word)
 {
 	char *end;
 	double number = strtod(word, &end);
 	if (strcmp(word, "all") == 0)
-		return book->case_count;
+		return acceptance->case_count;
 	if (end == word || word[0] < '0' || word[0] > '9')
 		return NAN;
 	if (strcmp(end, "%") == 0)
-		return number <= 100 ? ceil(number / 100 * book->case_count) : NAN;
+		return number <= 100 ? ceil(number / 100 * acceptance->case_count) : NAN;
 	return *end == '\0' && number == floor(number) ? number : NAN;
 }
 
-bool coverage_holds(const struct book *book, const char *word)
+bool coverage_holds(const struct acceptance *acceptance, const char *word)
 {
-	double number = number_of(book, word);
+	double number = number_of(acceptance, word);
 	if (!isnan(number))
-		return coverage_count(book) >= number;
-	for (uint32_t i = 0; i < book->case_count; i++)
-		if (is_named(&book->cases[i], word) && !is_covered(&book->cases[i]))
+		return coverage_count(acceptance) >= number;
+	for (uint32_t i = 0; i < acceptance->case_count; i++)
+		if (is_named(&acceptance->cases[i], word) && !is_covered(&acceptance->cases[i]))
 			return false;
 	return true;
 }
 
-bool coverage_holds_all(const struct book *book)
+bool coverage_holds_all(const struct acceptance *acceptance)
 {
-	for (uint32_t i = 0; i < book->required_count; i++)
-		if (!coverage_holds(book, book->required[i]))
+	for (uint32_t i = 0; i < acceptance->required_count; i++)
+		if (!coverage_holds(acceptance, acceptance->required[i]))
 			return false;
 	return true;
 }
 
-int coverage_check(struct book *book)
+int coverage_check(struct acceptance *acceptance)
 {
-	for (uint32_t i = 0; i < book->required_count; i++) {
-		const char *word = book->required[i];
-		double number = number_of(book, word);
-		bool is_known = number >= 1 && number <= book->case_count;
-		for (uint32_t c = 0; c < book->case_count; c++)
-			is_known |= isnan(number) && is_named(&book->cases[c], word);
+	for (uint32_t i = 0; i < acceptance->required_count; i++) {
+		const char *word = acceptance->required[i];
+		double number = number_of(acceptance, word);
+		bool is_known = number >= 1 && number <= acceptance->case_count;
+		for (uint32_t c = 0; c < acceptance->case_count; c++)
+			is_known |= isnan(number) && is_named(&acceptance->cases[c], word);
 		if (!is_known)
-			return outcome_bad_word(&book->refusal,
+			return outcome_bad_word(&acceptance->refusal,
 						"--require has all, a number or share (%) of the "
 						"book's cases, or names of these; not",
 						word);

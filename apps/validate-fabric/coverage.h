@@ -5,14 +5,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct book;
+struct acceptance;
 
 // Cases of the book that have a verdict, pass or fail.
-uint32_t coverage_count(const struct book *book);
+uint32_t coverage_count(const struct acceptance *acceptance);
 
 // Checks the words of --require against the book. -EINVAL.
-int coverage_check(struct book *book);
+int coverage_check(struct acceptance *acceptance);
 
 // Whether the word, one of --require, is met by cases that have a verdict.
-bool coverage_holds(const struct book *book, const char *word);
-bool coverage_holds_all(const struct book *book);
+bool coverage_holds(const struct acceptance *acceptance, const char *word);
+bool coverage_holds_all(const struct acceptance *acceptance);

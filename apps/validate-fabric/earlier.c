@@ -12,7 +12,7 @@
 #include <weft/files/files.h>
 #include <weft/result/report_manifest.h>
 
-#define BOOK_BYTES_MAX ((size_t)64 << 20)
+#define ACCEPTANCE_BYTES_MAX ((size_t)64 << 20)
 
 static bool is_list(const json_t *list, const char *const words[], uint32_t count)
 {
@@ -32,47 +32,50 @@ static bool is_word(const json_t *root, const char *key, const char *word)
 	return there != NULL && strcmp(there, word) == 0;
 }
 
-static bool has_case(const struct book *book, const json_t *one)
+static bool has_case(const struct acceptance *acceptance, const json_t *one)
 {
-	for (uint32_t i = 0; i < book->case_count; i++)
-		if (is_word(one, "name", book->cases[i].of->name))
+	for (uint32_t i = 0; i < acceptance->case_count; i++)
+		if (is_word(one, "name", acceptance->cases[i].of->name))
 			return true;
 	return false;
 }
 
 // What is not as in this call; NULL: nothing, so this call goes on with it.
-static const char *other_of(const struct book *book, const json_t *root)
+static const char *other_of(const struct acceptance *acceptance, const json_t *root)
 {
 	const json_t *cases = json_object_get(root, "cases"), *one;
 	size_t i;
-	if (!is_word(root, "scenario", book->scene.path))
+	if (!is_word(root, "scenario", acceptance->fabric_file.path))
 		return "its scenario is another one";
-	if (!is_word(root, "with", book->with) ||
-	    json_is_true(json_object_get(root, "quick")) != book->is_quick)
+	if (!is_word(root, "with", acceptance->with) ||
+	    json_is_true(json_object_get(root, "quick")) != acceptance->is_quick)
 		return "its --with or --quick is another one";
-	if (!is_list(json_object_get(root, "sets"), book->sets, book->set_count) ||
-	    !is_list(json_object_get(root, "faults"), book->faults, book->fault_count))
+	if (!is_list(json_object_get(root, "sets"), acceptance->sets, acceptance->set_count) ||
+	    !is_list(json_object_get(root, "faults"), acceptance->faults, acceptance->fault_count))
 		return "its --set or --fault is another one";
-	json_array_foreach(cases, i, one) if (!has_case(book, one)) return "it has more cases";
+	json_array_foreach(cases, i,
+			   one) if (!has_case(acceptance, one)) return "it has more cases";
 	return NULL;
 }
 
-int earlier_check(struct book *book)
+int earlier_check(struct acceptance *acceptance)
 {
-	char path[BOOK_PATH_BYTES], *text;
+	char path[ACCEPTANCE_PATH_BYTES], *text;
 	struct refusal unread = {0};
 	size_t bytes;
-	snprintf(path, sizeof(path), "%s/%s", book->out, BOOK_MARK);
-	if (files_are_forced() || file_read_back(path, BOOK_BYTES_MAX, &text, &bytes, &unread) < 0)
+	snprintf(path, sizeof(path), "%s/%s", acceptance->out, ACCEPTANCE_MARK);
+	if (files_are_forced() ||
+	    file_read_back(path, ACCEPTANCE_BYTES_MAX, &text, &bytes, &unread) < 0)
 		return 0;
 	json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, NULL);
-	const char *other = other_of(book, root);
+	const char *other = other_of(acceptance, root);
 	json_decref(root);
 	free(text);
 	if (other == NULL)
 		return 0;
-	snprintf(book->refusal.file, sizeof(book->refusal.file), "%.255s", book->out);
-	snprintf(book->refusal.text, sizeof(book->refusal.text),
+	snprintf(acceptance->refusal.file, sizeof(acceptance->refusal.file), "%.255s",
+		 acceptance->out);
+	snprintf(acceptance->refusal.text, sizeof(acceptance->refusal.text),
 		 "holds the book of another call (%s); --force replaces it", other);
 	return -EINVAL;
 }
@@ -85,7 +88,7 @@ static bool has_read(const struct manifest *manifest, const char *path)
 	char *text;
 	size_t bytes;
 	bool is_there = false;
-	if (file_read_back(path, BOOK_BYTES_MAX, &text, &bytes, &unread) < 0)
+	if (file_read_back(path, ACCEPTANCE_BYTES_MAX, &text, &bytes, &unread) < 0)
 		return false;
 	manifest_take(&own, path, text, bytes);
 	for (uint32_t i = 0; own.count > 0 && i < manifest->inputs.count; i++)
@@ -95,14 +98,15 @@ static bool has_read(const struct manifest *manifest, const char *path)
 	return is_there;
 }
 
-int earlier_check_run(struct book *book, const char *home, const struct manifest *manifest)
+int earlier_check_run(struct acceptance *acceptance, const char *home,
+		      const struct manifest *manifest)
 {
-	char path[BOOK_PATH_BYTES];
-	snprintf(path, sizeof(path), "%s/cases/%s/scenario.yaml", book->out, home);
+	char path[ACCEPTANCE_PATH_BYTES];
+	snprintf(path, sizeof(path), "%s/cases/%s/scenario.yaml", acceptance->out, home);
 	if (has_read(manifest, path))
 		return 0;
-	snprintf(book->refusal.file, sizeof(book->refusal.file), "%.255s", path);
-	snprintf(book->refusal.text, sizeof(book->refusal.text),
+	snprintf(acceptance->refusal.file, sizeof(acceptance->refusal.file), "%.255s", path);
+	snprintf(acceptance->refusal.text, sizeof(acceptance->refusal.text),
 		 "the run beside it is of another case: it did not read this scenario");
 	return -EINVAL;
 }

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include <weft/files/files.h>
-#include <weft/result/report_visible.h>
+#include <weft/result/report_escape.h>
 
 #include "coverage.h"
 #include "page.h"
@@ -30,37 +30,37 @@ const char *case_word(enum case_state state)
 	return words[state];
 }
 
-static void count_states(uint32_t ret[CASE_STATE_COUNT], const struct book *book)
+static void count_states(uint32_t ret[CASE_STATE_COUNT], const struct acceptance *acceptance)
 {
 	memset(ret, 0, CASE_STATE_COUNT * sizeof(*ret));
-	for (uint32_t i = 0; i < book->case_count; i++)
-		ret[book->cases[i].state]++;
+	for (uint32_t i = 0; i < acceptance->case_count; i++)
+		ret[acceptance->cases[i].state]++;
 }
 
-int book_status(const struct book *book)
+int acceptance_status(const struct acceptance *acceptance)
 {
 	uint32_t counts[CASE_STATE_COUNT];
-	count_states(counts, book);
+	count_states(counts, acceptance);
 	if (counts[CASE_FAIL] > 0)
 		return EXIT_MISSED;
 	bool is_valid = counts[CASE_NOT_VALID] + counts[CASE_OPEN] == 0 && counts[CASE_PASS] > 0;
-	return is_valid && coverage_holds_all(book) ? EXIT_SUCCESS : EXIT_NOT_VALID;
+	return is_valid && coverage_holds_all(acceptance) ? EXIT_SUCCESS : EXIT_NOT_VALID;
 }
 
-void page_verdict(FILE *to, const struct book *book)
+void page_verdict(FILE *to, const struct acceptance *acceptance)
 {
 	static const char *const ends[] = {"PASS", "FAIL"};
-	int status = book_status(book);
-	uint32_t covered = coverage_count(book);
+	int status = acceptance_status(acceptance);
+	uint32_t covered = coverage_count(acceptance);
 	fputs(status <= EXIT_MISSED ? ends[status] : "NOT VALID", to);
-	if (covered < book->case_count)
-		fprintf(to, ", coverage %u of %u", covered, book->case_count);
-	for (uint32_t i = 0; i < book->required_count; i++)
-		if (!coverage_holds(book, book->required[i]))
-			fprintf(to, ", below --require %s", book->required[i]);
+	if (covered < acceptance->case_count)
+		fprintf(to, ", coverage %u of %u", covered, acceptance->case_count);
+	for (uint32_t i = 0; i < acceptance->required_count; i++)
+		if (!coverage_holds(acceptance, acceptance->required[i]))
+			fprintf(to, ", below --require %s", acceptance->required[i]);
 }
 
-void page_missed(FILE *to, const struct book *book, const struct case_run *run)
+void page_missed(FILE *to, const struct acceptance *acceptance, const struct case_run *run)
 {
 	const char *between = "";
 	if (run->reason[0] != '\0') {
@@ -85,7 +85,7 @@ void page_missed(FILE *to, const struct book *book, const struct case_run *run)
 		between = "; ";
 	}
 	if (run->state == CASE_FAIL)
-		why_say(to, book, run);
+		why_say(to, acceptance, run);
 }
 
 // ---------------------------------------------------------------- terminal
@@ -110,11 +110,11 @@ static void say_time(FILE *to, const char *name, double seconds)
 		fprintf(to, "  %s %.4g%s", name, seconds / units[i].size, units[i].unit);
 }
 
-void page_line(FILE *to, const struct book *book, const struct case_run *run)
+void page_line(FILE *to, const struct acceptance *acceptance, const struct case_run *run)
 {
 	const struct case_figures *figures = &run->figures;
-	fprintf(to, "%2u/%u  %-11s %-16s  %-9s", (uint32_t)(run - book->cases) + 1,
-		book->case_count, section_word(run->of->section), run->of->name,
+	fprintf(to, "%2u/%u  %-11s %-16s  %-9s", (uint32_t)(run - acceptance->cases) + 1,
+		acceptance->case_count, section_word(run->of->section), run->of->name,
 		case_word(run->state));
 	if (run->state == CASE_PASS || run->state == CASE_FAIL) {
 		say_figure(to, "goodput", figures->goodput_bps / figures->nic_rate_bps * 100, " %");
@@ -126,29 +126,29 @@ void page_line(FILE *to, const struct book *book, const struct case_run *run)
 		fputs("  (kept)", to);
 	if (run->state != CASE_PASS) {
 		fputs("  ", to);
-		page_missed(to, book, run);
+		page_missed(to, acceptance, run);
 	}
 	fputc('\n', to);
 	fflush(to);
 }
 
-void page_end(FILE *to, const struct book *book)
+void page_end(FILE *to, const struct acceptance *acceptance)
 {
 	uint32_t counts[CASE_STATE_COUNT];
-	count_states(counts, book);
-	page_verdict(to, book);
+	count_states(counts, acceptance);
+	page_verdict(to, acceptance);
 	fprintf(to, ": %u passed, %u failed, %u not valid, %u not asked, %u left out, %u open\n",
 		counts[CASE_PASS], counts[CASE_FAIL], counts[CASE_NOT_VALID],
 		counts[CASE_NOT_ASKED], counts[CASE_LEFT_OUT], counts[CASE_OPEN]);
-	if (page_culprit(book) != NULL)
-		fprintf(to, "look at: %s\n", page_culprit(book));
-	fprintf(to, "report: %s/report.html, report.md, book.json\n", book->out);
+	if (page_culprit(acceptance) != NULL)
+		fprintf(to, "look at: %s\n", page_culprit(acceptance));
+	fprintf(to, "report: %s/report.html, report.md, book.json\n", acceptance->out);
 }
 
-const char *page_culprit(const struct book *book)
+const char *page_culprit(const struct acceptance *acceptance)
 {
-	for (uint32_t i = 0; i < book->case_count; i++) {
-		const struct case_run *run = &book->cases[i];
+	for (uint32_t i = 0; i < acceptance->case_count; i++) {
+		const struct case_run *run = &acceptance->cases[i];
 		bool has_figures = run->state == CASE_PASS || run->state == CASE_FAIL;
 		if (has_figures && run->figures.culprit[0] != '\0')
 			return run->figures.culprit;
@@ -158,44 +158,48 @@ const char *page_culprit(const struct book *book)
 
 // ---------------------------------------------------------------- files
 
-static int replace(struct book *book, const char *path, int (*write)(FILE *to, const struct book *))
+static int replace(struct acceptance *acceptance, const char *path,
+		   int (*write)(FILE *to, const struct acceptance *))
 {
-	struct draft draft;
-	int rc = path == book->junit ? draft_begin(&draft, path, &book->refusal)
-				     : draft_renew(&draft, path, &book->refusal);
+	struct atomic_file atomic_file;
+	int rc = path == acceptance->junit
+		? atomic_file_begin(&atomic_file, path, &acceptance->refusal)
+		: atomic_file_renew(&atomic_file, path, &acceptance->refusal);
 	if (rc < 0)
 		return rc;
-	return draft_end(&draft, write(draft.to, book) == 0 ? 0 : -EIO, &book->refusal);
+	return atomic_file_end(&atomic_file, write(atomic_file.to, acceptance) == 0 ? 0 : -EIO,
+			       &acceptance->refusal);
 }
 
-static int text(FILE *to, const struct book *book)
+static int text(FILE *to, const struct acceptance *acceptance)
 {
-	FILE *visible = visible_open(to);
+	FILE *visible = escape_open(to);
 	if (visible == NULL)
 		return -ENOMEM;
-	page_text(visible, book);
-	return visible_close(visible);
+	page_text(visible, acceptance);
+	return escape_close(visible);
 }
 
-static int junit(FILE *to, const struct book *book)
+static int junit(FILE *to, const struct acceptance *acceptance)
 {
-	page_junit(to, book);
+	page_junit(to, acceptance);
 	return ferror(to) != 0;
 }
 
-int page_write(struct book *book)
+int page_write(struct acceptance *acceptance)
 {
-	char path[BOOK_PATH_BYTES];
-	snprintf(path, sizeof(path), "%s/report.md", book->out);
-	int rc = replace(book, path, text);
-	snprintf(path, sizeof(path), "%s/book.json", book->out);
+	char path[ACCEPTANCE_PATH_BYTES];
+	snprintf(path, sizeof(path), "%s/report.md", acceptance->out);
+	int rc = replace(acceptance, path, text);
+	snprintf(path, sizeof(path), "%s/book.json", acceptance->out);
 	if (rc == 0)
-		rc = replace(book, path, page_json);
-	snprintf(path, sizeof(path), "%s/report.html", book->out);
+		rc = replace(acceptance, path, page_json);
+	snprintf(path, sizeof(path), "%s/report.html", acceptance->out);
 	if (rc == 0)
-		rc = replace(book, path, page_html);
-	if (rc == 0 && book->junit != NULL && book->is_done)
-		rc = replace(book, book->junit, junit);
+		rc = replace(acceptance, path, page_html);
+	if (rc == 0 && acceptance->junit != NULL && acceptance->is_done)
+		rc = replace(acceptance, acceptance->junit, junit);
 	return rc < 0 ? rc
-		      : manifest_write(book->out, &book->inputs, WEFT_VERSION_TEXT, &book->refusal);
+		      : manifest_write(acceptance->out, &acceptance->inputs, WEFT_VERSION_TEXT,
+				       &acceptance->refusal);
 }

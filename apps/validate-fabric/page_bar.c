@@ -16,29 +16,29 @@ static double since_s(double start_s)
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9 - start_s;
 }
 
-void page_bar(FILE *to, const struct book *book)
+void page_bar(FILE *to, const struct acceptance *acceptance)
 {
 	uint32_t through = 0;
 	double run_s = 0, left_s = 0; // as estimated
 	if (isatty(STDERR_FILENO) == 0)
 		return;
-	for (uint32_t i = 0; i < book->case_count; i++) {
-		const struct case_run *run = &book->cases[i];
+	for (uint32_t i = 0; i < acceptance->case_count; i++) {
+		const struct case_run *run = &acceptance->cases[i];
 		through += run->state != CASE_OPEN;
 		run_s += run->state != CASE_OPEN && run->start_s > 0 ? run->estimate_s : 0;
 		left_s += run->state == CASE_OPEN ? run->estimate_s : 0;
 	}
 	fputs("\r[", to);
 	for (uint32_t i = 0; i < CELLS; i++)
-		fputc(i < through * CELLS / book->case_count ? '#' : '.', to);
-	fprintf(to, "] %u of %u", through, book->case_count);
+		fputc(i < through * CELLS / acceptance->case_count ? '#' : '.', to);
+	fprintf(to, "] %u of %u", through, acceptance->case_count);
 	// What ran says how fast this machine is; kept cases cost nothing.
-	double pace = run_s > 0 ? since_s(book->start_s) / run_s : 1.0 / book->at_once;
+	double pace = run_s > 0 ? since_s(acceptance->start_s) / run_s : 1.0 / acceptance->at_once;
 	fprintf(to, "  about %.0f s left", left_s * pace);
-	for (uint32_t i = 0; i < book->case_count; i++)
-		if (book->cases[i].child > 0)
-			fprintf(to, "  %s (about %.0f s)", book->cases[i].of->name,
-				book->cases[i].estimate_s * pace);
+	for (uint32_t i = 0; i < acceptance->case_count; i++)
+		if (acceptance->cases[i].child > 0)
+			fprintf(to, "  %s (about %.0f s)", acceptance->cases[i].of->name,
+				acceptance->cases[i].estimate_s * pace);
 	fputs("\033[K", to);
 	fflush(to);
 }

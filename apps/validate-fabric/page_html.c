@@ -21,37 +21,37 @@ static void put_word(FILE *to, const char *option, const char *word)
 	fputs(strpbrk(word, " '\"{}[]$&;*?<>|()") == NULL ? "" : "'", to);
 }
 
-void page_command(FILE *to, const struct book *book)
+void page_command(FILE *to, const struct acceptance *acceptance)
 {
 	fputs("weft validate-fabric", to);
-	put_word(to, book->name, NULL);
-	put_word(to, "--out", book->out);
-	if (book->is_quick)
+	put_word(to, acceptance->name, NULL);
+	put_word(to, "--out", acceptance->out);
+	if (acceptance->is_quick)
 		put_word(to, "--quick", NULL);
-	if (book->only != NULL)
-		put_word(to, "--only", book->only);
-	if (strcmp(book->with, "sim") != 0)
-		put_word(to, "--with", book->with);
-	if (book->ports != NULL)
-		put_word(to, "--ports", book->ports);
-	for (uint32_t i = 0; i < book->required_count; i++)
-		put_word(to, "--require", book->required[i]);
-	for (uint32_t i = 0; i < book->set_count; i++)
-		put_word(to, "--set", book->sets[i]);
-	for (uint32_t i = 0; i < book->fault_count; i++)
-		put_word(to, "--fault", book->faults[i]);
+	if (acceptance->only != NULL)
+		put_word(to, "--only", acceptance->only);
+	if (strcmp(acceptance->with, "sim") != 0)
+		put_word(to, "--with", acceptance->with);
+	if (acceptance->ports != NULL)
+		put_word(to, "--ports", acceptance->ports);
+	for (uint32_t i = 0; i < acceptance->required_count; i++)
+		put_word(to, "--require", acceptance->required[i]);
+	for (uint32_t i = 0; i < acceptance->set_count; i++)
+		put_word(to, "--set", acceptance->sets[i]);
+	for (uint32_t i = 0; i < acceptance->fault_count; i++)
+		put_word(to, "--fault", acceptance->faults[i]);
 }
 
-int page_html(FILE *to, const struct book *book)
+int page_html(FILE *to, const struct acceptance *acceptance)
 {
 	char *text = NULL;
 	size_t bytes = 0;
-	struct sheet *sheet = NULL;
+	struct report_model *report_model = NULL;
 	struct refusal refusal = {0};
 	FILE *json = open_memstream(&text, &bytes);
 	if (json == NULL)
 		return -1;
-	int rc = page_json(json, book);
+	int rc = page_json(json, acceptance);
 	fclose(json);
 	struct result *result = NULL;
 	if (rc == 0)
@@ -62,10 +62,10 @@ int page_html(FILE *to, const struct book *book)
 				   .charts = page_charts,
 				   .version = WEFT_VERSION_TEXT};
 	if (rc == 0)
-		rc = sheet_create(&sheet, &input, &refusal);
+		rc = report_model_create(&report_model, &input, &refusal);
 	if (rc == 0)
-		rc = html_write(to, sheet, &input);
-	sheet_free(sheet);
+		rc = html_write(to, report_model, &input);
+	report_model_free(report_model);
 	result_free(result);
 	free(text);
 	return rc;

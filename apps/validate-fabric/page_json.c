@@ -10,7 +10,7 @@
 #include "coverage.h"
 #include "page.h"
 #include "weft_version.h"
-#include <weft/run/here.h>
+#include <weft/run/host_info.h>
 #include <weft/run/outcome.h>
 
 #define BOOK_SCHEMA 4
@@ -20,14 +20,14 @@ static const char *const states[] = {[CASE_OPEN] = "open",	     [CASE_PASS] = "p
 				     [CASE_NOT_ASKED] = "not_asked", [CASE_LEFT_OUT] = "left_out"};
 
 // The worst of a section's cases; open when it is not through.
-static enum case_state state_of(const struct book *book, enum section section)
+static enum case_state state_of(const struct acceptance *acceptance, enum section section)
 {
 	static const enum case_state worst_first[] = {CASE_FAIL, CASE_NOT_VALID, CASE_OPEN,
 						      CASE_PASS, CASE_LEFT_OUT,	 CASE_NOT_ASKED};
 	for (uint32_t w = 0; w < sizeof(worst_first) / sizeof(worst_first[0]); w++)
-		for (uint32_t i = 0; i < book->case_count; i++)
-			if (book->cases[i].of->section == section &&
-			    book->cases[i].state == worst_first[w])
+		for (uint32_t i = 0; i < acceptance->case_count; i++)
+			if (acceptance->cases[i].of->section == section &&
+			    acceptance->cases[i].state == worst_first[w])
 				return worst_first[w];
 	return CASE_NOT_ASKED;
 }
@@ -47,47 +47,50 @@ static void put_number(json_t *to, const char *key, double value, const char *re
 		json_object_set_new(to, name, json_string(reason));
 }
 
-static json_t *verdict_text_json(const struct book *book)
+static json_t *verdict_text_json(const struct acceptance *acceptance)
 {
 	char *text;
 	size_t bytes;
 	FILE *to = open_memstream(&text, &bytes);
 	if (to == NULL)
 		return json_null();
-	page_verdict(to, book);
+	page_verdict(to, acceptance);
 	fclose(to);
 	json_t *ret = json_string(text);
 	free(text);
 	return ret;
 }
 
-static uint32_t count_of(const struct book *book, enum section section, enum case_state state)
+static uint32_t count_of(const struct acceptance *acceptance, enum section section,
+			 enum case_state state)
 {
 	uint32_t count = 0;
-	for (uint32_t i = 0; i < book->case_count; i++)
-		count += (section == SECTION_COUNT || book->cases[i].of->section == section) &&
-			book->cases[i].state == state;
+	for (uint32_t i = 0; i < acceptance->case_count; i++)
+		count += (section == SECTION_COUNT ||
+			  acceptance->cases[i].of->section == section) &&
+			acceptance->cases[i].state == state;
 	return count;
 }
 
-static json_t *coverage_json(const struct book *book)
+static json_t *coverage_json(const struct acceptance *acceptance)
 {
 	json_t *required = json_array(), *missed = json_array();
-	for (uint32_t i = 0; i < book->required_count; i++) {
-		const char *word = book->required[i];
+	for (uint32_t i = 0; i < acceptance->required_count; i++) {
+		const char *word = acceptance->required[i];
 		json_array_append_new(required, json_string(word));
-		if (!coverage_holds(book, word))
+		if (!coverage_holds(acceptance, word))
 			json_array_append_new(missed, json_string(word));
 	}
-	return json_pack("{si si si si so so}", "cases", coverage_count(book), "of",
-			 book->case_count, "not_asked",
-			 count_of(book, SECTION_COUNT, CASE_NOT_ASKED), "left_out",
-			 count_of(book, SECTION_COUNT, CASE_LEFT_OUT), "required", required,
+	return json_pack("{si si si si so so}", "cases", coverage_count(acceptance), "of",
+			 acceptance->case_count, "not_asked",
+			 count_of(acceptance, SECTION_COUNT, CASE_NOT_ASKED), "left_out",
+			 count_of(acceptance, SECTION_COUNT, CASE_LEFT_OUT), "required", required,
 			 "missed", missed);
 }
 
 // What a case was thought to take; null: it was not asked.
-static void put_estimate(json_t *to, const struct book *book, const struct case_run *run)
+static void put_estimate(json_t *to, const struct acceptance *acceptance,
+			 const struct case_run *run)
 {
 	const struct cost *cost = &run->cost;
 	if (cost->hops == 0) {
@@ -98,18 +101,19 @@ static void put_estimate(json_t *to, const struct book *book, const struct case_
 	json_object_set_new(to, "estimate",
 			    json_pack("{sf sf sf sf sf}", "packets", cost->packets, "hops",
 				      cost->hops, "hops_given_up", cost_hops_given_up(cost),
-				      "memory_bytes", cost_memory_bytes(&book->facts, cost),
+				      "memory_bytes",
+				      cost_memory_bytes(&acceptance->fabric_facts, cost),
 				      "processor_s", run->estimate_s));
 }
 
-static json_t *text_of(const struct book *book, const struct case_run *run)
+static json_t *text_of(const struct acceptance *acceptance, const struct case_run *run)
 {
 	char *text;
 	size_t bytes;
 	FILE *to = open_memstream(&text, &bytes);
 	if (to == NULL)
 		return json_null();
-	page_missed(to, book, run);
+	page_missed(to, acceptance, run);
 	fclose(to);
 	json_t *ret = bytes == 0 ? json_null() : json_string(text);
 	free(text);
@@ -168,7 +172,7 @@ static void put_figures(json_t *to, const struct case_figures *figures)
 	put_number(to, "queue_bytes_max", figures->queue_bytes, NO_DATA);
 }
 
-static json_t *case_json(const struct book *book, const struct case_run *run)
+static json_t *case_json(const struct acceptance *acceptance, const struct case_run *run)
 {
 	const struct case_figures *figures = &run->figures;
 	char folder[64];
@@ -176,8 +180,8 @@ static json_t *case_json(const struct book *book, const struct case_run *run)
 	json_t *ret = json_pack("{ss ss ss ss ss? so}", "name", run->of->name, "section",
 				section_word(run->of->section), "asks", run->of->asks, "state",
 				states[run->state], "profile", run->of->profile, "reason",
-				text_of(book, run));
-	put_estimate(ret, book, run);
+				text_of(acceptance, run));
+	put_estimate(ret, acceptance, run);
 	if (run->state != CASE_PASS && run->state != CASE_FAIL)
 		return ret;
 	json_object_set_new(ret, "folder", json_string(folder));
@@ -200,40 +204,44 @@ static json_t *list_of(const char *const words[], uint32_t count)
 	return ret;
 }
 
-static json_t *device_json(const struct book *book)
+static json_t *device_json(const struct acceptance *acceptance)
 {
-	const struct fabric_config *fabric = &book->scenario.fabric;
-	const struct facts *facts = &book->facts;
-	return json_pack(
-		"{ss si si si sf si si si sf sI sI sI sI}", "topology", page_topology(book), "nics",
-		facts->nics, "nics_per_host", facts->nics_per_host, "planes", facts->planes,
-		"nic_rate_bps", facts->nic_rate_bps, "t0_count", facts->t0_count, "nics_per_t0",
-		facts->nics_per_t0, "t0_links_up", facts->ups, "share_above_t0", facts->up_share,
-		"nic_delay_ps", (json_int_t)fabric->nic_delay_ps, "trunk_delay_ps",
-		(json_int_t)fabric->trunk_delay_ps, "switch_delay_ps",
-		(json_int_t)fabric->switch_delay_ps, "base_rtt_ps", (json_int_t)facts->base_rtt_ps);
+	const struct fabric_config *fabric = &acceptance->scenario.fabric;
+	const struct fabric_facts *fabric_facts = &acceptance->fabric_facts;
+	return json_pack("{ss si si si sf si si si sf sI sI sI sI}", "topology",
+			 page_topology(acceptance), "nics", fabric_facts->nics, "nics_per_host",
+			 fabric_facts->nics_per_host, "planes", fabric_facts->planes,
+			 "nic_rate_bps", fabric_facts->nic_rate_bps, "t0_count",
+			 fabric_facts->t0_count, "nics_per_t0", fabric_facts->nics_per_t0,
+			 "t0_links_up", fabric_facts->ups, "share_above_t0", fabric_facts->up_share,
+			 "nic_delay_ps", (json_int_t)fabric->nic_delay_ps, "trunk_delay_ps",
+			 (json_int_t)fabric->trunk_delay_ps, "switch_delay_ps",
+			 (json_int_t)fabric->switch_delay_ps, "base_rtt_ps",
+			 (json_int_t)fabric_facts->base_rtt_ps);
 }
 
-static json_t *settings_json(const struct book *book)
+static json_t *settings_json(const struct acceptance *acceptance)
 {
-	const struct facts *facts = &book->facts;
+	const struct fabric_facts *fabric_facts = &acceptance->fabric_facts;
 	return json_pack("{ss sI sI sI ss ss ss si sI sb sb sb ss sb}", "balance",
-			 page_balance(book), "ecn_low_bytes",
-			 (json_int_t)(facts->has_ecn ? facts->ecn_low_bytes : 0), "ecn_high_bytes",
-			 (json_int_t)(facts->has_ecn ? facts->ecn_high_bytes : 0), "queue_bytes",
-			 (json_int_t)facts->queue_bytes, "host", page_host(book), "transport",
-			 facts->is_mrc ? "mrc" : "rc", "cc", book->scenario.transport.cc.name,
-			 "entropy_values", book->scenario.transport.ev_count, "payload_bytes",
-			 (json_int_t)facts->payload_bytes, "ecn", facts->has_ecn, "trimming",
-			 facts->has_trim, "pfc", facts->has_pfc, "tester", page_tester(book),
-			 "gradient_driven", false);
+			 page_balance(acceptance), "ecn_low_bytes",
+			 (json_int_t)(fabric_facts->has_ecn ? fabric_facts->ecn_low_bytes : 0),
+			 "ecn_high_bytes",
+			 (json_int_t)(fabric_facts->has_ecn ? fabric_facts->ecn_high_bytes : 0),
+			 "queue_bytes", (json_int_t)fabric_facts->queue_bytes, "host",
+			 page_host(acceptance), "transport", fabric_facts->is_mrc ? "mrc" : "rc",
+			 "cc", acceptance->scenario.transport.cc.name, "entropy_values",
+			 acceptance->scenario.transport.ev_count, "payload_bytes",
+			 (json_int_t)fabric_facts->payload_bytes, "ecn", fabric_facts->has_ecn,
+			 "trimming", fabric_facts->has_trim, "pfc", fabric_facts->has_pfc, "tester",
+			 page_tester(acceptance), "gradient_driven", false);
 }
 
 // Null, with the reason beside it, where fewer than two permutations have run.
-static void put_repeats(json_t *to, const struct book *book)
+static void put_repeats(json_t *to, const struct acceptance *acceptance)
 {
 	struct page_repeats repeats;
-	if (page_repeats(&repeats, book)) {
+	if (page_repeats(&repeats, acceptance)) {
 		json_object_set_new(to, "repeatability",
 				    json_pack("{si sf sf}", "permutations", repeats.count,
 					      "mean_bps", repeats.mean_bps, "variation",
@@ -245,46 +253,46 @@ static void put_repeats(json_t *to, const struct book *book)
 			    json_string("fewer than two permutations have run"));
 }
 
-static json_t *command_json(const struct book *book)
+static json_t *command_json(const struct acceptance *acceptance)
 {
 	char *text;
 	size_t bytes;
 	FILE *to = open_memstream(&text, &bytes);
 	if (to == NULL)
 		return json_null();
-	page_command(to, book);
+	page_command(to, acceptance);
 	fclose(to);
 	json_t *ret = json_string(text);
 	free(text);
 	return ret;
 }
 
-int page_json(FILE *to, const struct book *book)
+int page_json(FILE *to, const struct acceptance *acceptance)
 {
 	static const char *const ends[] = {"pass", "fail"};
-	int status = book_status(book);
+	int status = acceptance_status(acceptance);
 	json_t *cases = json_array(), *sections = json_array();
 	for (uint32_t i = 0; i < SECTION_COUNT; i++)
 		json_array_append_new(sections,
 				      json_pack("{ss ss ss}", "name", section_word(i), "title",
 						section_title(i), "state",
-						states[state_of(book, i)]));
-	for (uint32_t i = 0; i < book->case_count; i++)
-		json_array_append_new(cases, case_json(book, &book->cases[i]));
-	json_t *all = json_pack("{si ss so ss ss ss sb sb ss so so so so so so so so sf}", "schema",
-				BOOK_SCHEMA, "weft", WEFT_VERSION_TEXT, "command",
-				command_json(book), "name", page_name(book), "scenario",
-				book->scene.path, "with", book->with, "quick", book->is_quick,
-				"partial", !book->is_done, "verdict",
-				status <= EXIT_MISSED ? ends[status] : "not_valid", "verdict_text",
-				verdict_text_json(book), "coverage", coverage_json(book), "device",
-				device_json(book), "settings", settings_json(book), "sets",
-				list_of(book->sets, book->set_count), "faults",
-				list_of(book->faults, book->fault_count), "sections", sections,
-				"cases", cases, "hops_max", cost_hops_max(&book->facts));
+						states[state_of(acceptance, i)]));
+	for (uint32_t i = 0; i < acceptance->case_count; i++)
+		json_array_append_new(cases, case_json(acceptance, &acceptance->cases[i]));
+	json_t *all = json_pack(
+		"{si ss so ss ss ss sb sb ss so so so so so so so so sf}", "schema", BOOK_SCHEMA,
+		"weft", WEFT_VERSION_TEXT, "command", command_json(acceptance), "name",
+		page_name(acceptance), "scenario", acceptance->fabric_file.path, "with",
+		acceptance->with, "quick", acceptance->is_quick, "partial", !acceptance->is_done,
+		"verdict", status <= EXIT_MISSED ? ends[status] : "not_valid", "verdict_text",
+		verdict_text_json(acceptance), "coverage", coverage_json(acceptance), "device",
+		device_json(acceptance), "settings", settings_json(acceptance), "sets",
+		list_of(acceptance->sets, acceptance->set_count), "faults",
+		list_of(acceptance->faults, acceptance->fault_count), "sections", sections, "cases",
+		cases, "hops_max", cost_hops_max(&acceptance->fabric_facts));
 	if (all != NULL) {
-		put_repeats(all, book);
-		json_object_set_new(all, "comparable", json_string(page_comparable(book)));
+		put_repeats(all, acceptance);
+		json_object_set_new(all, "comparable", json_string(page_comparable(acceptance)));
 	}
 	int rc = all == NULL ? -1 : json_dumpf(all, to, JSON_ENSURE_ASCII | JSON_INDENT(1));
 	json_decref(all);
@@ -294,13 +302,14 @@ int page_json(FILE *to, const struct book *book)
 
 // ---------------------------------------------------------------- JUnit
 
-static void say_test(struct junit *junit, const struct book *book, const struct case_run *run)
+static void say_test(struct junit *junit, const struct acceptance *acceptance,
+		     const struct case_run *run)
 {
 	static const enum junit_end junit_ends[] = {
 		[CASE_OPEN] = JUNIT_ERROR,	  [CASE_PASS] = JUNIT_PASSED,
 		[CASE_FAIL] = JUNIT_FAILED,	  [CASE_NOT_VALID] = JUNIT_ERROR,
 		[CASE_NOT_ASKED] = JUNIT_SKIPPED, [CASE_LEFT_OUT] = JUNIT_SKIPPED};
-	json_t *reason = text_of(book, run);
+	json_t *reason = text_of(acceptance, run);
 	const char *why = json_string_value(reason);
 	struct junit_case one = {.suite = section_word(run->of->section),
 				 .name = run->of->name,
@@ -311,34 +320,35 @@ static void say_test(struct junit *junit, const struct book *book, const struct 
 	json_decref(reason);
 }
 
-static void say_suite(struct junit *junit, const struct book *book, enum section section)
+static void say_suite(struct junit *junit, const struct acceptance *acceptance,
+		      enum section section)
 {
 	struct junit_suite suite = {.name = section_word(section),
-				    .failures = count_of(book, section, CASE_FAIL),
-				    .errors = count_of(book, section, CASE_NOT_VALID) +
-					    count_of(book, section, CASE_OPEN),
-				    .skipped = count_of(book, section, CASE_NOT_ASKED) +
-					    count_of(book, section, CASE_LEFT_OUT)};
-	for (uint32_t i = 0; i < book->case_count; i++)
-		if (book->cases[i].of->section == section) {
-			double wall_s = book->cases[i].figures.wall_s;
+				    .failures = count_of(acceptance, section, CASE_FAIL),
+				    .errors = count_of(acceptance, section, CASE_NOT_VALID) +
+					    count_of(acceptance, section, CASE_OPEN),
+				    .skipped = count_of(acceptance, section, CASE_NOT_ASKED) +
+					    count_of(acceptance, section, CASE_LEFT_OUT)};
+	for (uint32_t i = 0; i < acceptance->case_count; i++)
+		if (acceptance->cases[i].of->section == section) {
+			double wall_s = acceptance->cases[i].figures.wall_s;
 			suite.tests++;
 			suite.time_s += isnan(wall_s) ? 0 : wall_s;
 		}
 	junit_suite(junit, &suite);
-	for (uint32_t i = 0; i < book->case_count; i++)
-		if (book->cases[i].of->section == section)
-			say_test(junit, book, &book->cases[i]);
+	for (uint32_t i = 0; i < acceptance->case_count; i++)
+		if (acceptance->cases[i].of->section == section)
+			say_test(junit, acceptance, &acceptance->cases[i]);
 	junit_suite_end(junit);
 }
 
-void page_junit(FILE *to, const struct book *book)
+void page_junit(FILE *to, const struct acceptance *acceptance)
 {
 	struct junit junit;
 	struct junit_origin origin;
-	here(&origin);
+	host_info(&origin);
 	junit_open(&junit, to, &origin);
 	for (uint32_t section = 0; section < SECTION_COUNT; section++)
-		say_suite(&junit, book, section);
+		say_suite(&junit, acceptance, section);
 	junit_close(&junit);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include <weft/core/check.h>
-#include <weft/result/report_visible.h>
+#include <weft/result/report_escape.h>
 
 #include "coverage.h"
 #include "page.h"
@@ -23,65 +23,67 @@ static const char *yes(bool is)
 static void say_row(FILE *to, const char *name, const char *text)
 {
 	fprintf(to, "| %s | ", name);
-	visible_markdown(to, text);
+	escape_markdown(to, text);
 	fputs(" |\n", to);
 }
 
 // What page_missed() says may have names of files and values of the scenario in it.
-static void say_missed(FILE *to, const struct book *book, const struct case_run *run)
+static void say_missed(FILE *to, const struct acceptance *acceptance, const struct case_run *run)
 {
 	char *text = NULL;
 	size_t bytes;
 	FILE *memory = open_memstream(&text, &bytes);
 	check(memory != NULL);
-	page_missed(memory, book, run);
+	page_missed(memory, acceptance, run);
 	check(fclose(memory) == 0);
-	visible_markdown(to, text);
+	escape_markdown(to, text);
 	free(text);
 }
 
-static void say_device(FILE *to, const struct book *book)
+static void say_device(FILE *to, const struct acceptance *acceptance)
 {
-	const struct fabric_config *fabric = &book->scenario.fabric;
-	const struct facts *facts = &book->facts;
+	const struct fabric_config *fabric = &acceptance->scenario.fabric;
+	const struct fabric_facts *fabric_facts = &acceptance->fabric_facts;
 	fprintf(to, "## Device under test\n\n| | |\n|---|---|\n");
-	say_row(to, "scenario", book->scene.path);
-	say_row(to, "topology and cabling", page_topology(book));
-	fprintf(to, "| NICs | %u, %u in a host, %u planes, %.0f Gb/s each in all |\n", facts->nics,
-		facts->nics_per_host, facts->planes, facts->nic_rate_bps / 1e9);
-	if (facts->nics_per_t0 > 0)
+	say_row(to, "scenario", acceptance->fabric_file.path);
+	say_row(to, "topology and cabling", page_topology(acceptance));
+	fprintf(to, "| NICs | %u, %u in a host, %u planes, %.0f Gb/s each in all |\n",
+		fabric_facts->nics, fabric_facts->nics_per_host, fabric_facts->planes,
+		fabric_facts->nic_rate_bps / 1e9);
+	if (fabric_facts->nics_per_t0 > 0)
 		fprintf(to, "| T0 | %u, each with %u NICs and %u links upwards in a plane |\n",
-			facts->t0_count, facts->nics_per_t0, facts->ups);
-	fprintf(to, "| capacity above a T0 | %.4g of that below |\n", facts->up_share);
+			fabric_facts->t0_count, fabric_facts->nics_per_t0, fabric_facts->ups);
+	fprintf(to, "| capacity above a T0 | %.4g of that below |\n", fabric_facts->up_share);
 	fprintf(to, "| delays | NIC cable %.3g us, trunk %.3g us, switch %.3g us |\n",
 		(double)fabric->nic_delay_ps / 1e6, (double)fabric->trunk_delay_ps / 1e6,
 		(double)fabric->switch_delay_ps / 1e6);
-	fprintf(to, "| idle round trip | %.4g us |\n", (double)facts->base_rtt_ps / 1e6);
-	for (uint32_t i = 0; i < book->set_count; i++)
-		say_row(to, "set", book->sets[i]);
-	for (uint32_t i = 0; i < book->fault_count; i++)
-		say_row(to, "fault", book->faults[i]);
+	fprintf(to, "| idle round trip | %.4g us |\n", (double)fabric_facts->base_rtt_ps / 1e6);
+	for (uint32_t i = 0; i < acceptance->set_count; i++)
+		say_row(to, "set", acceptance->sets[i]);
+	for (uint32_t i = 0; i < acceptance->fault_count; i++)
+		say_row(to, "fault", acceptance->faults[i]);
 }
 
-static void say_settings(FILE *to, const struct book *book)
+static void say_settings(FILE *to, const struct acceptance *acceptance)
 {
-	const struct facts *facts = &book->facts;
+	const struct fabric_facts *fabric_facts = &acceptance->fabric_facts;
 	fprintf(to, "\n## Test configuration\n\n| | |\n|---|---|\n");
-	fprintf(to, "| transport | %s |\n", facts->is_mrc ? "MRC" : "RoCEv2 RC");
-	say_row(to, "congestion control", book->scenario.transport.cc.name);
-	fprintf(to, "| entropy values | %u |\n", book->scenario.transport.ev_count);
-	fprintf(to, "| packets | %llu B of payload |\n", (unsigned long long)facts->payload_bytes);
-	say_row(to, "load balancing", page_balance(book));
-	fprintf(to, "| ECN, trimming, PFC | %s, %s, %s |\n", yes(facts->has_ecn),
-		yes(facts->has_trim), yes(facts->has_pfc));
-	if (facts->has_ecn)
+	fprintf(to, "| transport | %s |\n", fabric_facts->is_mrc ? "MRC" : "RoCEv2 RC");
+	say_row(to, "congestion control", acceptance->scenario.transport.cc.name);
+	fprintf(to, "| entropy values | %u |\n", acceptance->scenario.transport.ev_count);
+	fprintf(to, "| packets | %llu B of payload |\n",
+		(unsigned long long)fabric_facts->payload_bytes);
+	say_row(to, "load balancing", page_balance(acceptance));
+	fprintf(to, "| ECN, trimming, PFC | %s, %s, %s |\n", yes(fabric_facts->has_ecn),
+		yes(fabric_facts->has_trim), yes(fabric_facts->has_pfc));
+	if (fabric_facts->has_ecn)
 		fprintf(to, "| marks | from %llu B, of all packets from %llu B on |\n",
-			(unsigned long long)facts->ecn_low_bytes,
-			(unsigned long long)facts->ecn_high_bytes);
+			(unsigned long long)fabric_facts->ecn_low_bytes,
+			(unsigned long long)fabric_facts->ecn_high_bytes);
 	fprintf(to, "| buffers | %llu B of data for a port |\n",
-		(unsigned long long)facts->queue_bytes);
-	say_row(to, "tester", page_tester(book));
-	fprintf(to, "\n## Host configuration\n\n%s.\n", page_host(book));
+		(unsigned long long)fabric_facts->queue_bytes);
+	say_row(to, "tester", page_tester(acceptance));
+	fprintf(to, "\n## Host configuration\n\n%s.\n", page_host(acceptance));
 }
 
 static void cell(FILE *to, double value, double unit)
@@ -92,7 +94,7 @@ static void cell(FILE *to, double value, double unit)
 		fprintf(to, fabs(value / unit) < 9999.5 ? " %.4g |" : " %.0f |", value / unit);
 }
 
-static void say_case(FILE *to, const struct book *book, const struct case_run *run)
+static void say_case(FILE *to, const struct acceptance *acceptance, const struct case_run *run)
 {
 	const struct case_figures *figures = &run->figures;
 	bool has_figures = page_has_figures(run);
@@ -110,17 +112,18 @@ static void say_case(FILE *to, const struct book *book, const struct case_run *r
 		fputs(" | | | | | | |", to);
 	}
 	fputc(' ', to);
-	say_missed(to, book, run);
+	say_missed(to, acceptance, run);
 	fputs(" |\n", to);
 }
 
 // ---------------------------------------------------------------- what a section has beside
 
-static bool has_measure(const struct book *book, enum section section, uint32_t measure)
+static bool has_measure(const struct acceptance *acceptance, enum section section, uint32_t measure)
 {
-	for (uint32_t i = 0; i < book->case_count; i++)
-		if (book->cases[i].of->section == section && page_has_figures(&book->cases[i]) &&
-		    !isnan(book->cases[i].figures.more[measure]))
+	for (uint32_t i = 0; i < acceptance->case_count; i++)
+		if (acceptance->cases[i].of->section == section &&
+		    page_has_figures(&acceptance->cases[i]) &&
+		    !isnan(acceptance->cases[i].figures.more[measure]))
 			return measure_is_of(&measures[measure], section);
 	return false;
 }
@@ -144,17 +147,17 @@ static double unit_of(const struct measure *measure, const char **ret_shown)
 }
 
 // A table of the figures that any of its cases has.
-static void say_measures(FILE *to, const struct book *book, enum section section)
+static void say_measures(FILE *to, const struct acceptance *acceptance, enum section section)
 {
 	const char *shown;
 	uint32_t columns = 0;
 	for (uint32_t i = 0; i < MEASURE_COUNT; i++)
-		columns += has_measure(book, section, i);
+		columns += has_measure(acceptance, section, i);
 	if (columns == 0)
 		return;
 	fprintf(to, "\n| case |");
 	for (uint32_t i = 0; i < MEASURE_COUNT; i++)
-		if (has_measure(book, section, i)) {
+		if (has_measure(acceptance, section, i)) {
 			unit_of(&measures[i], &shown);
 			fprintf(to, " %s%s |", measures[i].name, shown);
 		}
@@ -162,24 +165,24 @@ static void say_measures(FILE *to, const struct book *book, enum section section
 	for (uint32_t i = 0; i < columns; i++)
 		fputs("---|", to);
 	fputc('\n', to);
-	for (uint32_t c = 0; c < book->case_count; c++) {
-		const struct case_run *run = &book->cases[c];
+	for (uint32_t c = 0; c < acceptance->case_count; c++) {
+		const struct case_run *run = &acceptance->cases[c];
 		if (run->of->section != section || !page_has_figures(run))
 			continue;
 		fprintf(to, "| %s |", run->of->name);
 		for (uint32_t i = 0; i < MEASURE_COUNT; i++)
-			if (has_measure(book, section, i))
+			if (has_measure(acceptance, section, i))
 				cell(to, run->figures.more[i], unit_of(&measures[i], &shown));
 		fputc('\n', to);
 	}
 }
 
 // Conditions that a figure of a collective is nothing without.
-static void say_collectives(FILE *to, const struct book *book, enum section section)
+static void say_collectives(FILE *to, const struct acceptance *acceptance, enum section section)
 {
 	bool is_first = true;
-	for (uint32_t i = 0; i < book->case_count; i++) {
-		const struct case_run *run = &book->cases[i];
+	for (uint32_t i = 0; i < acceptance->case_count; i++) {
+		const struct case_run *run = &acceptance->cases[i];
 		if (run->of->section != section || run->asked.kind == NULL ||
 		    !page_has_figures(run))
 			continue;
@@ -191,7 +194,7 @@ static void say_collectives(FILE *to, const struct book *book, enum section sect
 		is_first = false;
 		fprintf(to, "| %s | %s | %llu | %s | ", run->of->name, run->asked.kind,
 			(unsigned long long)run->asked.bytes, run->asked.algorithm);
-		visible_markdown(to, page_balance(book));
+		escape_markdown(to, page_balance(acceptance));
 		fputs(" |", to);
 		cell(to, run->figures.busbw_bps / run->figures.nic_rate_bps, 1);
 		cell(to, page_jct_ratio(run), 1);
@@ -200,36 +203,36 @@ static void say_collectives(FILE *to, const struct book *book, enum section sect
 	}
 }
 
-static void say_section(FILE *to, const struct book *book, enum section section)
+static void say_section(FILE *to, const struct acceptance *acceptance, enum section section)
 {
 	fprintf(to, "\n## %d. %s\n\n", section + 1, section_title(section));
 	fprintf(to,
 		"| case | asks | verdict | goodput Gb/s | busbw GB/s | FCT p50 us | p99 us | "
 		"marked %% | trimmed %% | retransmitted %% | |\n"
 		"|---|---|---|---|---|---|---|---|---|---|---|\n");
-	for (uint32_t i = 0; i < book->case_count; i++)
-		if (book->cases[i].of->section == section)
-			say_case(to, book, &book->cases[i]);
-	say_collectives(to, book, section);
-	say_measures(to, book, section);
+	for (uint32_t i = 0; i < acceptance->case_count; i++)
+		if (acceptance->cases[i].of->section == section)
+			say_case(to, acceptance, &acceptance->cases[i]);
+	say_collectives(to, acceptance, section);
+	say_measures(to, acceptance, section);
 }
 
 // ---------------------------------------------------------------- over cases
 
-static void say_anomalies(FILE *to, const struct book *book)
+static void say_anomalies(FILE *to, const struct acceptance *acceptance)
 {
 	bool is_any = false;
 	fprintf(to, "\n## Anomalies\n\n");
-	for (uint32_t i = 0; i < book->case_count; i++) {
-		const struct case_run *run = &book->cases[i];
+	for (uint32_t i = 0; i < acceptance->case_count; i++) {
+		const struct case_run *run = &acceptance->cases[i];
 		if (run->state != CASE_FAIL && run->state != CASE_NOT_VALID)
 			continue;
 		is_any = true;
 		fprintf(to, "- %s, %s: ", section_word(run->of->section), run->of->name);
-		say_missed(to, book, run);
+		say_missed(to, acceptance, run);
 		if (run->figures.culprit[0] != '\0') {
 			fputs("; look at ", to);
-			visible_markdown(to, run->figures.culprit);
+			escape_markdown(to, run->figures.culprit);
 		}
 		fputc('\n', to);
 	}
@@ -238,27 +241,27 @@ static void say_anomalies(FILE *to, const struct book *book)
 }
 
 // Cases without a verdict, and why.
-static void say_coverage(FILE *to, const struct book *book)
+static void say_coverage(FILE *to, const struct acceptance *acceptance)
 {
-	fprintf(to, "\n## Coverage\n\n%u of %u cases have a verdict.\n", coverage_count(book),
-		book->case_count);
-	for (uint32_t i = 0; i < book->case_count; i++) {
-		const struct case_run *run = &book->cases[i];
+	fprintf(to, "\n## Coverage\n\n%u of %u cases have a verdict.\n", coverage_count(acceptance),
+		acceptance->case_count);
+	for (uint32_t i = 0; i < acceptance->case_count; i++) {
+		const struct case_run *run = &acceptance->cases[i];
 		if (page_has_figures(run))
 			continue;
 		fprintf(to, "\n- %s, %s: %s%s", section_word(run->of->section), run->of->name,
 			case_word(run->state), run->state == CASE_OPEN ? "" : ": ");
-		say_missed(to, book, run);
+		say_missed(to, acceptance, run);
 	}
 	fputc('\n', to);
 }
 
-bool page_repeats(struct page_repeats *ret, const struct book *book)
+bool page_repeats(struct page_repeats *ret, const struct acceptance *acceptance)
 {
 	double sum = 0, squares = 0;
 	uint32_t count = 0;
-	for (uint32_t i = 0; i < book->case_count; i++) {
-		const struct case_run *run = &book->cases[i];
+	for (uint32_t i = 0; i < acceptance->case_count; i++) {
+		const struct case_run *run = &acceptance->cases[i];
 		if (strncmp(run->of->name, "permutation-", 12) != 0 ||
 		    (run->state != CASE_PASS && run->state != CASE_FAIL))
 			continue;
@@ -273,11 +276,11 @@ bool page_repeats(struct page_repeats *ret, const struct book *book)
 	return true;
 }
 
-static void say_repeats(FILE *to, const struct book *book)
+static void say_repeats(FILE *to, const struct acceptance *acceptance)
 {
 	struct page_repeats repeats;
 	fprintf(to, "\n## Repeatability\n\n");
-	if (!page_repeats(&repeats, book)) {
+	if (!page_repeats(&repeats, acceptance)) {
 		fprintf(to, "Unavailable: fewer than two permutations have run.\n");
 		return;
 	}
@@ -285,8 +288,8 @@ static void say_repeats(FILE *to, const struct book *book)
 		"Goodput of %u permutations: mean %.5g Gb/s per NIC, coefficient of variation %.3g "
 		"%%. The same scenario, seed and commit always give the same digest.\n",
 		repeats.count, repeats.mean_bps / 1e9, repeats.variation * 100);
-	for (uint32_t i = 0; i < book->case_count; i++) {
-		const struct case_run *run = &book->cases[i];
+	for (uint32_t i = 0; i < acceptance->case_count; i++) {
+		const struct case_run *run = &acceptance->cases[i];
 		if (page_has_figures(run) && run->figures.samples.count > 0)
 			fprintf(to,
 				"\n- %s: %u samples of its goodput, coefficient of variation %.3g "
@@ -297,25 +300,25 @@ static void say_repeats(FILE *to, const struct book *book)
 	fputc('\n', to);
 }
 
-static void say_comparable(FILE *to, const struct book *book)
+static void say_comparable(FILE *to, const struct acceptance *acceptance)
 {
 	fprintf(to, "\n## Comparability\n\nOnly with books of the same: %s.\n",
-		page_comparable(book));
+		page_comparable(acceptance));
 }
 
-void page_text(FILE *to, const struct book *book)
+void page_text(FILE *to, const struct acceptance *acceptance)
 {
 	fputs("# Validation of a fabric: ", to);
-	visible_markdown(to, page_name(book));
+	escape_markdown(to, page_name(acceptance));
 	fputs("\n\n**", to);
-	page_verdict(to, book);
-	fprintf(to, "**%s. %s.\n\n", book->is_done ? "" : " so far: this report is partial",
+	page_verdict(to, acceptance);
+	fprintf(to, "**%s. %s.\n\n", acceptance->is_done ? "" : " so far: this report is partial",
 		WEFT_VERSION_TEXT);
 	fprintf(to,
 		"The verdict is that of acceptance profiles, not of the BMWG draft whose "
 		"categories these are: that one measures only.\n\n");
-	say_device(to, book);
-	say_settings(to, book);
+	say_device(to, acceptance);
+	say_settings(to, acceptance);
 	fprintf(to,
 		"\nGoodput of a case is that of its last window with an expectation, such as after "
 		"a "
@@ -323,9 +326,9 @@ void page_text(FILE *to, const struct book *book)
 		"figure; "
 		"book.json says why.\n");
 	for (uint32_t i = 0; i < SECTION_COUNT; i++)
-		say_section(to, book, i);
-	say_coverage(to, book);
-	say_anomalies(to, book);
-	say_repeats(to, book);
-	say_comparable(to, book);
+		say_section(to, acceptance, i);
+	say_coverage(to, acceptance);
+	say_anomalies(to, acceptance);
+	say_repeats(to, acceptance);
+	say_comparable(to, acceptance);
 }

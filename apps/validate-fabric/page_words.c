@@ -9,18 +9,19 @@
 #include "page.h"
 
 // What the file is called: the scenario's own name was replaced by that of the fabric's.
-const char *page_name(const struct book *book)
+const char *page_name(const struct acceptance *acceptance)
 {
-	static char text[BOOK_PATH_BYTES];
-	const char *slash = strrchr(book->scene.path, '/');
-	snprintf(text, sizeof(text), "%s", slash == NULL ? book->scene.path : slash + 1);
+	static char text[ACCEPTANCE_PATH_BYTES];
+	const char *slash = strrchr(acceptance->fabric_file.path, '/');
+	snprintf(text, sizeof(text), "%s",
+		 slash == NULL ? acceptance->fabric_file.path : slash + 1);
 	char *dot = strrchr(text, '.');
 	if (dot != NULL && dot != text)
 		*dot = '\0';
 	return text;
 }
 
-const char *page_topology(const struct book *book)
+const char *page_topology(const struct acceptance *acceptance)
 {
 	static const char *const kinds[] = {
 		[TOPOLOGY_CLOS] = "the draft's topology A, a two-tier Clos (leaf and spine)",
@@ -31,15 +32,15 @@ const char *page_topology(const struct book *book)
 		[TOPOLOGY_FILE] = "the tree of a file, not one of the draft's topologies as such",
 		[TOPOLOGY_GRAPH] = "a graph as listed, not one of the draft's topologies as such"};
 	static char text[256];
-	const struct facts *facts = &book->facts;
+	const struct fabric_facts *fabric_facts = &acceptance->fabric_facts;
 	snprintf(text, sizeof(text),
 		 "%s, %u times (planes): each NIC has one cable into each plane; weft topology "
 		 "draws all cables",
-		 kinds[book->scenario.fabric.kind], facts->planes);
+		 kinds[acceptance->scenario.fabric.kind], fabric_facts->planes);
 	return text;
 }
 
-const char *page_balance(const struct book *book)
+const char *page_balance(const struct acceptance *acceptance)
 {
 	static const char *const paths[] = {
 		[PATH_ROTATE] = "rotate",	    [PATH_MRC] = "mrc",
@@ -52,59 +53,59 @@ const char *page_balance(const struct book *book)
 					     [FABRIC_SPRAY_ADAPTIVE] = "adaptive",
 					     [FABRIC_SPRAY_FLOWLET] = "flowlet"};
 	static char text[128];
-	const struct fabric_config *fabric = &book->scenario.fabric;
+	const struct fabric_config *fabric = &acceptance->scenario.fabric;
 	snprintf(text, sizeof(text), "senders %s over %u values, switches %s (%s)",
-		 book->facts.is_mrc ? paths[book->facts.path] : "single",
-		 book->facts.is_mrc ? book->scenario.transport.ev_count : 1, sprays[fabric->spray],
-		 fabric->forwarding == FABRIC_USID ? "usid" : "ecmp");
+		 acceptance->fabric_facts.is_mrc ? paths[acceptance->fabric_facts.path] : "single",
+		 acceptance->fabric_facts.is_mrc ? acceptance->scenario.transport.ev_count : 1,
+		 sprays[fabric->spray], fabric->forwarding == FABRIC_USID ? "usid" : "ecmp");
 	return text;
 }
 
-const char *page_host(const struct book *book)
+const char *page_host(const struct acceptance *acceptance)
 {
 	static char text[320];
-	const struct facts *facts = &book->facts;
+	const struct fabric_facts *fabric_facts = &acceptance->fabric_facts;
 	char scaleup[64] = "no scale-up domain";
-	if (facts->scaleup_bps > 0)
+	if (fabric_facts->scaleup_bps > 0)
 		snprintf(scaleup, sizeof(scaleup), "a scale-up domain of %.0f GB/s for each GPU",
-			 facts->scaleup_bps / 8e9);
+			 fabric_facts->scaleup_bps / 8e9);
 	snprintf(text, sizeof(text),
 		 "%u GPUs with a NIC each, %s, which is no part of what is measured; %u QP%s for a "
 		 "connection; collectives by weft itself: the algorithm of a row is what ran; no "
 		 "time of drivers, PCIe or memory",
-		 facts->nics_per_host, scaleup, book->scenario.qps_per_connection,
-		 book->scenario.qps_per_connection == 1 ? "" : "s");
+		 fabric_facts->nics_per_host, scaleup, acceptance->scenario.qps_per_connection,
+		 acceptance->scenario.qps_per_connection == 1 ? "" : "s");
 	return text;
 }
 
-const char *page_tester(const struct book *book)
+const char *page_tester(const struct acceptance *acceptance)
 {
 	static char text[320];
 	snprintf(text, sizeof(text),
 		 "weft %s: %s. Barriers: those that a ring's data are, no others. Driven by a "
 		 "schedule of messages, not by gradients of a GPU. Stragglers: modelled where a "
 		 "fault says so, else none",
-		 book->with,
-		 strcmp(book->with, "sim") == 0 ? "virtual time, packets without bytes"
-			 : book->ports != NULL
+		 acceptance->with,
+		 strcmp(acceptance->with, "sim") == 0 ? "virtual time, packets without bytes"
+			 : acceptance->ports != NULL
 			 ? "paced time, real frames through the ports that the command names"
-			 : book->facts.has_pfc
+			 : acceptance->fabric_facts.has_pfc
 			 ? "paced time, packets without bytes, as pauses have none"
 			 : "paced time, real frames in memory");
 	return text;
 }
 
-const char *page_comparable(const struct book *book)
+const char *page_comparable(const struct acceptance *acceptance)
 {
 	static char text[512];
-	const struct facts *facts = &book->facts;
+	const struct fabric_facts *fabric_facts = &acceptance->fabric_facts;
 	snprintf(text, sizeof(text),
 		 "N (%u NICs), placement (hosts in order, spread where there is room), B_acc (%.0f "
 		 "Gb/s), over-subscription (%.3g : 1), collective and S (as each case has them), "
 		 "transport (%s, %s), load balancing (%s), book (%s)",
-		 facts->nics, facts->nic_rate_bps / 1e9, 1 / facts->up_share,
-		 facts->is_mrc ? "mrc" : "rc", book->scenario.transport.cc.name, page_balance(book),
-		 book->is_quick ? "quick" : "whole");
+		 fabric_facts->nics, fabric_facts->nic_rate_bps / 1e9, 1 / fabric_facts->up_share,
+		 fabric_facts->is_mrc ? "mrc" : "rc", acceptance->scenario.transport.cc.name,
+		 page_balance(acceptance), acceptance->is_quick ? "quick" : "whole");
 	return text;
 }
 

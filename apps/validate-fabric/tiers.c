@@ -6,34 +6,35 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "facts.h"
+#include "fabric_facts.h"
 
-uint32_t facts_nic(const struct facts *facts, uint32_t t0, uint32_t index)
+uint32_t fabric_facts_nic(const struct fabric_facts *fabric_facts, uint32_t t0, uint32_t index)
 {
-	for (uint32_t nic = 0; nic < facts->nics; nic++)
-		if (topology_switch(facts->topology, nic) == facts->t0[t0] && index-- == 0)
+	for (uint32_t nic = 0; nic < fabric_facts->nics; nic++)
+		if (topology_switch(fabric_facts->topology, nic) == fabric_facts->t0[t0] &&
+		    index-- == 0)
 			return nic;
 	return NIC_NONE;
 }
 
 // T0s in the order of their first NICs.
-static void find_t0s(struct facts *facts)
+static void find_t0s(struct fabric_facts *fabric_facts)
 {
-	const struct topology *topology = facts->topology;
+	const struct topology *topology = fabric_facts->topology;
 	uint32_t switches = topology->switch_count / topology->planes;
 	for (uint32_t at = 0; at < switches; at++) {
 		const struct switch_plan *plan = &topology->switches[at];
 		bool has_nics = plan->up_ports < plan->port_count && plan->tier == 0;
-		if (has_nics && facts->t0_count < FACTS_T0_MAX)
-			facts->t0[facts->t0_count] = at;
-		facts->t0_count += has_nics;
+		if (has_nics && fabric_facts->t0_count < FABRIC_FACTS_T0_MAX)
+			fabric_facts->t0[fabric_facts->t0_count] = at;
+		fabric_facts->t0_count += has_nics;
 	}
 	uint32_t own = topology_switch(topology, 0);
-	for (uint32_t nic = 0; nic < facts->nics; nic++) {
+	for (uint32_t nic = 0; nic < fabric_facts->nics; nic++) {
 		if (topology_switch(topology, nic) != own)
 			continue;
-		if (facts->nics_per_t0++ == 1)
-			facts->near = nic;
+		if (fabric_facts->nics_per_t0++ == 1)
+			fabric_facts->near = nic;
 	}
 }
 
@@ -43,19 +44,21 @@ static uint64_t rate_at(const struct topology *topology, uint32_t at, uint32_t p
 		.rate_bps;
 }
 
-static void find_links_up(struct facts *facts)
+static void find_links_up(struct fabric_facts *fabric_facts)
 {
-	const struct topology *topology = facts->topology;
+	const struct topology *topology = fabric_facts->topology;
 	uint32_t at = topology_switch(topology, 0);
 	const struct switch_plan *plan = &topology->switches[at];
-	double below = (double)facts->nics_per_t0 * (double)facts->fabric->link_rate_bps, above = 0;
+	double below = (double)fabric_facts->nics_per_t0 *
+		(double)fabric_facts->fabric->link_rate_bps,
+	       above = 0;
 	for (uint32_t i = 0; i < plan->up_ports; i++)
 		above += (double)rate_at(topology, at, plan->up_first + i);
-	facts->ups = plan->up_ports;
-	facts->up_share = above < below ? above / below : 1;
+	fabric_facts->ups = plan->up_ports;
+	fabric_facts->up_share = above < below ? above / below : 1;
 	if (plan->up_ports > 0)
-		facts->trunk_share = (double)rate_at(topology, at, plan->up_first) /
-			(double)facts->fabric->link_rate_bps;
+		fabric_facts->trunk_share = (double)rate_at(topology, at, plan->up_first) /
+			(double)fabric_facts->fabric->link_rate_bps;
 }
 
 // Whether each tier of a tree has as much above it as below.
@@ -82,112 +85,122 @@ static bool is_full(const struct topology *topology)
 
 // ---------------------------------------------------------------- who is far away
 
-static bool is_taken(const struct facts *facts, uint32_t nic)
+static bool is_taken(const struct fabric_facts *fabric_facts, uint32_t nic)
 {
-	for (uint32_t i = 0; i < facts->drill_count; i++)
-		if (facts->drills[i].to == nic)
+	for (uint32_t i = 0; i < fabric_facts->drill_count; i++)
+		if (fabric_facts->drills[i].to == nic)
 			return true;
 	return false;
 }
 
 // The next NIC from the other half on that no drill goes to and that is `links` away.
-static uint32_t partner_of(const struct facts *facts, uint32_t from, uint32_t links)
+static uint32_t partner_of(const struct fabric_facts *fabric_facts, uint32_t from, uint32_t links)
 {
-	for (uint32_t i = 0; i < facts->nics; i++) {
-		uint32_t to = (uint32_t)(((uint64_t)from + facts->nics / 2 + i) % facts->nics);
-		if (topology_links(facts->topology, facts->fabric, from, to) == links &&
-		    !is_taken(facts, to))
+	for (uint32_t i = 0; i < fabric_facts->nics; i++) {
+		uint32_t to = (uint32_t)(((uint64_t)from + fabric_facts->nics / 2 + i) %
+					 fabric_facts->nics);
+		if (topology_links(fabric_facts->topology, fabric_facts->fabric, from, to) ==
+			    links &&
+		    !is_taken(fabric_facts, to))
 			return to;
 	}
 	return NIC_NONE;
 }
 
 // Links to who is farthest from NIC 0; 0: all are below its T0.
-static uint32_t farthest(const struct facts *facts)
+static uint32_t farthest(const struct fabric_facts *fabric_facts)
 {
-	uint32_t links = facts->topology->links_max;
-	while (links > 2 && partner_of(facts, 0, links) == NIC_NONE)
+	uint32_t links = fabric_facts->topology->links_max;
+	while (links > 2 && partner_of(fabric_facts, 0, links) == NIC_NONE)
 		links--;
 	return links > 2 ? links : 0;
 }
 
 // As many as the links upwards carry.
-static int find_drills(struct facts *facts)
+static int find_drills(struct fabric_facts *fabric_facts)
 {
-	uint32_t links = farthest(facts), own = topology_switch(facts->topology, 0);
-	double carried = facts->nics_per_t0 * facts->up_share;
+	uint32_t links = farthest(fabric_facts), own = topology_switch(fabric_facts->topology, 0);
+	double carried = fabric_facts->nics_per_t0 * fabric_facts->up_share;
 	uint32_t most = carried < 1 ? 1 : carried < DRILL_FLOWS ? (uint32_t)carried : DRILL_FLOWS;
-	facts->far = facts->nics / 2;
-	for (uint32_t nic = 0; links > 0 && nic < facts->nics && facts->drill_count < most; nic++) {
-		uint32_t to = topology_switch(facts->topology, nic) == own
-			? partner_of(facts, nic, links)
+	fabric_facts->far = fabric_facts->nics / 2;
+	for (uint32_t nic = 0;
+	     links > 0 && nic < fabric_facts->nics && fabric_facts->drill_count < most; nic++) {
+		uint32_t to = topology_switch(fabric_facts->topology, nic) == own
+			? partner_of(fabric_facts, nic, links)
 			: NIC_NONE;
 		if (to != NIC_NONE)
-			facts->drills[facts->drill_count++] = (struct pair){nic, to};
+			fabric_facts->drills[fabric_facts->drill_count++] = (struct pair){nic, to};
 	}
-	if (facts->drill_count == 0)
+	if (fabric_facts->drill_count == 0)
 		return 0;
-	facts->far = facts->drills[0].to;
-	return carry(&facts->drilled, facts, facts->drills, facts->drill_count, 1);
+	fabric_facts->far = fabric_facts->drills[0].to;
+	return carry(&fabric_facts->drilled, fabric_facts, fabric_facts->drills,
+		     fabric_facts->drill_count, 1);
 }
 
 // ---------------------------------------------------------------- what breaks
 
-static void name_switch(const struct facts *facts, uint32_t at, char ret[NODE_NAME_BYTES])
+static void name_switch(const struct fabric_facts *fabric_facts, uint32_t at,
+			char ret[NODE_NAME_BYTES])
 {
-	if (facts->topology->names != NULL)
-		snprintf(ret, NODE_NAME_BYTES, "%s", facts->topology->names[at]);
+	if (fabric_facts->topology->names != NULL)
+		snprintf(ret, NODE_NAME_BYTES, "%s", fabric_facts->topology->names[at]);
 	else
-		topology_name(facts->fabric, at, ret);
+		topology_name(fabric_facts->fabric, at, ret);
 }
 
 // A switch: by its tier and number, or by its name.
-static void place_of(const struct facts *facts, uint32_t at, char ret[FACTS_PLACE_BYTES])
+static void place_of(const struct fabric_facts *fabric_facts, uint32_t at,
+		     char ret[FABRIC_FACTS_PLACE_BYTES])
 {
-	const struct switch_plan *plan = &facts->topology->switches[at];
+	const struct switch_plan *plan = &fabric_facts->topology->switches[at];
 	char name[NODE_NAME_BYTES];
-	if (topology_has_names(facts->topology->kind)) {
-		name_switch(facts, at, name);
-		snprintf(ret, FACTS_PLACE_BYTES, "{node: \"%s\", plane: 0}", name);
+	if (topology_has_names(fabric_facts->topology->kind)) {
+		name_switch(fabric_facts, at, name);
+		snprintf(ret, FABRIC_FACTS_PLACE_BYTES, "{node: \"%s\", plane: 0}", name);
 	} else {
-		snprintf(ret, FACTS_PLACE_BYTES, "{t%u: %u, plane: 0}", plan->tier, plan->index);
+		snprintf(ret, FABRIC_FACTS_PLACE_BYTES, "{t%u: %u, plane: 0}", plan->tier,
+			 plan->index);
 	}
 }
 
-static void find_places(struct facts *facts)
+static void find_places(struct fabric_facts *fabric_facts)
 {
-	const struct topology *topology = facts->topology;
+	const struct topology *topology = fabric_facts->topology;
 	uint16_t ports[MACHINE_PORTS_MAX];
 	uint32_t at = topology_switch(topology, 0), same = 0;
-	uint32_t count = topology_ports(topology, at, facts->far, ports);
+	uint32_t count = topology_ports(topology, at, fabric_facts->far, ports);
 	uint32_t next = topology_behind(topology, at, ports[0]);
 	for (uint32_t i = 0; i < count; i++)
 		same += topology_behind(topology, at, ports[i]) == next;
 	next -= topology->hosts;
-	place_of(facts, at, facts->t0_at);
-	place_of(facts, next, facts->next_at);
-	facts->next_lost = (double)same / count;
+	place_of(fabric_facts, at, fabric_facts->t0_at);
+	place_of(fabric_facts, next, fabric_facts->next_at);
+	fabric_facts->next_lost = (double)same / count;
 	if (!topology_has_names(topology->kind)) {
-		facts->trunk_lost = 1.0 / count;
-		snprintf(facts->trunk_at, sizeof(facts->trunk_at), "{t0: %u, up: %u, plane: 0}",
-			 topology->switches[at].index, ports[0] - topology->switches[at].up_first);
+		fabric_facts->trunk_lost = 1.0 / count;
+		snprintf(fabric_facts->trunk_at, sizeof(fabric_facts->trunk_at),
+			 "{t0: %u, up: %u, plane: 0}", topology->switches[at].index,
+			 ports[0] - topology->switches[at].up_first);
 		return;
 	}
 	char a[NODE_NAME_BYTES], b[NODE_NAME_BYTES];
-	name_switch(facts, at, a);
-	name_switch(facts, next, b);
-	facts->trunk_lost = facts->next_lost; // all links between the two have one name
-	snprintf(facts->trunk_at, sizeof(facts->trunk_at), "{link: \"%s-%s\", plane: 0}", a, b);
+	name_switch(fabric_facts, at, a);
+	name_switch(fabric_facts, next, b);
+	fabric_facts->trunk_lost =
+		fabric_facts->next_lost; // all links between the two have one name
+	snprintf(fabric_facts->trunk_at, sizeof(fabric_facts->trunk_at),
+		 "{link: \"%s-%s\", plane: 0}", a, b);
 }
 
-int tiers_of(struct facts *facts)
+int tiers_of(struct fabric_facts *fabric_facts)
 {
-	facts->near = NIC_NONE;
-	find_t0s(facts);
-	find_links_up(facts);
-	facts->is_full = is_full(facts->topology);
-	int rc = find_drills(facts);
-	if (rc == 0 && facts->drill_count > 0)
-		find_places(facts);
+	fabric_facts->near = NIC_NONE;
+	find_t0s(fabric_facts);
+	find_links_up(fabric_facts);
+	fabric_facts->is_full = is_full(fabric_facts->topology);
+	int rc = find_drills(fabric_facts);
+	if (rc == 0 && fabric_facts->drill_count > 0)
+		find_places(fabric_facts);
 	return rc;
 }

@@ -82,7 +82,7 @@ static ps_t waiting_run(void *self, const struct inbox *in, ps_t until, struct o
 // All NICs are at the first switch.
 static void watch_switch(struct trial *trial)
 {
-	struct world *world = &trial->stage.world;
+	struct world *world = &trial->world_instance.world;
 	struct machine *machine = &world->machines[world->topology.hosts];
 	check(!machine->is_host);
 	waiting = (struct waiting){.machine = *machine};
@@ -97,7 +97,7 @@ static int measure_queue(const char *text, double *ret, struct refusal *refusal)
 	int rc = trial_until(&trial, text, sets, refusal);
 	if (rc < 0)
 		return rc;
-	double bdp = (double)trial.stage.world.topology.base_rtt_ps / 8e12 * LINE_BPS;
+	double bdp = (double)trial.world_instance.world.topology.base_rtt_ps / 8e12 * LINE_BPS;
 	*ret = waiting.integral_ps / (double)(UNTIL_PS - FROM_PS) * PACKET / bdp;
 	trial_end(&trial);
 	return 0;

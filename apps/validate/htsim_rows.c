@@ -168,7 +168,7 @@ static ps_t quantile(const ps_t *sorted, uint32_t count, uint32_t percent)
 
 void htsim_figures_of(const struct trial *trial, const ps_t *times, double *ret)
 {
-	uint32_t flows = trial->stage.world.flow_count;
+	uint32_t flows = trial->world_instance.world.flow_count;
 	const struct transport_counters *transport = &trial->outcome->transport;
 	ret[HTSIM_P50] = (double)quantile(times, flows, 50) / 1e6;
 	ret[HTSIM_P99] = (double)quantile(times, flows, 99) / 1e6;
@@ -199,7 +199,7 @@ static int run_once(const struct htsim_world *of, const char *matrix, uint32_t s
 	int rc = trial_run(&trial, text, sets, matrix, refusal);
 	if (rc < 0)
 		return rc;
-	ps_t *times = calloc(trial.stage.world.flow_count, sizeof(*times));
+	ps_t *times = calloc(trial.world_instance.world.flow_count, sizeof(*times));
 	if (times == NULL) {
 		rc = refuse(refusal, -ENOMEM, "no memory for the times of flows");
 	} else {

@@ -73,12 +73,12 @@ static int run_seed(const struct larger *larger, uint32_t seed, double ret[FIGUR
 	int rc = trial_run(&trial, text, sets, NULL, refusal);
 	if (rc < 0)
 		return rc;
-	check(trial.stage.world.flow_count <= FLOWS_MAX);
+	check(trial.world_instance.world.flow_count <= FLOWS_MAX);
 	trial_flow_times(&trial, times);
 	htsim_figures_of(&trial, times, ret);
 	ret[MEAN] = 0;
-	for (uint32_t i = 0; i < trial.stage.world.flow_count; i++)
-		ret[MEAN] += (double)times[i] / 1e6 / trial.stage.world.flow_count;
+	for (uint32_t i = 0; i < trial.world_instance.world.flow_count; i++)
+		ret[MEAN] += (double)times[i] / 1e6 / trial.world_instance.world.flow_count;
 	trial_end(&trial);
 	return 0;
 }

@@ -147,7 +147,7 @@ static ps_t count_run(void *self, const struct inbox *in, ps_t until, struct out
 // Puts a counter around both leaves, which come first among the switches.
 static void watch_leaves(struct trial *trial)
 {
-	struct world *world = &trial->stage.world;
+	struct world *world = &trial->world_instance.world;
 	for (uint32_t i = 0; i < 2; i++) {
 		struct machine *machine = &world->machines[world->topology.hosts + i];
 		check(!machine->is_host && machine->port_count <= 2 * LINKS_MAX);
@@ -160,7 +160,7 @@ static void watch_leaves(struct trial *trial)
 // Packets on the fullest of the links that lead up from `leaf`.
 static uint32_t fullest_up(const struct trial *trial, uint32_t leaf)
 {
-	const struct world *world = &trial->stage.world;
+	const struct world *world = &trial->world_instance.world;
 	uint32_t most = 0, hosts = world->topology.hosts;
 	for (uint32_t i = 0; i < world->cable_count; i++) {
 		const struct cable_plan *cable = &world->cables[i];

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <weft/result/report_visible.h>
+#include <weft/result/report_escape.h>
 
 #include "help.h"
 #include "validate.h"
@@ -22,7 +22,7 @@
 
 static int bad_input(const char *text, const char *value)
 {
-	char *shown = visible_text(value);
+	char *shown = escape_text(value);
 	fprintf(stderr, "weft validate: %s `%s`; see weft validate --help\n", text, shown);
 	free(shown);
 	return EXIT_BAD_INPUT;

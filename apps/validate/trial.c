@@ -19,13 +19,14 @@ static int run(struct trial *trial, const char *text, const char *const *sets, c
 	if (rc < 0)
 		return rc;
 	size_t bytes = workload == NULL ? 0 : strlen(workload);
-	rc = stage_build(&trial->stage, &trial->scenario, workload, bytes, &options, refusal);
+	rc = world_instance_build(&trial->world_instance, &trial->scenario, workload, bytes,
+				  &options, refusal);
 	if (rc < 0)
 		return rc;
 	if (trial->before != NULL)
 		trial->before(trial);
-	sim_run(trial->stage.sim, &trial->run);
-	trial->outcome = trial->stage.world.outcome;
+	sim_run(trial->world_instance.sim, &trial->run);
+	trial->outcome = trial->world_instance.world.outcome;
 	return 0;
 }
 
@@ -68,7 +69,7 @@ int trial_counts_until(const char *text, const char *time, struct trial_counts *
 
 void trial_end(struct trial *trial)
 {
-	stage_free(&trial->stage);
+	world_instance_free(&trial->world_instance);
 }
 
 static int shorter(const void *a, const void *b)
@@ -79,7 +80,7 @@ static int shorter(const void *a, const void *b)
 
 void trial_flow_times(const struct trial *trial, ps_t *ret)
 {
-	const struct world *world = &trial->stage.world;
+	const struct world *world = &trial->world_instance.world;
 	for (uint32_t i = 0; i < world->flow_count; i++)
 		ret[i] = trial->outcome->flow_end_ps[i] - world->flows[i].start_ps;
 	qsort(ret, world->flow_count, sizeof(*ret), shorter);
@@ -93,7 +94,7 @@ int trial_longest_us(const char *text, const char *const *sets, const char *work
 	if (rc < 0)
 		return rc;
 	ps_t longest = 0;
-	const struct world *world = &trial.stage.world;
+	const struct world *world = &trial.world_instance.world;
 	for (uint32_t i = 0; i < world->flow_count; i++)
 		longest = ps_max(longest, trial.outcome->flow_end_ps[i] - world->flows[i].start_ps);
 	*ret = (double)longest / PS_PER_US;

@@ -22,7 +22,7 @@
 
 struct trial {
 	struct scenario scenario;
-	struct stage stage;
+	struct world_instance world_instance;
 	struct run run;
 	const struct outcome *outcome;
 	void (*before)(struct trial *trial); // called once the world is built, or NULL

@@ -10,7 +10,7 @@
 #include "help.h"
 #include "profiles.h"
 #include "weft-verdict_options.h"
-#include <weft/run/here.h>
+#include <weft/run/host_info.h>
 #include <weft/run/outcome.h>
 #include <weft/run/result_file.h>
 
@@ -77,14 +77,14 @@ static int read_results(struct call *call)
 
 static int write_junit(struct call *call)
 {
-	struct draft draft;
+	struct atomic_file atomic_file;
 	struct junit_origin origin;
-	int rc = draft_begin(&draft, call->junit, &call->refusal);
+	int rc = atomic_file_begin(&atomic_file, call->junit, &call->refusal);
 	if (rc < 0)
 		return rc;
-	here(&origin);
-	rc = verdict_junit(draft.to, &origin, &call->profile, &call->verdict);
-	return draft_end(&draft, rc, &call->refusal);
+	host_info(&origin);
+	rc = verdict_junit(atomic_file.to, &origin, &call->profile, &call->verdict);
+	return atomic_file_end(&atomic_file, rc, &call->refusal);
 }
 
 static int show(struct call *call)

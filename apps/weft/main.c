@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <weft/result/report_visible.h>
+#include <weft/result/report_escape.h>
 
 #include "command.h"
 #include "help.h"
@@ -91,7 +91,7 @@ static int run_command(char **arguments)
 		fprintf(stderr, "weft: weft-%s: %s\n", command, strerror(reason));
 		return EXIT_ENVIRONMENT;
 	}
-	char *shown = visible_text(command);
+	char *shown = escape_text(command);
 	fprintf(stderr, "weft: '%s' is not a command\n", shown);
 	free(shown);
 	list_commands(stderr);

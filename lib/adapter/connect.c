@@ -151,7 +151,7 @@ static void join(struct adapter *adapter, uint32_t number, uint32_t remote,
 		.mpr_dest = end->mpr,
 		.wimm_max_dest = end->wimm_max,
 		.header_bytes = end->header_bytes,
-		.capabilities = QP_TOLD | end->capabilities,
+		.capabilities = QP_NOTIFIED | end->capabilities,
 		.ev_profile = connection->ev_profile,
 		.cc_profile = connection->cc_profile,
 	};

@@ -52,10 +52,10 @@ static enum wire_reason parse(struct adapter *adapter, const void *frame, size_t
 }
 
 // Copies the payload of the packet at hand if the endpoint wants it. It wants each one once.
-static void place(struct adapter *adapter, const uint8_t *payload)
+static void write_payload(struct adapter *adapter, const uint8_t *payload)
 {
-	struct place order;
-	while (endpoint_poll_places(adapter->endpoint, &order, 1) == 1) {
+	struct dma_write order;
+	while (endpoint_poll_dma_writes(adapter->endpoint, &order, 1) == 1) {
 		if (order.payload != HANDLE)
 			continue; // a notice: nothing to copy
 		const struct mapping *mapping = mapping_find(&adapter->mappings, order.rkey);
@@ -100,7 +100,7 @@ static bool lacks_receive(const struct adapter *adapter, const struct packet *pa
 static void take(struct adapter *adapter, uint32_t index, const uint8_t *payload, ps_t now)
 {
 	endpoint_receive(adapter->endpoint, index, now, &adapter->out);
-	place(adapter, payload);
+	write_payload(adapter, payload);
 	adapter_drain(adapter);
 	adapter_press(adapter);
 }

@@ -73,9 +73,9 @@ ps_t cc_target_ps(const struct cc_config *config);
 // The same of Swift.
 ps_t cc_swift_target_ps(const struct cc_config *config);
 
-// on_credit, receiver_told and receiver_grant of those without credits.
+// on_credit, receiver_notified and receiver_grant of those without credits.
 void cc_on_credit_none(struct cc *cc, uint32_t bytes, ps_t now);
-void cc_receiver_told_none(uint64_t state[CC_RECEIVER_WORDS], uint32_t asked, uint32_t unpaid);
+void cc_receiver_notified_none(uint64_t state[CC_RECEIVER_WORDS], uint32_t asked, uint32_t unpaid);
 uint32_t cc_receiver_grant_none(uint64_t state[CC_RECEIVER_WORDS], uint32_t passed_bytes);
 
 // A receiver half with penalty 0 for ever. NSCC leaves the rule that sets the penalty to the

@@ -135,7 +135,7 @@ void cc_aims_of_config(const struct cc *cc, const struct cc_config *config, stru
 				.window_max = (uint32_t)cc_window_max(config)};
 }
 
-void cc_receiver_told_none(uint64_t state[CC_RECEIVER_WORDS], uint32_t asked, uint32_t unpaid)
+void cc_receiver_notified_none(uint64_t state[CC_RECEIVER_WORDS], uint32_t asked, uint32_t unpaid)
 {
 	(void)state;
 	(void)asked;

@@ -391,14 +391,14 @@ static uint64_t ns_of(ps_t ps)
 	return (uint64_t)((ps + PS_PER_NS / 2) / PS_PER_NS);
 }
 
-bool cc_knobs_of(const struct cc_config *config, struct cc_knobs *ret)
+bool cc_settings_of(const struct cc_config *config, struct cc_settings *ret)
 {
 	struct cc cc = {.ops = cc_find(config->name)};
 	if (!(cc.ops->keys & CC_KEYS_NSCC))
 		return false;
 	nscc_init(&cc, config, 0);
 	const struct nscc *n = nscc_of(&cc);
-	*ret = (struct cc_knobs){
+	*ret = (struct cc_settings){
 		.disable_qa = n->is_qa_off,
 		.adjust_bytes_threshold = n->adjust_bytes,
 		.adjust_period_threshold_ns = ns_of(n->period_ps),
@@ -444,6 +444,6 @@ const struct cc_ops cc_nscc = {
 	.aims = nscc_aims,
 	.receiver_init = nscc_receiver_init,
 	.receiver_on_data = nscc_receiver_on_data,
-	.receiver_told = cc_receiver_told_none,
+	.receiver_notified = cc_receiver_notified_none,
 	.receiver_grant = cc_receiver_grant_none,
 };

@@ -98,6 +98,6 @@ const struct cc_ops cc_nscc_rccc = {
 	.aims = nscc_rccc_aims,
 	.receiver_init = nscc_rccc_receiver_init,
 	.receiver_on_data = nscc_rccc_receiver_on_data,
-	.receiver_told = rccc_receiver_told,
+	.receiver_notified = rccc_receiver_notified,
 	.receiver_grant = rccc_receiver_grant,
 };

@@ -11,8 +11,8 @@
 // last one may be lost, and it sends a packet without, for which the next one pays.
 //
 // RCCC has the sender tell how much waits (credit_target), and its first answer ends what is sent
-// without credit: so it is here with cc_config.credit_told (a packet of weft's own, too). Without,
-// what came stands for what waits, and what was sent at first circulates.
+// without credit: so it is here with cc_config.credit_notified (a packet of weft's own, too).
+// Without, what came stands for what waits, and what was sent at first circulates.
 #include "rccc.h"
 
 #include <assert.h>
@@ -33,7 +33,7 @@ struct rccc_receiver {
 	uint32_t asked, unpaid; // as the sender told
 	uint32_t window_max;	// that may be granted and not have come
 	uint32_t quantum_bytes, mtu_bytes;
-	bool is_told;
+	bool is_notified;
 };
 static_assert(sizeof(struct rccc_receiver) <= RCCC_RECEIVER_WORDS * sizeof(uint64_t), "fits, too");
 
@@ -156,12 +156,12 @@ uint8_t rccc_receiver_on_data(uint64_t state[CC_RECEIVER_WORDS], uint32_t bytes,
 }
 
 // An overtaken one is old news: both numbers are of the newest, which asked for most.
-void rccc_receiver_told(uint64_t state[CC_RECEIVER_WORDS], uint32_t asked, uint32_t unpaid)
+void rccc_receiver_notified(uint64_t state[CC_RECEIVER_WORDS], uint32_t asked, uint32_t unpaid)
 {
 	struct rccc_receiver *receiver = receiver_of(state);
-	if (receiver->is_told && (int32_t)(asked - receiver->asked) < 0)
+	if (receiver->is_notified && (int32_t)(asked - receiver->asked) < 0)
 		return;
-	receiver->is_told = true;
+	receiver->is_notified = true;
 	receiver->asked = asked;
 	receiver->unpaid = unpaid;
 }
@@ -173,7 +173,7 @@ void rccc_receiver_told(uint64_t state[CC_RECEIVER_WORDS], uint32_t asked, uint3
 static int64_t owed(const struct rccc_receiver *receiver, uint32_t passed_bytes)
 {
 	int64_t paid = (int32_t)(receiver->arrived - receiver->unpaid - receiver->granted);
-	if (!receiver->is_told)
+	if (!receiver->is_notified)
 		return paid;
 	int64_t waits = (int32_t)(receiver->asked + receiver->trimmed - receiver->granted);
 	uint32_t passed_max = receiver->window_max / 2;
@@ -211,6 +211,6 @@ const struct cc_ops cc_rccc = {
 	.aims = cc_aims_of_config,
 	.receiver_init = rccc_receiver_init,
 	.receiver_on_data = rccc_receiver_on_data,
-	.receiver_told = rccc_receiver_told,
+	.receiver_notified = rccc_receiver_notified,
 	.receiver_grant = rccc_receiver_grant,
 };

@@ -28,5 +28,5 @@ void rccc_borrow(struct cc *cc, struct rccc *rccc);
 void rccc_receiver_init(uint64_t state[CC_RECEIVER_WORDS], const struct cc_config *config);
 uint8_t rccc_receiver_on_data(uint64_t state[CC_RECEIVER_WORDS], uint32_t bytes, bool is_marked,
 			      bool is_trimmed, ps_t now);
-void rccc_receiver_told(uint64_t state[CC_RECEIVER_WORDS], uint32_t asked, uint32_t unpaid);
+void rccc_receiver_notified(uint64_t state[CC_RECEIVER_WORDS], uint32_t asked, uint32_t unpaid);
 uint32_t rccc_receiver_grant(uint64_t state[CC_RECEIVER_WORDS], uint32_t passed_bytes);

@@ -115,6 +115,6 @@ const struct cc_ops cc_swift = {
 	.aims = cc_aims_of_config,
 	.receiver_init = cc_receiver_init_none,
 	.receiver_on_data = cc_receiver_on_data_none,
-	.receiver_told = cc_receiver_told_none,
+	.receiver_notified = cc_receiver_notified_none,
 	.receiver_grant = cc_receiver_grant_none,
 };

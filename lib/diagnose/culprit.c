@@ -3,8 +3,8 @@
 // then those that stand out together are put down to the smallest place that has them all.
 
 #include "culprit.h"
+#include "culprit_location.h"
 #include "culprit_marks.h"
-#include "culprit_place.h"
 
 #include <errno.h>
 #include <math.h>
@@ -29,9 +29,9 @@ static const struct link_plan *link_of(const struct culprit_search *search, uint
 }
 
 static const struct link_count *count_of(const struct culprit_search *search, uint32_t link,
-					 uint32_t way)
+					 uint32_t direction)
 {
-	return &search->world->links.counts[2 * link + way];
+	return &search->world->links.counts[2 * link + direction];
 }
 
 static double at_rate_ps(uint64_t bytes, const struct link_plan *link)
@@ -73,19 +73,19 @@ static void mark_links(struct culprit_search *search, enum culprit_finding findi
 	for (uint32_t i = 0; i < search->world->topology.link_count; i++) {
 		struct culprit_mark *mark = &search->marks[i];
 		*mark = (struct culprit_mark){0};
-		for (uint32_t way = 0; way < WAYS; way++) {
-			const struct link_count *count = count_of(search, i, way);
+		for (uint32_t direction = 0; direction < DIRECTIONS; direction++) {
+			const struct link_count *count = count_of(search, i, direction);
 			mark->is_used |= count->packets > 0;
-			mark->is_bad[way] = stands_out(count, link_of(search, i), finding);
+			mark->is_bad[direction] = stands_out(count, link_of(search, i), finding);
 		}
 	}
 }
 
-static bool has_been_dark(const struct culprit_search *search, const struct link_plan *link)
+static bool has_been_down(const struct culprit_search *search, const struct link_plan *link)
 {
 	const struct topology *topology = &search->world->topology;
 	uint32_t ports = topology->nics_per_host * topology->planes;
-	return search->world->links.dark[(size_t)link->node_a * ports + link->port_a];
+	return search->world->links.was_down[(size_t)link->node_a * ports + link->port_a];
 }
 
 // A port with light may carry nothing as the port of everyone that it talks to is dead: those
@@ -93,13 +93,13 @@ static bool has_been_dark(const struct culprit_search *search, const struct link
 static void pardon_lit(struct culprit_search *search)
 {
 	const struct topology *topology = &search->world->topology;
-	bool has_dark[PLANES_MAX] = {false};
+	bool has_down[PLANES_MAX] = {false};
 	for (uint32_t i = 0; i < topology->link_count; i++)
-		has_dark[link_of(search, i)->plane] |= mark_is_bad(&search->marks[i]) &&
-			search->marks[i].is_dark;
+		has_down[link_of(search, i)->plane] |= mark_is_bad(&search->marks[i]) &&
+			search->marks[i].is_down;
 	for (uint32_t i = 0; i < topology->link_count; i++) {
 		struct culprit_mark *mark = &search->marks[i];
-		if (has_dark[link_of(search, i)->plane] && !mark->is_dark)
+		if (has_down[link_of(search, i)->plane] && !mark->is_down)
 			mark->is_bad[0] = mark->is_bad[1] = false;
 	}
 }
@@ -125,7 +125,7 @@ static void mark_silent(struct culprit_search *search)
 		mark->is_bad[0] = mark->is_bad[1] = mark->is_used &&
 			up->lost_down + down->lost_down == 0 &&
 			(double)(up->packets + down->packets) < SILENT_MOST * mean;
-		mark->is_dark = link->tier == 0 && has_been_dark(search, link);
+		mark->is_down = link->tier == 0 && has_been_down(search, link);
 	}
 	pardon_lit(search);
 	free(sums);
@@ -220,18 +220,18 @@ static uint64_t hit_of(const struct link_count *count, enum culprit_finding find
 static void sum_up(const struct culprit_search *search, uint32_t place, struct culprit *culprit)
 {
 	double nominal = 0, busy = 0;
-	bool is_dark = true;
+	bool is_down = true;
 	culprit->since_ps = PS_NEVER;
 	for (uint32_t i = 0; i < search->world->topology.link_count; i++) {
 		const struct culprit_mark *mark = &search->marks[i];
 		if (!mark_is_bad(mark) || !culprit_search_holds(search, place, i))
 			continue;
-		is_dark &= mark->is_dark;
+		is_down &= mark->is_down;
 		culprit->up |= mark->is_bad[0];
 		culprit->down |= mark->is_bad[1];
-		for (uint32_t way = 0; way < WAYS; way++) {
-			const struct link_count *count = count_of(search, i, way);
-			if (!mark->is_bad[way])
+		for (uint32_t direction = 0; direction < DIRECTIONS; direction++) {
+			const struct link_count *count = count_of(search, i, direction);
+			if (!mark->is_bad[direction])
 				continue;
 			ps_t since;
 			culprit->packets += count->packets;
@@ -245,7 +245,7 @@ static void sum_up(const struct culprit_search *search, uint32_t place, struct c
 		}
 	}
 	if (search->world->transport.port_status)
-		culprit->light = is_dark ? LIGHT_OFF : LIGHT_ON;
+		culprit->link_state = is_down ? LINK_STATE_DOWN : LINK_STATE_UP;
 	if (culprit->finding == CULPRIT_SLOW) {
 		culprit->expected = 1;
 		culprit->measured = busy > 0 ? nominal / busy : 0;

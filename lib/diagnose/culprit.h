@@ -28,7 +28,7 @@ enum culprit_finding {
 	CULPRIT_FINDING_COUNT
 };
 
-enum culprit_place {
+enum culprit_location {
 	CULPRIT_LINK,
 	CULPRIT_NIC,
 	CULPRIT_HOST,
@@ -46,15 +46,15 @@ enum culprit_marks {
 };
 
 // What NICs saw on ports that carry nothing.
-enum culprit_light {
-	LIGHT_UNKNOWN, // NICs do not tell (transport.port_status)
-	LIGHT_ON,
-	LIGHT_OFF, // on all of them
+enum culprit_link_state {
+	LINK_STATE_UNKNOWN, // NICs do not tell (transport.port_status)
+	LINK_STATE_UP,
+	LINK_STATE_DOWN, // on all of them
 };
 
 struct culprit {
 	enum culprit_finding finding;
-	enum culprit_place place;
+	enum culprit_location place;
 	uint32_t index; // link, NIC, host, switch (its place in the topology), plane; of a
 			// bundle its first link
 	bool up, down;	// of a link: ways on which it stands out
@@ -66,7 +66,7 @@ struct culprit {
 	ps_t since_ps;		       // the first of the lost, and so on
 	ps_t longest_ps;	  // ORDER, STALLED: the longest that one was held back or waited
 	enum culprit_marks marks; // ECN
-	enum culprit_light light; // SILENT
+	enum culprit_link_state link_state; // SILENT
 };
 
 struct culprits {
@@ -93,7 +93,7 @@ int culprits_find(struct culprits *ret, const struct world *world);
 
 // "slow", ...; "link", ...; unit of measured and expected; name and evidence.
 const char *culprit_finding_name(enum culprit_finding finding);
-const char *culprit_place_name(enum culprit_place place);
+const char *culprit_location_name(enum culprit_location place);
 void culprit_name(const struct culprit *culprit, const struct world *world, char *ret,
 		  size_t bytes);
 void culprit_evidence(const struct culprit *culprit, char *ret, size_t bytes);

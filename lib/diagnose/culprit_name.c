@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *culprit_place_name(enum culprit_place place)
+const char *culprit_location_name(enum culprit_location place)
 {
 	static const char *const names[] = {"link", "nic", "host", "switch", "plane", "bundle"};
 	return names[place];
@@ -60,6 +60,7 @@ void culprit_name(const struct culprit *culprit, const struct world *world, char
 		switch_name(culprit->index, world, ret, bytes);
 		break;
 	default:
-		snprintf(ret, bytes, "%s %u", culprit_place_name(culprit->place), culprit->index);
+		snprintf(ret, bytes, "%s %u", culprit_location_name(culprit->place),
+			 culprit->index);
 	}
 }

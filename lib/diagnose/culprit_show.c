@@ -36,9 +36,10 @@ static const char *const units[CULPRIT_FINDING_COUNT] = {
 
 // No counter tells the two ends of a cable that carries nothing apart.
 static const char *const silences[] = {
-	[LIGHT_UNKNOWN] = "carries nothing, other ports of its NIC do: at which end is not known",
-	[LIGHT_ON] = "carries nothing, but has light: look at its peers and the way there",
-	[LIGHT_OFF] = "carries nothing, no light: at which end, or on the way, is not known"};
+	[LINK_STATE_UNKNOWN] =
+		"carries nothing, other ports of its NIC do: at which end is not known",
+	[LINK_STATE_UP] = "carries nothing, but has light: look at its peers and the way there",
+	[LINK_STATE_DOWN] = "carries nothing, no light: at which end, or on the way, is not known"};
 
 const char *culprit_finding_name(enum culprit_finding finding)
 {
@@ -116,7 +117,7 @@ void culprit_evidence(const struct culprit *culprit, char *ret, size_t bytes)
 		packets_evidence(culprit, ret, bytes);
 		break;
 	case CULPRIT_SILENT:
-		snprintf(ret, bytes, "%s", silences[culprit->light]);
+		snprintf(ret, bytes, "%s", silences[culprit->link_state]);
 		break;
 	case CULPRIT_SLOW:
 		snprintf(ret, bytes, "sends at %s of its rate",
@@ -149,7 +150,7 @@ static const char *unit_of(const struct culprit *culprit)
 }
 
 // Which way of its links stands out; NULL where no link does.
-static const char *way_of(const struct culprit *culprit)
+static const char *direction_of(const struct culprit *culprit)
 {
 	if (culprit->up && culprit->down)
 		return "both";
@@ -163,7 +164,7 @@ static void put_culprit(json_t *array, const struct culprit *culprit, const stru
 	json_t *row = row_in(array);
 	culprit_name(culprit, world, name, sizeof(name));
 	culprit_evidence(culprit, evidence, sizeof(evidence));
-	put_text(row, "place", culprit_place_name(culprit->place));
+	put_text(row, "place", culprit_location_name(culprit->place));
 	put_text(row, "name", name);
 	put_text(row, "finding", culprit_finding_name(culprit->finding));
 	put_count(row, "links", culprit->links);
@@ -171,7 +172,7 @@ static void put_culprit(json_t *array, const struct culprit *culprit, const stru
 	put_real(row, "measured", culprit->measured);
 	put_real(row, "expected", culprit->expected);
 	put_text(row, "unit", unit_of(culprit));
-	put_text(row, "way", way_of(culprit));
+	put_text(row, "way", direction_of(culprit));
 	put_text(row, "evidence", evidence);
 	culprit_tail_json(row, culprit, world, steps);
 }

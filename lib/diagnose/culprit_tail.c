@@ -7,7 +7,7 @@
 
 #include <weft/world/world_delays.h>
 
-#include "culprit_place.h"
+#include "culprit_location.h"
 #include <weft/result/delays.h>
 #include <weft/result/number.h>
 #include <weft/result/put.h>
@@ -130,15 +130,16 @@ static bool is_link_of(const struct culprit *culprit, const struct world *world,
 
 // Whether packets on this way of a link are the culprit's: of a link on ways on which it stands
 // out, if any; of a switch those that come in.
-static bool is_way_of(const struct culprit *culprit, const struct world *world, uint32_t link,
-		      uint32_t way)
+static bool is_direction_of(const struct culprit *culprit, const struct world *world, uint32_t link,
+			    uint32_t direction)
 {
 	const struct link_plan *plan = &world->topology.links[link];
 	bool stands_out = culprit->up || culprit->down;
 	if (culprit->place == CULPRIT_LINK || culprit->place == CULPRIT_BUNDLE)
 		return is_link_of(culprit, world, link) &&
-			(!stands_out || (way == 0 ? culprit->up : culprit->down));
-	return (way == 0 ? plan->node_b : plan->node_a) == world->topology.hosts + culprit->index;
+			(!stands_out || (direction == 0 ? culprit->up : culprit->down));
+	return (direction == 0 ? plan->node_b : plan->node_a) ==
+		world->topology.hosts + culprit->index;
 }
 
 // Of all packets by their bytes, which links count.
@@ -154,7 +155,7 @@ static void tail_of_cables(struct culprit_tail *ret, const struct culprit *culpr
 	for (uint32_t i = 0; ret->reason == NULL && i < 2 * world->topology.link_count; i++) {
 		uint64_t bytes = world->links.counts[i].data_bytes;
 		sent += world->topology.links[i / 2].tier == 0 && i % 2 == 0 ? bytes : 0;
-		if (!is_way_of(culprit, world, i / 2, i % 2))
+		if (!is_direction_of(culprit, world, i / 2, i % 2))
 			continue;
 		ret->at += culprit_tail_on(tail, i, first);
 		its += bytes;

@@ -78,7 +78,7 @@ static void take(struct slowest_list *ret, const struct slowest *like, const str
 
 // `per` NICs are one place.
 static void take_steps(struct slowest_list *ret, const struct worst_steps *steps,
-		       enum culprit_place place, uint32_t places, uint32_t per)
+		       enum culprit_location place, uint32_t places, uint32_t per)
 {
 	const struct slowest like = {.at = {.place = place}, .is_steps = true, .of = steps->worst};
 	struct count *counts = calloc(places, sizeof(*counts));
@@ -194,7 +194,7 @@ void slowest_json(json_t *to, const struct world *world, const struct worst_step
 		const struct slowest *one = &slowest.list[i];
 		json_t *row = row_in(array);
 		culprit_name(&one->at, world, name, sizeof(name));
-		put_text(row, "place", culprit_place_name(one->at.place));
+		put_text(row, "place", culprit_location_name(one->at.place));
 		put_text(row, "name", name);
 		put_text(row, "what", unit_of(one));
 		put_count(row, "count", one->its);

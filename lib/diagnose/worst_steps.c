@@ -210,8 +210,9 @@ static const char *why_none(const struct world *world)
 		return "watch.operations is false";
 	if (world->job.group_count > 0)
 		return "watch.messages is none";
-	return world->course != NULL ? "messages are generated on demand: no times of them are kept"
-				     : "the traffic has no steps";
+	return world->coll_stream != NULL
+		? "messages are generated on demand: no times of them are kept"
+		: "the traffic has no steps";
 }
 
 static int draw(struct worst_steps *steps, struct walk *walk, const struct world *world)

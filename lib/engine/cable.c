@@ -33,7 +33,8 @@ static int draw(struct cable_set *set, const struct world *world, struct arena *
 	set->cables = arena_draw(arena, ARENA_DRIVE, set->count, sizeof(struct cable));
 	set->out = arena_draw(arena, ARENA_DRIVE, set->count, sizeof(uint32_t));
 	set->plan = arena_draw(arena, ARENA_DRIVE, set->count, sizeof(uint32_t));
-	set->late = arena_draw(arena, ARENA_DRIVE, set->count, sizeof(struct late *));
+	set->reorder_queue = arena_draw(arena, ARENA_DRIVE, set->count,
+					sizeof(struct reorder_queue *));
 	set->stalled = arena_draw(arena, ARENA_DRIVE, set->count, sizeof(struct stalled *));
 	set->is_bad = arena_draw(arena, ARENA_DRIVE, world->cable_fault_count + 1, sizeof(uint8_t));
 	set->digests = arena_draw(arena, ARENA_DRIVE, set->count, sizeof(uint64_t));
@@ -56,8 +57,8 @@ static int draw_beside(struct cable_set *set, const struct world *world, uint32_
 {
 	const struct cable *cable = &set->cables[at];
 	const struct cable_fault *faults = world->cable_faults + cable->fault_first;
-	set->late[at] = arena_draw(arena, ARENA_DRIVE, 1, sizeof(struct late));
-	if (set->late[at] == NULL)
+	set->reorder_queue[at] = arena_draw(arena, ARENA_DRIVE, 1, sizeof(struct reorder_queue));
+	if (set->reorder_queue[at] == NULL)
 		return -ENOMEM;
 	if (!world->machines[cable->to_machine].is_host ||
 	    !has_fault(world, &world->cables[set->plan[at]], FAULT_STALL))
@@ -85,7 +86,7 @@ int cable_set_init(struct cable_set *set, const struct world *world, uint8_t uni
 			.to_port = plan->to_port,
 			.fault_first = plan->fault_first,
 			.fault_count = (uint16_t)plan->fault_count,
-			.has_late = has_fault(world, plan, FAULT_DUPLICATE) ||
+			.has_reorder_queue = has_fault(world, plan, FAULT_DUPLICATE) ||
 				has_fault(world, plan, FAULT_REORDER) ||
 				(has_fault(world, plan, FAULT_STALL) &&
 				 world->machines[plan->to_machine].is_host),
@@ -96,7 +97,7 @@ int cable_set_init(struct cable_set *set, const struct world *world, uint8_t uni
 		};
 		set->rng[at] = rng_of(world->scenario->seed, RNG_CABLE, i);
 		set->plan[at] = i;
-		if (set->cables[at].has_late && draw_beside(set, world, at, arena) < 0)
+		if (set->cables[at].has_reorder_queue && draw_beside(set, world, at, arena) < 0)
 			return -ENOMEM;
 		set->out[set->base[plan->from_machine] + plan->from_port] = at;
 	}

@@ -13,7 +13,7 @@
 #include <weft/measure/measure.h>
 #include <weft/world/world.h>
 
-#include "late.h"
+#include "reorder_queue.h"
 #include "stalled.h"
 
 struct cable {
@@ -26,12 +26,13 @@ struct cable {
 	uint32_t to_port;
 	uint32_t fault_first; // in the world's list
 	uint16_t fault_count;
-	bool has_late : 1;  // a fault of it holds packets back, or makes copies, or stalls its host
-	bool is_slow : 1;   // a fault of it slows the line
-	bool is_border : 1; // it leads from a machine of this rank to one of another
-	bool is_foreign : 1; // the machine at its end is not run by this rank
-	bool is_special : 1; // it has faults or head_bytes, or is_border: more to do than to lay a
-			     // packet on it
+	bool has_reorder_queue : 1; // a fault of it holds packets back, or makes copies, or stalls
+				    // its host
+	bool is_slow : 1;	    // a fault of it slows the line
+	bool is_boundary : 1;	    // it leads from a machine of this rank to one of another
+	bool is_foreign : 1;	    // the machine at its end is not run by this rank
+	bool is_special : 1; // it has faults or head_bytes, or is_boundary: more to do than to lay
+			     // a packet on it
 	uint8_t unit_shift : 3; // arrivals are rounded up to 2^unit_shift ps: 0, but of long cables
 	uint8_t head_bytes;	// what a cut-through switch at its end reads of a packet; 0: all
 };
@@ -120,12 +121,12 @@ ps_t cable_down_since(const struct cable *cable, const struct cable_fault *fault
 // All cables of a world. A cable is numbered by where it leads: base[to_machine] + to_port.
 struct cable_set {
 	struct cable *cables;
-	uint32_t *base;		  // [machines + 1]
-	uint32_t *out;		  // cable at out-port p of machine m: out[base[m] + p]
-	uint32_t *plan;		  // [cables] index in world->cables
-	uint64_t **waiting;	  // [machines] bit per in-port whose cable holds packets
-	struct rng *rng;	  // [cables]
-	struct late **late;	  // [cables] of those with has_late
+	uint32_t *base;	    // [machines + 1]
+	uint32_t *out;	    // cable at out-port p of machine m: out[base[m] + p]
+	uint32_t *plan;	    // [cables] index in world->cables
+	uint64_t **waiting; // [machines] bit per in-port whose cable holds packets
+	struct rng *rng;    // [cables]
+	struct reorder_queue **reorder_queue; // [cables] of those with has_reorder_queue
 	struct stalled **stalled; // [cables] of those that lead to a host that stalls, or NULL
 	uint8_t *is_bad;	  // [faults of the world] the state of a burst, the sender's
 	uint64_t *digests;	  // [cables] chained over the deliveries of a cable to a host

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include <weft/core/bitmap.h>
-#include <weft/world/world_landing.h>
+#include <weft/world/world_write_target.h>
 
 #include "sim.h"
 
-#define LATE (UINT32_C(1) << 31) // rides with a cable's number: the frame is out of order
+#define REORDER_QUEUE (UINT32_C(1) << 31) // rides with a cable's number: the frame is out of order
 
 // Packets are in machines only, frames on cables: both at once may fill their pools, which the
 // world's list chunks are not meant for.
@@ -38,10 +38,10 @@ int frames_init(struct lane *lane, const struct world *world, struct arena *aren
 	int rc = backing_init(&lane->backing, arena);
 	lane->news = arena_draw(arena, ARENA_DRIVE, BITMAP_WORDS(lane->ports->queue_count) + 1,
 				sizeof(uint64_t));
-	lane->out.place_capacity = lane->arrivals_max + world_moves_max(world);
-	lane->out.places = arena_draw(arena, ARENA_DRIVE, lane->out.place_capacity,
-				      sizeof(struct place));
-	return lane->news == NULL || lane->out.places == NULL ? -ENOMEM : rc;
+	lane->out.dma_write_capacity = lane->arrivals_max + world_moves_max(world);
+	lane->out.dma_writes = arena_draw(arena, ARENA_DRIVE, lane->out.dma_write_capacity,
+					  sizeof(struct dma_write));
+	return lane->news == NULL || lane->out.dma_writes == NULL ? -ENOMEM : rc;
 }
 
 // ---------------------------------------------------------------- arrivals
@@ -53,11 +53,11 @@ static void poll_queue(struct lane *lane, uint32_t queue)
 	uint32_t count;
 	while ((count = lane->ports->ops->receive(lane->ports, queue, frames, PORT_BURST)) > 0) {
 		for (uint32_t i = 0; i < count; i++) {
-			uint32_t index = frames[i].cable & ~LATE;
+			uint32_t index = frames[i].cable & ~REORDER_QUEUE;
 			struct cable *cable = &lane->cables.cables[index];
-			if (frames[i].cable & LATE) {
-				lane_push_late(lane, index, frames[i].at,
-					       (uintptr_t)frames[i].owner);
+			if (frames[i].cable & REORDER_QUEUE) {
+				lane_push_reorder_queue(lane, index, frames[i].at,
+							(uintptr_t)frames[i].owner);
 				continue;
 			}
 			lane_lay(lane, cable, (uintptr_t)frames[i].owner, frames[i].at);
@@ -108,32 +108,34 @@ static bool has_packets(struct lane *lane)
 static __attribute__((noinline)) void tap_far(struct lane *lane, uint32_t index,
 					      const struct frame *frame)
 {
-	uint32_t place = TAP_PLACE(lane->cables.plan[index], true);
+	uint32_t location = TAP_LOCATION(lane->cables.plan[index], true);
 	struct packet packet;
 	struct wire_view view;
-	if (!tap_listens(lane->taps, place, frame->at))
+	if (!tap_listens(lane->taps, location, frame->at))
 		return;
 	bool is_read = wire_parse(&lane->codec->in_switch, frame->bytes, frame->length, &packet,
 				  &view) == WIRE_FINE;
-	tap_take(lane->taps, lane->index, place, frame->at, is_read ? &packet : NULL, frame->bytes,
-		 frame->length);
+	tap_take(lane->taps, lane->index, location, frame->at, is_read ? &packet : NULL,
+		 frame->bytes, frame->length);
 }
 
 // Takes the first frame of a cable, if it arrives before the window's end.
 static bool take_first(struct lane *lane, uint32_t index, struct frame *ret)
 {
 	struct cable *cable = &lane->cables.cables[index];
-	struct late *late = lane->cables.late[index];
-	ps_t late_at = cable->has_late ? late_first_at(late) : PS_NEVER;
+	struct reorder_queue *reorder_queue = lane->cables.reorder_queue[index];
+	ps_t reorder_queue_at = cable->has_reorder_queue ? reorder_queue_first_at(reorder_queue)
+							 : PS_NEVER;
 	ret->at = PS_NEVER;
 	if (cable->fifo.count > 0)
 		lane->ports->ops->look(lane->ports,
 				       (void *)(uintptr_t)fifo_peek(&cable->fifo, lane->out.chunks),
 				       ret);
-	if (ps_min(late_at, ret->at) >= lane->window_end)
+	if (ps_min(reorder_queue_at, ret->at) >= lane->window_end)
 		return false;
-	if (late_at < ret->at)
-		lane->ports->ops->look(lane->ports, (void *)(uintptr_t)late_pop(late), ret);
+	if (reorder_queue_at < ret->at)
+		lane->ports->ops->look(lane->ports,
+				       (void *)(uintptr_t)reorder_queue_pop(reorder_queue), ret);
 	else
 		fifo_pop(&cable->fifo, lane->out.chunks);
 	if (lane->taps != NULL)
@@ -210,17 +212,17 @@ static uint32_t take_cable(struct lane *lane, uint32_t index, struct arrival *to
 // ---------------------------------------------------------------- what machines leave behind
 
 // Executes the place orders of a host: the payload must be what was sent there.
-static void place(struct lane *lane)
+static void write_payload(struct lane *lane)
 {
-	for (uint32_t i = 0; i < lane->out.place_count; i++) {
-		const struct place *order = &lane->out.places[i];
-		uint32_t wrong = backing_place(&lane->backing, order);
+	for (uint32_t i = 0; i < lane->out.dma_write_count; i++) {
+		const struct dma_write *order = &lane->out.dma_writes[i];
+		uint32_t wrong = backing_dma_write(&lane->backing, order);
 		if (order->payload == 0)
 			continue;
 		lane->run.payload_bytes_wrong += wrong;
 		lane->run.payload_bytes_good += order->bytes - wrong;
 	}
-	lane->out.place_count = 0;
+	lane->out.dma_write_count = 0;
 }
 
 // A switch makes no packets: what it gave back to the pool in this call are the ones it dropped.
@@ -268,9 +270,9 @@ static void flush(struct lane *lane, struct burst *burst)
 static void tap(struct lane *lane, uint32_t cable, const struct departure *departure,
 		const struct frame *frame)
 {
-	uint32_t place = TAP_PLACE(lane->cables.plan[cable], false);
-	if (tap_listens(lane->taps, place, departure->start))
-		tap_take(lane->taps, lane->index, place, departure->start,
+	uint32_t location = TAP_LOCATION(lane->cables.plan[cable], false);
+	if (tap_listens(lane->taps, location, departure->start))
+		tap_take(lane->taps, lane->index, location, departure->start,
 			 packet_at(lane->out.packets, departure->packet), frame->bytes,
 			 frame->length);
 }
@@ -278,7 +280,7 @@ static void tap(struct lane *lane, uint32_t cable, const struct departure *depar
 // Gives a frame to the ports, with others for the same queue.
 static void send(struct lane *lane, const struct frame *frame, struct burst *burst)
 {
-	uint32_t cable = frame->cable & ~LATE;
+	uint32_t cable = frame->cable & ~REORDER_QUEUE;
 	if (lane->watch->watch != NULL)
 		lane->watch->watch(lane->watch->watch_context,
 				   &lane->world->cables[lane->cables.plan[cable]], frame->at,
@@ -300,7 +302,7 @@ static void send_copy(struct lane *lane, const struct frame *frame, struct burst
 	}
 	memcpy(copy.bytes, frame->bytes, frame->length);
 	copy.length = frame->length;
-	copy.cable = frame->cable | LATE;
+	copy.cable = frame->cable | REORDER_QUEUE;
 	copy.at = frame->at;
 	send(lane, &copy, burst);
 }
@@ -324,7 +326,7 @@ static void send_faulty(struct lane *lane, const struct departure *departure, st
 		send_copy(lane, frame, burst);
 	if (fate.held_ps > 0) {
 		frame->at += fate.held_ps;
-		frame->cable |= LATE;
+		frame->cable |= REORDER_QUEUE;
 	}
 	send(lane, frame, burst);
 }
@@ -366,7 +368,7 @@ ps_t frames_run_machine(struct lane *lane, uint32_t m)
 	uint32_t returned = lane->out.packets->returned, fresh = lane->out.packets->fresh;
 	ps_t next = machine->run(machine->self, &in, lane->window_end, &lane->out);
 	if (machine->is_host) {
-		place(lane);
+		write_payload(lane);
 		backing_give(&lane->backing, lane->gathered->arrivals, in.arrival_count);
 	} else {
 		give_drops(lane, returned, fresh);

@@ -19,26 +19,26 @@ static void visit_digests(const struct sim *sim, uint32_t shard, world_piece_fn 
 
 static void give(struct sim *sim)
 {
-	struct border *border = sim->lanes[0].border;
+	struct boundary *boundary = sim->lanes[0].boundary;
 	uint32_t own = sim->options.ranks->index;
 	sim->run.memory_bytes_other = memory_peak_bytes();
-	border_write(border, &sim->run, sizeof(sim->run));
-	visit_digests(sim, own, border_write, border);
-	world_pieces(sim->world, own, own, border_write, border);
-	border_written(border);
+	boundary_write(boundary, &sim->run, sizeof(sim->run));
+	visit_digests(sim, own, boundary_write, boundary);
+	world_pieces(sim->world, own, own, boundary_write, boundary);
+	boundary_written(boundary);
 }
 
 static void take(struct sim *sim, uint32_t rank)
 {
-	struct border *border = sim->lanes[0].border;
+	struct boundary *boundary = sim->lanes[0].boundary;
 	struct run run; // its pointers mean nothing here: only counts are added
-	border_read_from(border, rank);
-	border_read(border, &run, sizeof(run));
+	boundary_read_from(boundary, rank);
+	boundary_read(boundary, &run, sizeof(run));
 	sim_add(&sim->run, &run);
 	if (run.memory_bytes_other > sim->run.memory_bytes_other)
 		sim->run.memory_bytes_other = run.memory_bytes_other;
-	visit_digests(sim, rank, border_read, border);
-	world_pieces(sim->world, rank, 0, border_read, border);
+	visit_digests(sim, rank, boundary_read, boundary);
+	world_pieces(sim->world, rank, 0, boundary_read, boundary);
 }
 
 void sim_gather(struct sim *sim)

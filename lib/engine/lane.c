@@ -10,10 +10,10 @@
 #include <weft/core/bitmap.h>
 #include <weft/world/world_signal.h>
 
-#include "ahead.h"
 #include "frames.h"
-#include "processes/border.h"
-#include "processes/mail.h"
+#include "prefetch.h"
+#include "processes/boundary.h"
+#include "processes/signal_queue.h"
 
 #define POLL_EVERY 64 // machines between two looks at what came from other ranks
 
@@ -39,13 +39,14 @@ static uint32_t arrivals_max(const struct lane *lane, const struct world *world)
 {
 	uint32_t most = 0;
 	for (uint32_t m = 0; m < world->machine_count; m++) {
-		uint32_t late = 0;
+		uint32_t reorder_queue = 0;
 		for (uint32_t i = lane->cables.base[m]; i < lane->cables.base[m + 1]; i++) {
 			const struct stalled *stalled = lane->cables.stalled[i];
-			late += lane->cables.cables[i].has_late * LATE_ROOM;
-			late += stalled != NULL ? stalled->packets_max : 0;
+			reorder_queue += lane->cables.cables[i].has_reorder_queue *
+				REORDER_QUEUE_ROOM;
+			reorder_queue += stalled != NULL ? stalled->packets_max : 0;
 		}
-		most = late > most ? late : most;
+		most = reorder_queue > most ? reorder_queue : most;
 	}
 	return world->departures_max + most;
 }
@@ -142,7 +143,7 @@ static bool is_refused(struct lane *lane, const struct cable *cable, uint32_t in
 static __attribute__((noinline)) void tap_far(struct lane *lane, uint32_t index, ps_t at,
 					      uint32_t packet)
 {
-	uint32_t place = TAP_PLACE(lane->cables.plan[index], true);
+	uint32_t place = TAP_LOCATION(lane->cables.plan[index], true);
 	if (tap_listens(lane->taps, place, at))
 		tap_take(lane->taps, lane->index, place, at, packet_at(lane->out.packets, packet),
 			 NULL, 0);
@@ -152,16 +153,19 @@ static __attribute__((noinline)) void tap_far(struct lane *lane, uint32_t index,
 static bool take_first(struct lane *lane, uint32_t index, ps_t *ret_at, uint32_t *ret_packet)
 {
 	struct cable *cable = &lane->cables.cables[index];
-	struct late *late = lane->cables.late[index];
-	ps_t at = PS_NEVER, late_at = cable->has_late ? late_first_at(late) : PS_NEVER;
+	struct reorder_queue *reorder_queue = lane->cables.reorder_queue[index];
+	ps_t at = PS_NEVER,
+	     reorder_queue_at = cable->has_reorder_queue ? reorder_queue_first_at(reorder_queue)
+							 : PS_NEVER;
 	if (cable->fifo.count > 0)
 		at = cable_entry_at(cable, fifo_peek(&cable->fifo, lane->out.chunks),
 				    lane->window_start);
-	*ret_at = ps_min(at, late_at);
+	*ret_at = ps_min(at, reorder_queue_at);
 	if (*ret_at >= lane->window_end)
 		return false;
-	*ret_packet = late_at < at ? (uint32_t)late_pop(late)
-				   : (uint32_t)(fifo_pop(&cable->fifo, lane->out.chunks) >> 32);
+	*ret_packet = reorder_queue_at < at
+		? (uint32_t)reorder_queue_pop(reorder_queue)
+		: (uint32_t)(fifo_pop(&cable->fifo, lane->out.chunks) >> 32);
 	if (lane->taps != NULL)
 		tap_far(lane, index, *ret_at, *ret_packet);
 	return true;
@@ -263,7 +267,7 @@ take_row(const struct lane *lane, const uint64_t *entries, struct arrival *to,
 	const uint32_t port = cable->to_port;
 	if (cable->unit_shift > 0)
 		return take_row_as(lane, entries, to, end, port, cable->unit_shift, false);
-	if (ahead_pays(lane))
+	if (prefetch_pays(lane))
 		return take_row_as(lane, entries, to, end, port, 0, true);
 	return take_row_as(lane, entries, to, end, port, 0, false);
 }
@@ -274,7 +278,7 @@ static uint32_t take_cable(struct lane *lane, uint32_t index, struct arrival *to
 	struct cable *cable = &lane->cables.cables[index];
 	struct fifo fifo = cable->fifo;
 	uint32_t taken = 0;
-	if (cable->has_late || lane->takes_single)
+	if (cable->has_reorder_queue || lane->takes_single)
 		return take_faulty(lane, index, to, room);
 	while (fifo.count > 0) {
 		uint32_t row = fifo_row(&fifo), most = room - taken;
@@ -299,7 +303,7 @@ static uint32_t take_cable(struct lane *lane, uint32_t index, struct arrival *to
 struct cable_fate lane_fate(struct lane *lane, uint32_t index, const struct departure *departure,
 			    ps_t at)
 {
-	struct late *late = lane->cables.late[index];
+	struct reorder_queue *reorder_queue = lane->cables.reorder_queue[index];
 	struct run *run = &lane->run;
 	ps_t start = departure->start;
 	struct cable_fate fate = cable_fate(&lane->cables.cables[index], lane->world->cable_faults,
@@ -310,13 +314,13 @@ struct cable_fate lane_fate(struct lane *lane, uint32_t index, const struct depa
 		lane_count_loss(lane, index, departure, at, fate.drop);
 		return fate;
 	}
-	if (fate.is_doubled && !late_send(late, start, at)) {
+	if (fate.is_doubled && !reorder_queue_send(reorder_queue, start, at)) {
 		fate.is_doubled = false;
-		run->late_full++;
+		run->reorder_queue_full++;
 	}
-	if (fate.held_ps > 0 && !late_send(late, start, at + fate.held_ps)) {
+	if (fate.held_ps > 0 && !reorder_queue_send(reorder_queue, start, at + fate.held_ps)) {
 		fate.held_ps = 0;
-		run->late_full++;
+		run->reorder_queue_full++;
 	}
 	if (lane->world->links.counts != NULL)
 		lane_count_odd(lane, index, start, &fate);
@@ -326,19 +330,19 @@ struct cable_fate lane_fate(struct lane *lane, uint32_t index, const struct depa
 	return fate;
 }
 
-void lane_push_late(struct lane *lane, uint32_t index, ps_t at, uint64_t what)
+void lane_push_reorder_queue(struct lane *lane, uint32_t index, ps_t at, uint64_t what)
 {
 	const struct cable *cable = &lane->cables.cables[index];
-	late_push(lane->cables.late[index], at, what);
+	reorder_queue_push(lane->cables.reorder_queue[index], at, what);
 	bitmap_set(lane->cables.waiting[cable->to_machine], cable->to_port);
 	window_mark(&lane->windows, cable->to_machine, at);
 }
 
-bool lane_awaits_late(struct lane *lane, uint32_t index)
+bool lane_awaits_reorder_queue(struct lane *lane, uint32_t index)
 {
 	const struct stalled *stalled = lane->cables.stalled[index];
 	bool is_stalled = stalled != NULL && stalled->fifo.count > 0;
-	ps_t at = late_first_at(lane->cables.late[index]);
+	ps_t at = reorder_queue_first_at(lane->cables.reorder_queue[index]);
 	if (is_stalled)
 		at = ps_min(at, stalled->until);
 	if (at == PS_NEVER)
@@ -355,8 +359,8 @@ static __attribute__((noinline)) void tap(struct lane *lane, uint32_t m)
 {
 	for (uint32_t i = 0; i < lane->out.count; i++) {
 		const struct departure *departure = &lane->out.departures[i];
-		uint32_t place = TAP_PLACE(lane->cables.plan[lane_cable(lane, m, departure)],
-					   false);
+		uint32_t place = TAP_LOCATION(lane->cables.plan[lane_cable(lane, m, departure)],
+					      false);
 		if (tap_listens(lane->taps, place, departure->start))
 			tap_take(lane->taps, lane->index, place, departure->start,
 				 packet_at(lane->out.packets, departure->packet), NULL, 0);
@@ -385,7 +389,7 @@ static ps_t run_gathered(struct lane *lane, uint32_t m, const struct gathered *g
 static void end_machine(struct lane *lane, uint32_t m, ps_t next)
 {
 	if (__builtin_expect(lane->out.signal_count > 0, 0))
-		mail_pass(lane);
+		signal_queue_pass(lane);
 	lane->run.hops += lane->out.count;
 	lane->window_sent += lane->out.count;
 	if (lane->world->machines[m].is_host)
@@ -425,8 +429,8 @@ static inline uint32_t walk_next(struct walk *walk)
 // the arrivals of the next one are gathered: nothing that a machine sends arrives in this window.
 static void run_walk(struct lane *lane, struct walk walk)
 {
-	enum { NOW, NEXT, ROW = AHEAD_STEPS + 1 };
-	struct gathered *now = &lane->gathered[0], *ahead = &lane->gathered[1];
+	enum { NOW, NEXT, ROW = PREFETCH_STEPS + 1 };
+	struct gathered *now = &lane->gathered[0], *prefetch = &lane->gathered[1];
 	uint32_t row[ROW]; // the machine that runs, and those after it
 	uint32_t left = 0; // of them
 	uint32_t turn = 0;
@@ -437,19 +441,19 @@ static void run_walk(struct lane *lane, struct walk walk)
 			row[i] = row[i + 1];
 		row[ROW - 1] = walk_next(&walk);
 		left += row[ROW - 1] != MACHINE_NONE;
-		if (ahead_pays(lane))
-			ahead_fetch(lane, &row[NEXT]);
+		if (prefetch_pays(lane))
+			prefetch_next(lane, &row[NEXT]);
 		if (row[NEXT] != MACHINE_NONE)
-			lane_gather(lane, row[NEXT], take_cable, ahead);
+			lane_gather(lane, row[NEXT], take_cable, prefetch);
 		if (row[NOW] != MACHINE_NONE) {
 			end_machine(lane, row[NOW], run_gathered(lane, row[NOW], now));
 			left--;
 		}
 		struct gathered *taken = now;
-		now = ahead;
-		ahead = taken;
+		now = prefetch;
+		prefetch = taken;
 		if (walk.polls && ++turn % POLL_EVERY == 0)
-			border_poll(lane->border);
+			boundary_poll(lane->boundary);
 	} while (left > 0);
 }
 
@@ -467,18 +471,18 @@ static void run_machines(struct lane *lane)
 // First the machines at the border, so that what they leave travels while the others run.
 static void run_ranked(struct lane *lane)
 {
-	const uint64_t *first = border_machines(lane->border);
+	const uint64_t *first = boundary_machines(lane->boundary);
 	uint64_t *bits = window_bits(&lane->windows);
-	border_open(lane->border);
+	boundary_open(lane->boundary);
 	run_walk(lane, (struct walk){bits, first, 0, lane->windows.words, false});
-	border_flush(lane->border);
+	boundary_flush(lane->boundary);
 	run_walk(lane, (struct walk){bits, NULL, 0, lane->windows.words, true});
-	border_close(lane->border);
+	boundary_close(lane->boundary);
 }
 
 void lane_run_window(struct lane *lane)
 {
-	if (lane->border != NULL)
+	if (lane->boundary != NULL)
 		run_ranked(lane);
 	else
 		run_machines(lane);

@@ -15,7 +15,7 @@
 #include <weft/ports/port.h>
 #include <weft/ports/tap.h>
 
-struct border;
+struct boundary;
 
 // What a machine gets.
 struct gathered {
@@ -34,16 +34,17 @@ struct lane {
 	struct outbox out;
 	ps_t window_start, window_end;
 	const struct world *world;
-	struct tap_set *taps;  // or NULL
-	struct border *border; // to other ranks, or NULL
+	struct tap_set *taps;	   // or NULL
+	struct boundary *boundary; // to other ranks, or NULL
 	uint32_t arrivals_max;
 	uint32_t other_bytes_max; // no packet without payload is larger
 	bool takes_single;	  // packets may be damaged, or taps look at what comes
 	uint32_t index;
-	uint32_t shard;	     // whose series it writes
-	uint32_t hears;	     // shard whose hosts hear signals here
-	struct signal *mail; // signals of other lanes, taken between windows; NULL: one lane
-	uint32_t mail_count;
+	uint32_t shard; // whose series it writes
+	uint32_t hears; // shard whose hosts hear signals here
+	struct signal
+		*signal_queue; // signals of other lanes, taken between windows; NULL: one lane
+	uint32_t signal_queue_count;
 	// runs with frames
 	struct ports *ports; // NULL: packets lie on cables in memory
 	const struct codec *codec;
@@ -96,14 +97,14 @@ struct cable_fate lane_fate(struct lane *lane, uint32_t index, const struct depa
 			    ps_t at);
 
 // Something arrives at `at` over cable `index`, but not in the order in which it was sent.
-void lane_push_late(struct lane *lane, uint32_t index, ps_t at, uint64_t what);
+void lane_push_reorder_queue(struct lane *lane, uint32_t index, ps_t at, uint64_t what);
 
 // Whether what comes at `at` over cable `index`, to a host that may stall, waits or is lost, as its
 // receive queue is full; counts that.
 bool lane_stalls(struct lane *lane, uint32_t index, ps_t at, uint64_t what, bool *ret_is_lost);
 
 // Whether something waits beside cable `index`; then its machine is run in time.
-bool lane_awaits_late(struct lane *lane, uint32_t index);
+bool lane_awaits_reorder_queue(struct lane *lane, uint32_t index);
 
 // The cable by which a departure of machine `m` goes.
 static inline uint32_t lane_cable(const struct lane *lane, uint32_t m,
@@ -175,7 +176,8 @@ static inline void lane_gather(struct lane *lane, uint32_t m, lane_take_fn *take
 			struct arrival *to = ret->arrivals + total;
 			uint32_t taken = take(lane, base + port, to, lane->arrivals_max - total);
 			const struct cable *cable = &lane->cables.cables[base + port];
-			bool awaits = cable->has_late && lane_awaits_late(lane, base + port);
+			bool awaits = cable->has_reorder_queue &&
+				lane_awaits_reorder_queue(lane, base + port);
 			if (cable->fifo.count == 0 && !awaits)
 				bitmap_clear(waiting, port);
 			if (taken > 0)

@@ -5,12 +5,12 @@
 #include <weft/core/bitmap.h>
 
 #include "lane.h"
-#include "processes/border.h"
+#include "processes/boundary.h"
 #include "row.h"
 
 // Departures whose place on a cable is fetched ahead, and whose cable: most likely of other rows.
-#define SCATTER_AHEAD 16
-#define CABLE_AHEAD (2 * SCATTER_AHEAD)
+#define SCATTER_PREFETCH 16
+#define CABLE_PREFETCH (2 * SCATTER_PREFETCH)
 
 #define OWN_RANK UINT32_MAX
 #define NO_PORT UINT16_MAX // behind the last departure: ends its row
@@ -20,9 +20,9 @@ static_assert(NO_PORT >= MACHINE_PORTS_MAX, "no port has this number");
 static inline uint32_t rank_at(const struct lane *lane, const struct cable *cable, uint32_t packet)
 {
 	uint32_t to = OWN_RANK;
-	if (cable->is_border)
-		to = border_rank(lane->border, cable, packet_at(lane->out.packets, packet));
-	return cable->is_border && to == lane->shard ? OWN_RANK : to;
+	if (cable->is_boundary)
+		to = boundary_rank(lane->boundary, cable, packet_at(lane->out.packets, packet));
+	return cable->is_boundary && to == lane->shard ? OWN_RANK : to;
 }
 
 // Lays a copy of a packet beside its cable.
@@ -30,8 +30,8 @@ static void lay_copy(struct lane *lane, uint32_t index, uint32_t packet, ps_t at
 {
 	uint32_t to = rank_at(lane, &lane->cables.cables[index], packet);
 	if (to != OWN_RANK) {
-		border_send(lane->border, to, index, packet_at(lane->out.packets, packet), at,
-			    true);
+		boundary_send(lane->boundary, to, index, packet_at(lane->out.packets, packet), at,
+			      true);
 		return;
 	}
 	uint32_t copy = packet_get(lane->out.packets);
@@ -41,7 +41,7 @@ static void lay_copy(struct lane *lane, uint32_t index, uint32_t packet, ps_t at
 		return;
 	}
 	*packet_at(lane->out.packets, copy) = *packet_at(lane->out.packets, packet);
-	lane_push_late(lane, index, at, copy);
+	lane_push_reorder_queue(lane, index, at, copy);
 }
 
 // Lays a departure onto a cable with faults, or one that leads to a cut-through switch or to
@@ -62,13 +62,13 @@ static __attribute__((noinline)) void lay_faulty(struct lane *lane, uint32_t ind
 		lay_copy(lane, index, packet, at);
 	uint32_t to = rank_at(lane, &lane->cables.cables[index], packet);
 	if (to != OWN_RANK) {
-		border_send(lane->border, to, index, packet_at(lane->out.packets, packet),
-			    at + fate.held_ps, fate.held_ps > 0);
+		boundary_send(lane->boundary, to, index, packet_at(lane->out.packets, packet),
+			      at + fate.held_ps, fate.held_ps > 0);
 		packet_put(lane->out.packets, packet);
 		return;
 	}
 	if (fate.held_ps > 0)
-		lane_push_late(lane, index, at + fate.held_ps, packet);
+		lane_push_reorder_queue(lane, index, at + fate.held_ps, packet);
 	else
 		lane_lay(lane, &lane->cables.cables[index],
 			 cable_entry(&lane->cables.cables[index], at, packet), at);
@@ -121,10 +121,10 @@ static inline __attribute__((always_inline)) void fetch_ahead(const struct lane 
 							      const struct departure *end)
 {
 	const struct cable *cables = lane->cables.cables;
-	if (end - departure > CABLE_AHEAD)
-		__builtin_prefetch(&cables[out_cable[departure[CABLE_AHEAD].port]], 1);
-	if (end - departure > SCATTER_AHEAD) {
-		const struct cable *cable = &cables[out_cable[departure[SCATTER_AHEAD].port]];
+	if (end - departure > CABLE_PREFETCH)
+		__builtin_prefetch(&cables[out_cable[departure[CABLE_PREFETCH].port]], 1);
+	if (end - departure > SCATTER_PREFETCH) {
+		const struct cable *cable = &cables[out_cable[departure[SCATTER_PREFETCH].port]];
 		__builtin_prefetch(fifo_newest(&cable->fifo, lane->out.chunks), 1);
 	}
 }
@@ -150,8 +150,8 @@ static inline __attribute__((always_inline)) void scatter(struct lane *lane, uin
 		}
 		if (is_counted && departure >= counted) // whatever becomes of them
 			counted = lane_count_row(lane, m, departure, end);
-		if (cable->is_border && cable->fault_count == 0 && cable->head_bytes == 0) {
-			departure = border_cross(lane->border, index, departure, end);
+		if (cable->is_boundary && cable->fault_count == 0 && cable->head_bytes == 0) {
+			departure = boundary_cross(lane->boundary, index, departure, end);
 			continue;
 		}
 		lay_faulty(lane, index, departure, lane_depart(lane, cable, departure));

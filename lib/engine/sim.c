@@ -14,9 +14,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "external_compute.h"
 #include "frames.h"
-#include "outside.h"
-#include "processes/mail.h"
+#include "processes/signal_queue.h"
 #include "stop.h"
 
 #define PROGRESS_WINDOWS 256 // windows between two looks at the wall clock
@@ -34,11 +34,11 @@ static double clock_s(clockid_t clock)
 static uint64_t cables_held(const struct sim *sim)
 {
 	const struct cable_set *cables = &sim->lanes[0].cables;
-	const struct border *border = sim->lanes[0].border;
-	uint64_t held = border != NULL ? border_stranded(border) : 0;
+	const struct boundary *boundary = sim->lanes[0].boundary;
+	uint64_t held = boundary != NULL ? boundary_stranded(boundary) : 0;
 	for (uint32_t i = 0; i < cables->count; i++)
 		held += cables->cables[i].fifo.count +
-			(cables->late[i] != NULL ? cables->late[i]->count : 0) +
+			(cables->reorder_queue[i] != NULL ? cables->reorder_queue[i]->count : 0) +
 			(cables->stalled[i] != NULL ? cables->stalled[i]->fifo.count : 0);
 	return held;
 }
@@ -56,9 +56,9 @@ static uint64_t packets_taken(const struct sim *sim)
 static void check_held(struct sim *sim)
 {
 	struct run *run = &sim->run;
-	const struct border *border = sim->lanes[0].border;
+	const struct boundary *boundary = sim->lanes[0].boundary;
 	uint64_t in_hosts = 0, in_switches = 0, on_cables = cables_held(sim);
-	uint64_t stranded = border != NULL ? border_stranded(border) : 0;
+	uint64_t stranded = boundary != NULL ? boundary_stranded(boundary) : 0;
 	world_held(sim->world, &in_hosts, &in_switches);
 	if (sim->ports == NULL) {
 		check(packets_taken(sim) == on_cables - stranded + in_switches + in_hosts);
@@ -114,7 +114,7 @@ void sim_add(struct run *run, const struct run *more)
 	run->damaged += more->damaged;
 	run->doubled += more->doubled;
 	run->held_back += more->held_back;
-	run->late_full += more->late_full;
+	run->reorder_queue_full += more->reorder_queue_full;
 	run->visits += more->visits;
 	run->payload_bytes_good += more->payload_bytes_good;
 	run->payload_bytes_wrong += more->payload_bytes_wrong;
@@ -241,7 +241,7 @@ static bool wants_stop(struct sim *sim)
 		return false;
 	sim->next_report_s = now + 0.1;
 	add_lanes(sim);
-	if (sim->lanes[0].border != NULL)
+	if (sim->lanes[0].boundary != NULL)
 		sim->run.data_delivered = sim->news.data_so_far; // of all, a window ago
 	return !sim->options.progress(sim->options.progress_context, sim->world, &sim->run);
 }
@@ -285,18 +285,18 @@ static uint64_t hops_so_far(const struct sim *sim)
 // What is known between two windows, here or by all ranks together.
 static void look(struct sim *sim, bool has_run)
 {
-	struct border_news *news = &sim->news;
-	struct border *border = sim->lanes[0].border;
+	struct boundary_news *news = &sim->news;
+	struct boundary *boundary = sim->lanes[0].boundary;
 	news->wants_stop = has_run && wants_stop(sim);
 	news->limit = limit_hit(sim);
 	news->next_window = next_window(sim);
 	news->hops = hops_so_far(sim);
-	if (border == NULL)
+	if (boundary == NULL)
 		return;
 	news->work_done = world_work_done(sim->world);
 	news->data_so_far = sim->lanes[0].run.data_delivered;
-	news->has_front = has_run && world_skip_has_front(sim->world);
-	border_agree(border, news);
+	news->has_front = has_run && world_fast_forward_has_front(sim->world);
+	boundary_agree(boundary, news);
 }
 
 static void share_bytes(void *context, const void *mine, void *all, size_t bytes)
@@ -307,17 +307,17 @@ static void share_bytes(void *context, const void *mine, void *all, size_t bytes
 // Steps of rings may be jumped over: by all ranks at once, as all see the same.
 static void look_at_rings(struct sim *sim)
 {
-	if (sim->lanes[0].border == NULL)
-		world_skip_look(sim->world, NULL, NULL);
+	if (sim->lanes[0].boundary == NULL)
+		world_fast_forward_look(sim->world, NULL, NULL);
 	else if (sim->news.has_front)
-		world_skip_look(sim->world, share_bytes, sim->options.ranks);
+		world_fast_forward_look(sim->world, share_bytes, sim->options.ranks);
 }
 
 // Whether the workload is complete, when nothing more is run.
 static bool is_done(const struct sim *sim)
 {
-	uint64_t done = sim->lanes[0].border != NULL ? sim->news.work_done
-						     : world_work_done(sim->world);
+	uint64_t done = sim->lanes[0].boundary != NULL ? sim->news.work_done
+						       : world_work_done(sim->world);
 	return done == sim->world->work_total;
 }
 
@@ -344,7 +344,7 @@ static void choose_window(struct sim *sim)
 {
 	bool has_run = sim->is_in_window; // a run that goes on after a stop runs one at least
 	close_window(sim);
-	if (sim->options.outside != NULL && !outside_wait(sim)) {
+	if (sim->options.external_compute != NULL && !external_compute_wait(sim)) {
 		end_run(sim, RUN_LOST);
 		return;
 	}
@@ -403,7 +403,7 @@ static void lane_run(void *context)
 	for (;;) {
 		if (lane->ports != NULL)
 			frames_poll(lane);
-		mail_take(lane);
+		signal_queue_take(lane);
 		lane->next_window = window_peek(&lane->windows);
 		meet(sim);
 		if (lane->index == 0)

@@ -5,7 +5,7 @@
 #include <weft/engine/engine.h>
 
 #include "lane.h"
-#include "processes/border.h"
+#include "processes/boundary.h"
 
 struct sim {
 	struct world *world;
@@ -21,7 +21,7 @@ struct sim {
 	double next_report_s;
 	double waited_cpu_s; // of the ranks, before this run
 	// What lane 0 decides between two meetings, and all read after it.
-	struct border_news news;
+	struct boundary_news news;
 	int64_t window;
 	ps_t window_end;
 	bool is_in_window;

@@ -8,7 +8,7 @@
 #include <weft/world/world_signal.h>
 
 #include "frames.h"
-#include "processes/border.h"
+#include "processes/boundary.h"
 #include "sim.h"
 
 // The longest that a packet takes onto a cable.
@@ -84,7 +84,8 @@ static struct port_cable *describe_cables(const struct sim *sim, const struct ca
 			.from_lane = (uint8_t)lane_of(sim, plan->from_machine),
 			.to_lane = (uint8_t)lane_of(sim, plan->to_machine),
 			.frames_max = window_frames(world, plan) +
-				(cables->cables[i].has_late ? LATE_MAX : 0), // copies
+				(cables->cables[i].has_reorder_queue ? REORDER_QUEUE_MAX
+								     : 0), // copies
 		};
 	}
 	return ret;
@@ -139,8 +140,9 @@ static int create_lane(struct sim *sim, uint32_t index, const struct cable_set *
 	lane->watch = &sim->options.ports;
 	if (lane_init(lane, world, cable_span_ps(world), world->arena) < 0)
 		return -ENOMEM;
-	uint64_t mail = sim->lane_count > 1 ? world_signals_total(world) : 0;
-	lane->mail = arena_draw(world->arena, ARENA_DRIVE, mail, sizeof(struct signal));
+	uint64_t signal_queue = sim->lane_count > 1 ? world_signals_total(world) : 0;
+	lane->signal_queue = arena_draw(world->arena, ARENA_DRIVE, signal_queue,
+					sizeof(struct signal));
 	lane->news_of = arena_draw(world->arena, ARENA_DRIVE, sim->lane_count, sizeof(uint64_t *));
 	if (arena_has_failed(world->arena))
 		return -ENOMEM;
@@ -184,7 +186,7 @@ static int check_options(const struct world *world, const struct sim_options *op
 			      "queue.pfc needs a run without frames (--ports none) and without "
 			      "--log: pauses are no packets there");
 	if (world->skipped != NULL &&
-	    (has_bytes || options->pace.is_on || options->outside != NULL))
+	    (has_bytes || options->pace.is_on || options->external_compute != NULL))
 		return refuse(refusal, -EINVAL,
 			      "skip.steady leaves out packets: it needs a run in virtual time, "
 			      "without frames, captures and gradients from outside");
@@ -260,7 +262,8 @@ int sim_create(struct sim **ret, struct world *world, const struct sim_options *
 	if (rc == 0 && create_lanes(sim, &cables) < 0)
 		rc = refuse_memory(world, refusal);
 	if (rc == 0 && options->ranks != NULL &&
-	    border_init(&sim->lanes[0].border, &sim->lanes[0], options->ranks, world->arena) < 0)
+	    boundary_init(&sim->lanes[0].boundary, &sim->lanes[0], options->ranks, world->arena) <
+		    0)
 		rc = refuse_memory(world, refusal);
 	if (rc == 0)
 		rc = open_taps(sim, refusal);

@@ -24,7 +24,7 @@ int window_set_init(struct window_set *set, struct arena *arena, uint32_t machin
 				   .machines = machines};
 	set->bits = arena_draw(arena, ARENA_DRIVE, slots * words, sizeof(uint64_t));
 	set->used = arena_draw(arena, ARENA_DRIVE, slots / 64, sizeof(uint64_t));
-	if (arena_has_failed(arena) || far_init(&set->far, arena, machines) < 0)
+	if (arena_has_failed(arena) || sleep_heap_init(&set->sleep_heap, arena, machines) < 0)
 		return -ENOMEM;
 	return 0;
 }
@@ -63,7 +63,7 @@ ps_t window_mark(struct window_set *set, uint32_t machine, ps_t at)
 	if (index - set->index <= (int64_t)set->slot_mask)
 		mark_slot(set, machine, index);
 	else
-		far_add(&set->far, machine, at);
+		sleep_heap_add(&set->sleep_heap, machine, at);
 	return end;
 }
 
@@ -82,9 +82,9 @@ static int64_t wheel_next(const struct window_set *set)
 int64_t window_peek(const struct window_set *set)
 {
 	int64_t near = wheel_next(set);
-	ps_t far_at = far_first_at(&set->far);
-	int64_t far = far_at == PS_NEVER ? INT64_MAX : far_at / set->length_ps;
-	return near < far ? near : far;
+	ps_t sleep_until = sleep_heap_first_at(&set->sleep_heap);
+	int64_t sleep_heap = sleep_until == PS_NEVER ? INT64_MAX : sleep_until / set->length_ps;
+	return near < sleep_heap ? near : sleep_heap;
 }
 
 void window_go(struct window_set *set, int64_t index)
@@ -92,7 +92,8 @@ void window_go(struct window_set *set, int64_t index)
 	check(index >= set->index);
 	set->index = index;
 	set->start = index * set->length_ps;
-	while (set->far.count > 0 && far_first_at(&set->far) / set->length_ps <= index)
-		mark_slot(set, far_take(&set->far), index);
+	while (set->sleep_heap.count > 0 &&
+	       sleep_heap_first_at(&set->sleep_heap) / set->length_ps <= index)
+		mark_slot(set, sleep_heap_take(&set->sleep_heap), index);
 	bitmap_clear(set->used, (uint32_t)((uint64_t)index & set->slot_mask));
 }

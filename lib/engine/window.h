@@ -10,18 +10,18 @@
 #include <weft/core/arena.h>
 #include <weft/core/time.h>
 
-#include "far.h"
+#include "sleep_heap.h"
 
 struct window_set {
 	ps_t length_ps;
 	uint64_t slot_mask; // slots - 1; slots is a power of two
 	uint32_t words;	    // 64-bit words of one slot's bitmap
 	uint32_t machines;
-	uint64_t *bits;	    // [slots][words]
-	uint64_t *used;	    // bit per slot: has a machine in it
-	int64_t index;	    // window being run; marks for it or earlier are a bug
-	ps_t start;	    // of it
-	struct far_set far; // machines beyond the wheel
+	uint64_t *bits;			  // [slots][words]
+	uint64_t *used;			  // bit per slot: has a machine in it
+	int64_t index;			  // window being run; marks for it or earlier are a bug
+	ps_t start;			  // of it
+	struct sleep_heap_set sleep_heap; // machines beyond the wheel
 };
 
 // Draws a set for `machines` machines whose wheel spans at least `span_ps`. -ENOMEM.

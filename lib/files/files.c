@@ -123,7 +123,7 @@ bool files_is_input(int at, const char *path)
 // Whether a file can be made there.
 static int check_folder(const char *path, struct refusal *refusal)
 {
-	char folder[DRAFT_PATH_BYTES];
+	char folder[ATOMIC_FILE_PATH_BYTES];
 	const char *slash = strrchr(path, '/');
 	size_t length = slash == NULL ? 0 : (size_t)(slash + 1 - path);
 	if (length >= sizeof(folder))

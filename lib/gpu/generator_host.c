@@ -20,7 +20,7 @@
 #define NAP_NS INT64_C(200000)	  // as long as nothing is due: others have the CPU
 #define TURN_NS INT64_C(20000000) // of a rank at most: then the others, and a look at the run
 
-struct player {
+struct replay {
 	uint32_t rank;
 	struct gpu_data data;
 	uint32_t next;	    // computation in hand, sums apart
@@ -36,7 +36,7 @@ struct player {
 struct generator {
 	struct gpu_link *link;
 	const struct gpu_generator_options *options;
-	struct player *players;
+	struct replay *players;
 	struct gpu_watch watch;
 	struct gpu_host_load load;
 };
@@ -48,180 +48,180 @@ static bool is_sum(const struct gpu_link *link, uint32_t op)
 	return link->ops[op].work == GPU_REDUCE;
 }
 
-static void count_wrong(struct player *player, uint64_t elements, uint64_t wrong)
+static void count_wrong(struct replay *replay, uint64_t elements, uint64_t wrong)
 {
-	player->figures.elements += elements;
-	player->figures.wrong += wrong;
+	replay->figures.elements += elements;
+	replay->figures.wrong += wrong;
 }
 
 // What stands in the slice's blocks is what the others made; then it is summed.
-static void reduce(struct player *player, const struct gpu_link_op *op)
+static void reduce(struct replay *replay, const struct gpu_link_op *op)
 {
-	const struct gpu_data *data = &player->data;
+	const struct gpu_data *data = &replay->data;
 	uint64_t landed = data->block_bytes * (data->ranks - 1);
 	int64_t begin_ns = gpu_clock_ns();
-	count_wrong(player, landed / data->element_bytes,
+	count_wrong(replay, landed / data->element_bytes,
 		    gpu_host_landed_wrong(data, op->step, op->offset));
 	gpu_host_reduce(data, op->offset);
-	player->figures.reduce_ns += gpu_clock_ns() - begin_ns;
-	player->figures.reduce_bytes += landed + data->block_bytes;
+	replay->figures.reduce_ns += gpu_clock_ns() - begin_ns;
+	replay->figures.reduce_bytes += landed + data->block_bytes;
 }
 
-static void work(struct player *player, const struct gpu_link_op *op)
+static void work(struct replay *replay, const struct gpu_link_op *op)
 {
-	const struct gpu_data *data = &player->data;
+	const struct gpu_data *data = &replay->data;
 	int64_t begin_ns = gpu_clock_ns();
 	if (op->work == GPU_FILL) {
 		gpu_host_fill(data, op->step, op->offset, op->bytes);
-		player->figures.fill_ns += gpu_clock_ns() - begin_ns;
-		player->figures.fill_bytes += op->bytes;
+		replay->figures.fill_ns += gpu_clock_ns() - begin_ns;
+		replay->figures.fill_bytes += op->bytes;
 	} else if (op->work == GPU_GATE && op->step > 0) {
-		count_wrong(player, op->bytes / data->element_bytes,
+		count_wrong(replay, op->bytes / data->element_bytes,
 			    gpu_host_sums_wrong(data, op->step - 1, op->offset, op->bytes));
 	}
 }
 
 // ---------------------------------------------------------------- one rank
 
-static void raise_done(const struct gpu_link *link, const struct player *player, uint32_t op,
+static void raise_done(const struct gpu_link *link, const struct replay *replay, uint32_t op,
 		       int64_t now_ns)
 {
-	gpu_link_raise_own(link, gpu_link_flag_of(link, link->done, player->rank, op), now_ns);
+	gpu_link_raise_own(link, gpu_link_flag_of(link, link->done, replay->rank, op), now_ns);
 }
 
-static bool is_asked(const struct gpu_link *link, const struct player *player, uint32_t op)
+static bool is_asked(const struct gpu_link *link, const struct replay *replay, uint32_t op)
 {
-	return gpu_link_is_raised(gpu_link_flag_of(link, link->asked, player->rank, op));
+	return gpu_link_is_raised(gpu_link_flag_of(link, link->asked, replay->rank, op));
 }
 
-static bool is_done(const struct gpu_link *link, const struct player *player, uint32_t op)
+static bool is_done(const struct gpu_link *link, const struct replay *replay, uint32_t op)
 {
-	return gpu_link_is_raised(gpu_link_flag_of(link, link->done, player->rank, op));
+	return gpu_link_is_raised(gpu_link_flag_of(link, link->done, replay->rank, op));
 }
 
 // Sums whose parts are here, in any order. They are of the step in hand: the update that ends it
 // waits for them.
-static bool do_sums(const struct gpu_link *link, struct player *player, int64_t until_ns)
+static bool do_sums(const struct gpu_link *link, struct replay *replay, int64_t until_ns)
 {
 	uint32_t count = link->header->op_count;
 	bool has_done = false;
-	while (player->sum_first < count &&
-	       (!is_sum(link, player->sum_first) || is_done(link, player, player->sum_first)))
-		player->sum_first++;
+	while (replay->sum_first < count &&
+	       (!is_sum(link, replay->sum_first) || is_done(link, replay, replay->sum_first)))
+		replay->sum_first++;
 	int64_t now_ns = 0;
-	for (uint32_t i = player->sum_first; i < count && now_ns < until_ns; i++) {
+	for (uint32_t i = replay->sum_first; i < count && now_ns < until_ns; i++) {
 		if (link->ops[i].work == GPU_UPDATE)
 			break;
-		if (!is_sum(link, i) || is_done(link, player, i) || !is_asked(link, player, i))
+		if (!is_sum(link, i) || is_done(link, replay, i) || !is_asked(link, replay, i))
 			continue;
-		reduce(player, &link->ops[i]);
+		reduce(replay, &link->ops[i]);
 		now_ns = gpu_clock_ns();
-		raise_done(link, player, i, now_ns);
+		raise_done(link, replay, i, now_ns);
 		has_done = true;
 	}
 	return has_done;
 }
 
 // Time that a computation was kept waiting by others.
-static void note_wait(struct player *player, const struct gpu_link_op *op, int64_t waited_ns)
+static void note_wait(struct replay *replay, const struct gpu_link_op *op, int64_t waited_ns)
 {
 	if (op->work == GPU_GATE)
-		player->figures.gates_ns += waited_ns;
+		replay->figures.gates_ns += waited_ns;
 	else if (op->work == GPU_UPDATE)
-		player->figures.update_wait_ns += waited_ns;
+		replay->figures.update_wait_ns += waited_ns;
 	else
-		player->figures.compute_wait_ns += waited_ns;
+		replay->figures.compute_wait_ns += waited_ns;
 }
 
 // With a barrier no rank begins a step before all have ended the one before. What is waited here is
 // told apart.
-static bool may_step(const struct gpu_link *link, struct player *player)
+static bool may_step(const struct gpu_link *link, struct replay *replay)
 {
-	uint32_t step = link->ops[player->next].step;
-	if (link->header->has_barrier == 0 || step == player->step)
+	uint32_t step = link->ops[replay->next].step;
+	if (link->header->has_barrier == 0 || step == replay->step)
 		return true;
 	if (!gpu_link_have_ended(link, step))
 		return false;
 	int64_t now_ns = gpu_clock_ns();
-	player->step = step;
-	player->figures.barrier_ns += now_ns - player->ended_ns;
-	player->ended_ns = player->due_ns = now_ns;
+	replay->step = step;
+	replay->figures.barrier_ns += now_ns - replay->ended_ns;
+	replay->ended_ns = replay->due_ns = now_ns;
 	return true;
 }
 
-static bool begin(const struct gpu_link *link, struct player *player)
+static bool begin(const struct gpu_link *link, struct replay *replay)
 {
-	const struct gpu_link_op *op = &link->ops[player->next];
-	if (!may_step(link, player))
+	const struct gpu_link_op *op = &link->ops[replay->next];
+	if (!may_step(link, replay))
 		return false;
 	if (op->needs_messages != 0) {
-		if (!is_asked(link, player, player->next))
+		if (!is_asked(link, replay, replay->next))
 			return false;
 		int64_t now_ns = gpu_clock_ns();
-		if (now_ns > player->due_ns) {
-			note_wait(player, op, now_ns - player->ended_ns);
-			player->due_ns = now_ns;
+		if (now_ns > replay->due_ns) {
+			note_wait(replay, op, now_ns - replay->ended_ns);
+			replay->due_ns = now_ns;
 		}
 	}
-	work(player, op);
-	player->due_ns += op->compute_ns;
-	player->is_busy = true;
+	work(replay, op);
+	replay->due_ns += op->compute_ns;
+	replay->is_busy = true;
 	return true;
 }
 
-static void end(const struct gpu_link *link, struct player *player, int64_t now_ns)
+static void end(const struct gpu_link *link, struct replay *replay, int64_t now_ns)
 {
-	const struct gpu_link_op *op = &link->ops[player->next];
-	raise_done(link, player, player->next, now_ns);
+	const struct gpu_link_op *op = &link->ops[replay->next];
+	raise_done(link, replay, replay->next, now_ns);
 	if (op->work == GPU_FILL) {
-		player->figures.releases++;
-		gpu_lateness_add(&player->lateness, now_ns - player->due_ns);
+		replay->figures.releases++;
+		gpu_lateness_add(&replay->lateness, now_ns - replay->due_ns);
 	}
 	if (op->work == GPU_UPDATE)
-		__atomic_store_n(&link->ranks[player->rank].step, op->step + 1, __ATOMIC_RELEASE);
-	player->is_busy = false;
-	player->ended_ns = now_ns;
+		__atomic_store_n(&link->ranks[replay->rank].step, op->step + 1, __ATOMIC_RELEASE);
+	replay->is_busy = false;
+	replay->ended_ns = now_ns;
 	do
-		player->next++;
-	while (player->next < link->header->op_count && is_sum(link, player->next));
+		replay->next++;
+	while (replay->next < link->header->op_count && is_sum(link, replay->next));
 }
 
-static bool has_ended(const struct gpu_link *link, const struct player *player)
+static bool has_ended(const struct gpu_link *link, const struct replay *replay)
 {
-	return player->next == link->header->op_count;
+	return replay->next == link->header->op_count;
 }
 
 // All that can be done now, within a turn. Returns whether there was anything.
-static bool play(const struct gpu_link *link, struct player *player)
+static bool play(const struct gpu_link *link, struct replay *replay)
 {
 	int64_t now_ns = gpu_clock_ns(), until_ns = now_ns + TURN_NS;
-	bool has_done = do_sums(link, player, until_ns);
-	while (!has_ended(link, player) && now_ns < until_ns) {
-		if (!player->is_busy && !begin(link, player))
+	bool has_done = do_sums(link, replay, until_ns);
+	while (!has_ended(link, replay) && now_ns < until_ns) {
+		if (!replay->is_busy && !begin(link, replay))
 			break;
 		now_ns = gpu_clock_ns();
-		if (now_ns < player->due_ns)
+		if (now_ns < replay->due_ns)
 			break;
-		end(link, player, now_ns);
+		end(link, replay, now_ns);
 		has_done = true;
 	}
 	return has_done;
 }
 
 // A load is of all ranks of the process together: the first tells of it.
-static int finish(const struct generator *all, struct player *player, struct refusal *refusal)
+static int finish(const struct generator *all, struct replay *replay, struct refusal *refusal)
 {
 	struct gpu_link *link = all->link;
-	struct gpu_link_figures *figures = &player->figures;
-	figures->late_p50_ns = gpu_lateness_quantile(&player->lateness, 500);
-	figures->late_p99_ns = gpu_lateness_quantile(&player->lateness, 990);
-	figures->late_max_ns = gpu_lateness_quantile(&player->lateness, 1000);
-	figures->run_ns = player->due_ns - link->header->start_ns;
-	if (player == all->players)
+	struct gpu_link_figures *figures = &replay->figures;
+	figures->late_p50_ns = gpu_lateness_quantile(&replay->lateness, 500);
+	figures->late_p99_ns = gpu_lateness_quantile(&replay->lateness, 990);
+	figures->late_max_ns = gpu_lateness_quantile(&replay->lateness, 1000);
+	figures->run_ns = replay->due_ns - link->header->start_ns;
+	if (replay == all->players)
 		gpu_host_load_tell(&all->load, figures);
-	int rc = gpu_link_measure_steps(link, player->rank, figures, refusal);
+	int rc = gpu_link_measure_steps(link, replay->rank, figures, refusal);
 	if (rc == 0)
-		gpu_link_tell(link, player->rank, figures);
+		gpu_link_tell(link, replay->rank, figures);
 	return rc;
 }
 
@@ -232,10 +232,10 @@ static int64_t next_due_ns(const struct generator *all, int64_t until_ns, bool *
 {
 	*ret_computes = false;
 	for (uint32_t i = 0; i < all->options->rank_count; i++) {
-		const struct player *player = &all->players[i];
-		*ret_computes |= player->is_busy;
-		if (player->is_busy && player->due_ns < until_ns)
-			until_ns = player->due_ns;
+		const struct replay *replay = &all->players[i];
+		*ret_computes |= replay->is_busy;
+		if (replay->is_busy && replay->due_ns < until_ns)
+			until_ns = replay->due_ns;
 	}
 	return until_ns;
 }
@@ -295,10 +295,10 @@ static int prepare(struct generator *all, struct refusal *refusal)
 		fills += all->link->ops[i].work == GPU_FILL;
 	all->players = calloc(count, sizeof(*all->players));
 	for (uint32_t i = 0; all->players != NULL && i < count; i++) {
-		struct player *player = &all->players[i];
-		player->rank = all->options->ranks[i];
-		gpu_data_of(&player->data, all->link, player->rank);
-		if (gpu_lateness_init(&player->lateness, fills) < 0)
+		struct replay *replay = &all->players[i];
+		replay->rank = all->options->ranks[i];
+		gpu_data_of(&replay->data, all->link, replay->rank);
+		if (gpu_lateness_init(&replay->lateness, fills) < 0)
 			return refuse(refusal, -ENOMEM, "no memory for % releases", fills);
 	}
 	return all->players == NULL ? refuse(refusal, -ENOMEM, "no memory for % ranks", count) : 0;

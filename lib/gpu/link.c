@@ -179,7 +179,7 @@ static int read_header(const struct gpu_link *link, struct gpu_link_header *ret,
 	ssize_t got = pread(link->fd, ret, sizeof(*ret), 0);
 	if (got < 0 || fstat(link->fd, &status) < 0)
 		return link_refuse_system(refusal, link->path, "the link");
-	if (got == 0 || ret->magic == 0 || ret->magic == GPU_LINK_DRAFT)
+	if (got == 0 || ret->magic == 0 || ret->magic == GPU_LINK_ATOMIC_FILE)
 		return -EAGAIN;
 	if (ret->magic == GPU_LINK_MAGIC && got < (ssize_t)sizeof(*ret))
 		return refuse_cut(link, refusal);
@@ -239,10 +239,10 @@ static int try_open(struct gpu_link *link, struct refusal *refusal)
 	return join(link, refusal);
 }
 
-int gpu_link_open(struct gpu_link *ret, const char *path, int64_t patience_ns,
+int gpu_link_open(struct gpu_link *ret, const char *path, int64_t timeout_ns,
 		  const volatile sig_atomic_t *stop, struct refusal *refusal)
 {
-	int64_t until = gpu_clock_ns() + patience_ns;
+	int64_t until = gpu_clock_ns() + timeout_ns;
 	int rc = set_path(ret, path, refusal);
 	if (rc < 0)
 		return rc;

@@ -102,7 +102,7 @@ int link_file_sweep(int fd, const char *path, struct refusal *refusal)
 {
 	uint64_t magic = 0;
 	bool is_read = pread(fd, &magic, sizeof(magic), 0) == sizeof(magic);
-	if (!is_read || (magic != GPU_LINK_MAGIC && magic != GPU_LINK_DRAFT))
+	if (!is_read || (magic != GPU_LINK_MAGIC && magic != GPU_LINK_ATOMIC_FILE))
 		return link_refuse(refusal, -EEXIST, path,
 				   "there is a file that is no link: take another name");
 	if (link_file_is_locked(fd, 0) || link_file_lock(fd, 1 + GPU_RANKS_MAX) < 0)
@@ -131,7 +131,7 @@ static int make_unnamed(struct refusal *refusal)
 
 int link_file_make(const char *path, struct refusal *refusal)
 {
-	const uint64_t magic = GPU_LINK_DRAFT;
+	const uint64_t magic = GPU_LINK_ATOMIC_FILE;
 	int rc = path[0] != '\0' ? take_away_stale(path, refusal) : 0;
 	if (rc < 0)
 		return rc;

@@ -153,13 +153,13 @@ static void on_received(struct world_host *host, struct nic *nic, const struct c
 // place orders, too.
 static void drain_places(struct world_host *host, struct nic *nic, ps_t now, struct outbox *out)
 {
-	struct place places[DRAIN_BURST];
+	struct dma_write places[DRAIN_BURST];
 	uint32_t count;
-	while ((count = endpoint_poll_places(nic->endpoint, places, DRAIN_BURST)) > 0) {
+	while ((count = endpoint_poll_dma_writes(nic->endpoint, places, DRAIN_BURST)) > 0) {
 		for (uint32_t i = 0; i < count; i++) {
 			const struct nic_peer *peer = &nic->peers[places[i].qp];
 			if (places[i].payload != 0)
-				outbox_place(out, &places[i]);
+				outbox_dma_write(out, &places[i]);
 			const struct host_engine *engine = engine_of(host, peer);
 			if ((places[i].rkey & RKEY_NOTICE) && engine->on_notice != NULL)
 				engine->on_notice(host, peer, now, out);
@@ -211,7 +211,7 @@ __attribute__((noinline)) static void on_pause(struct world_host *host,
 // Whether the connection of a packet has a QP.
 static bool admit(struct nic *nic, const struct arrival *arrival, const struct outbox *out)
 {
-	return berths_admit(nic, packet_at(out->packets, arrival->packet));
+	return qp_pool_admit(nic, packet_at(out->packets, arrival->packet));
 }
 
 static void on_arrival(struct world_host *host, const struct arrival *arrival, struct outbox *out)
@@ -224,7 +224,7 @@ static void on_arrival(struct world_host *host, const struct arrival *arrival, s
 		return;
 	}
 	if (nic->endpoint == NULL || // no endpoint on this NIC, or this one does not
-	    __builtin_expect(nic->berths != NULL && !admit(nic, arrival, out), 0)) {
+	    __builtin_expect(nic->qp_pool != NULL && !admit(nic, arrival, out), 0)) {
 		host->record->outcome->dropped_at_host[DROP_UNKNOWN_QP]++;
 		packet_put(out->packets, arrival->packet);
 		return;
@@ -254,30 +254,30 @@ void host_link(struct world_host *host, uint32_t port, ps_t now, struct outbox *
 {
 	uint32_t index = host->nic_of_port[port];
 	struct nic *nic = &host->nics[index];
-	bool is_down = (host->watches != NULL && host->watches[port].is_dark) ||
+	bool is_down = (host->watches != NULL && host->watches[port].link_is_down) ||
 		(host->cut != NULL && host->cut[port]);
 	if (nic->endpoint == NULL)
 		return;
-	if (host->dark != NULL)
-		host->dark[port] |= is_down;
+	if (host->was_down != NULL)
+		host->was_down[port] |= is_down;
 	nic_advance(nic, now, out);
 	endpoint_port(nic->endpoint, port - nic->first_port, !is_down, now, out);
 	touch(host, index);
 }
 
 // The light of a port changed a while ago. What did not last so long is never known.
-static void on_light(struct world_host *host, struct heap_item item, struct outbox *out)
+static void on_link_state(struct world_host *host, struct heap_item item, struct outbox *out)
 {
 	uint32_t port = (uint32_t)item.key;
 	ps_t now = item.at;
 	struct port_watch *watch = &host->watches[port];
-	ps_t then = now - host->detect_ps, next = light_next(watch, then);
-	bool is_dark = !light_is_on(watch, then);
+	ps_t then = now - host->detect_ps, next = link_state_next(watch, then);
+	bool link_is_down = !link_state_is_up(watch, then);
 	if (next != PS_NEVER)
-		heap_push(&host->lights, next + host->detect_ps, port);
-	if (is_dark == watch->is_dark || !light_is_steady(watch, then, now))
+		heap_push(&host->link_states, next + host->detect_ps, port);
+	if (link_is_down == watch->link_is_down || !link_state_is_steady(watch, then, now))
 		return;
-	watch->is_dark = is_dark;
+	watch->link_is_down = link_is_down;
 	host_link(host, port, now, out);
 }
 
@@ -309,9 +309,9 @@ static bool is_awake(const struct world_host *host)
 // When a timer is due, or a NIC looks at the light of a port.
 static ps_t due_at(const struct world_host *host)
 {
-	ps_t light_at = heap_next_at(&host->lights);
-	return light_at != PS_NEVER && is_awake(host) ? ps_min(light_at, timer_at(host))
-						      : timer_at(host);
+	ps_t link_state_at = heap_next_at(&host->link_states);
+	return link_state_at != PS_NEVER && is_awake(host) ? ps_min(link_state_at, timer_at(host))
+							   : timer_at(host);
 }
 
 // Emits the departures before `until` and says when there is something to do again.
@@ -346,14 +346,15 @@ static void run_events(struct world_host *host, const struct arrival *arrival,
 {
 	for (;;) {
 		ps_t wake_at = timer_at(host), event_at = heap_next_at(&host->events);
-		ps_t light_at = heap_next_at(&host->lights), first = ps_min(wake_at, event_at);
-		if (arrival < end && arrival->at <= ps_min(first, light_at)) {
+		ps_t link_state_at = heap_next_at(&host->link_states),
+		     first = ps_min(wake_at, event_at);
+		if (arrival < end && arrival->at <= ps_min(first, link_state_at)) {
 			on_arrival(host, arrival++, out);
-		} else if (light_at <= first && light_at < until) {
-			if (!is_looked_at(host, arrival < end || first < until, light_at, out))
+		} else if (link_state_at <= first && link_state_at < until) {
+			if (!is_looked_at(host, arrival < end || first < until, link_state_at, out))
 				return;
-			if (light_at <= timer_at(host)) // else a departure has armed one
-				on_light(host, heap_pop(&host->lights), out);
+			if (link_state_at <= timer_at(host)) // else a departure has armed one
+				on_link_state(host, heap_pop(&host->link_states), out);
 		} else if (first >= until) {
 			return;
 		} else if (wake_at <= event_at) {
@@ -392,7 +393,7 @@ void host_resume(struct world_host *host, ps_t now)
 {
 	host->awake_at = now;
 	put_off(&host->events, now);
-	put_off(&host->lights, now);
+	put_off(&host->link_states, now);
 	for (uint32_t i = 0; i < host->nic_count; i++) {
 		struct nic *nic = &host->nics[i];
 		for (uint32_t plane = 0; plane < nic->planes; plane++)

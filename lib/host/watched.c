@@ -12,8 +12,8 @@ static inline void note_way(const struct world_host *host, const struct nic_peer
 			    const struct packet *packet, ps_t age_ps)
 {
 	int64_t age_ns = (int64_t)((uint64_t)age_ps / PS_PER_NS);
-	delays_add_way(host->delays, (enum pair_class)peer->pair,
-		       delays_path(host->delays, packet->ev, packet->plane), age_ns);
+	delays_add_one_way(host->delays, (enum pair_class)peer->pair,
+			   delays_path(host->delays, packet->ev, packet->plane), age_ns);
 }
 
 // A packet that is late, or whose age is not known: frames do not say it.

@@ -25,7 +25,7 @@ static int draw(struct hist *hists, uint32_t count, struct arena *arena, unsigne
 	return 0;
 }
 
-static int draw_ways(struct way **ret, struct arena *arena, uint32_t count)
+static int draw_one_ways(struct path_delays **ret, struct arena *arena, uint32_t count)
 {
 	*ret = arena_draw(arena, ARENA_MEASURE, count, sizeof(**ret));
 	return *ret == NULL ? -ENOMEM : 0;
@@ -38,8 +38,8 @@ static int draw_paths(struct delays *delays, struct arena *arena, uint32_t evs)
 	int rc = paths_init(&delays->one_way_paths_ns, arena, told, NS_MAX);
 	rc |= paths_init(&delays->rtt_paths_ns, arena, trips, NS_MAX);
 	for (uint32_t i = 0; i < PAIR_CLASS_COUNT; i++)
-		rc |= draw_ways(&delays->ways[i], arena, told);
-	rc |= draw_ways(&delays->trips, arena, trips);
+		rc |= draw_one_ways(&delays->ways[i], arena, told);
+	rc |= draw_one_ways(&delays->trips, arena, trips);
 	delays->way_shift = DELAY_CLASS_BITS - delays->one_way_paths_ns.half_bits;
 	delays->trip_shift = DELAY_CLASS_BITS - delays->rtt_paths_ns.half_bits;
 	return rc;
@@ -111,45 +111,45 @@ static uint32_t ahead_of(uint32_t bits, uint32_t half_bits)
 }
 
 // Makes a value that is in range usual from here on; false when it is not.
-static bool widen(struct way *way, uint64_t ns)
+static bool widen(struct path_delays *path_delays, uint64_t ns)
 {
 	if (ns < UINT64_C(1) << DELAY_CLASS_BITS || ns > NS_MAX)
 		return false;
-	if (way->usual_count == 0) {
-		way->usual = ns;
-		way->usual_count = 1;
-	} else if (ns < way->usual) {
-		way->usual_count += way->usual - ns;
-		way->usual = ns;
+	if (path_delays->usual_count == 0) {
+		path_delays->usual = ns;
+		path_delays->usual_count = 1;
+	} else if (ns < path_delays->usual) {
+		path_delays->usual_count += path_delays->usual - ns;
+		path_delays->usual = ns;
 	} else {
-		way->usual_count = ns - way->usual + 1;
+		path_delays->usual_count = ns - path_delays->usual + 1;
 	}
 	return true;
 }
 
 // Where a way counts.
-static void place(struct way *way, struct hist *plane, const struct paths *paths, uint32_t path,
-		  uint32_t shift)
+static void place(struct path_delays *path_delays, struct hist *plane, const struct paths *paths,
+		  uint32_t path, uint32_t shift)
 {
 	const uint32_t bits = DELAY_CLASS_BITS - DELAY_PART_BITS;
-	way->plane_cells = plane->counts + ahead_of(bits, DELAY_PART_BITS);
-	way->path_cells = paths_cells(paths, path) + ahead_of(shift, paths->half_bits);
+	path_delays->plane_cells = plane->counts + ahead_of(bits, DELAY_PART_BITS);
+	path_delays->path_cells = paths_cells(paths, path) + ahead_of(shift, paths->half_bits);
 }
 
-bool delays_widen_way(struct delays *delays, enum pair_class pair, uint32_t path, int64_t ns)
+bool delays_widen_one_way(struct delays *delays, enum pair_class pair, uint32_t path, int64_t ns)
 {
-	struct way *way = &delays->ways[pair][path];
+	struct path_delays *path_delays = &delays->ways[pair][path];
 	struct paths *paths = &delays->one_way_paths_ns;
 	struct hist *plane = &delays->one_way_plane_ns[path % delays->planes];
 	check(path < paths->count);
-	if (!widen(way, (uint64_t)ns)) {
+	if (!widen(path_delays, (uint64_t)ns)) {
 		hist_add(&delays->one_way_ns[pair], ns);
 		hist_add(plane, ns);
 		paths_add(paths, path, ns);
 		return false;
 	}
-	way->class_cells = delays->one_way_ns[pair].counts;
-	place(way, plane, paths, path, delays->way_shift);
+	path_delays->class_cells = delays->one_way_ns[pair].counts;
+	place(path_delays, plane, paths, path, delays->way_shift);
 	return true;
 }
 
@@ -168,31 +168,32 @@ static __attribute__((noinline)) bool widen_trip(struct delays *delays, uint32_t
 
 void delays_add_rtt(struct delays *delays, uint32_t path, ps_t rtt_ps)
 {
-	struct way *way = &delays->trips[path];
+	struct path_delays *path_delays = &delays->trips[path];
 	uint64_t ns = (uint64_t)rtt_ps / PS_PER_NS;
-	if (__builtin_expect(ns - way->usual >= way->usual_count, 0) &&
+	if (__builtin_expect(ns - path_delays->usual >= path_delays->usual_count, 0) &&
 	    !widen_trip(delays, path, (int64_t)ns))
 		return;
-	delay_count(way, hist_cell_in(DELAY_CLASS_BITS, ns), delays->trip_shift, ns);
+	delay_count(path_delays, hist_cell_in(DELAY_CLASS_BITS, ns), delays->trip_shift, ns);
 }
 
 // ---------------------------------------------------------------- reading
 
 // Adds what a way counted to the histograms of its class, unless that is NULL, its plane and path.
-static void settle_way(struct way *way, struct hist *class_ns, struct hist *plane,
-		       struct paths *paths, uint32_t path)
+static void settle_path(struct path_delays *path_delays, struct hist *class_ns, struct hist *plane,
+			struct paths *paths, uint32_t path)
 {
-	const struct hist_sum sum = {.total = way->total,
-				     .sum = way->sum,
-				     .min = (int64_t)way->usual,
-				     .max = (int64_t)(way->usual + way->usual_count) - 1};
-	if (way->total == 0)
+	const struct hist_sum sum = {
+		.total = path_delays->total,
+		.sum = path_delays->sum,
+		.min = (int64_t)path_delays->usual,
+		.max = (int64_t)(path_delays->usual + path_delays->usual_count) - 1};
+	if (path_delays->total == 0)
 		return;
 	if (class_ns != NULL)
 		hist_add_sum(class_ns, &sum);
 	hist_add_sum(plane, &sum);
 	paths_add_sum(paths, path, &sum);
-	way->total = way->sum = 0;
+	path_delays->total = path_delays->sum = 0;
 }
 
 void delays_settle(struct delays *delays)
@@ -200,12 +201,12 @@ void delays_settle(struct delays *delays)
 	struct paths *paths = &delays->one_way_paths_ns;
 	for (uint32_t i = 0; i < PAIR_CLASS_COUNT; i++)
 		for (uint32_t path = 0; path < paths->count; path++)
-			settle_way(&delays->ways[i][path], &delays->one_way_ns[i],
-				   &delays->one_way_plane_ns[path % delays->planes], paths, path);
+			settle_path(&delays->ways[i][path], &delays->one_way_ns[i],
+				    &delays->one_way_plane_ns[path % delays->planes], paths, path);
 	paths = &delays->rtt_paths_ns;
 	for (uint32_t path = 0; path < paths->count; path++)
-		settle_way(&delays->trips[path], NULL, &delays->rtt_plane_ns[path % delays->planes],
-			   paths, path);
+		settle_path(&delays->trips[path], NULL,
+			    &delays->rtt_plane_ns[path % delays->planes], paths, path);
 	for (uint32_t i = 0; i < DELAY_NEAR_MAX; i++) {
 		hist_add_many(&delays->order_packets, i, delays->near[i]);
 		delays->near[i] = 0;

@@ -9,7 +9,7 @@
 #include <weft/core/check.h>
 
 #include "html_svg.h"
-#include "sheet.h"
+#include "report_model.h"
 
 #define ROWS_SHOWN 200 // of a table; longer ones say how many they leave out
 
@@ -141,7 +141,7 @@ static void section_of(FILE *to, const json_t *section)
 	fputs("</section>\n", to);
 }
 
-static void head(FILE *to, const struct sheet *sheet, const struct html_input *input)
+static void head(FILE *to, const struct report_model *report_model, const struct html_input *input)
 {
 	fputs("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
@@ -150,11 +150,11 @@ static void head(FILE *to, const struct sheet *sheet, const struct html_input *i
 	      "<meta name=\"color-scheme\" content=\"light dark\">\n"
 	      "<link rel=\"icon\" href=\"data:,\">\n<title>",
 	      to);
-	html_text(to, sheet->title);
+	html_text(to, report_model->title);
 	fprintf(to, " - report</title>\n<style>\n%s</style>\n</head>\n", input->style);
 }
 
-static void top(FILE *to, const struct sheet *sheet)
+static void top(FILE *to, const struct report_model *report_model)
 {
 	static const char *const words[][2] = {{"pass", "PASS"},
 					       {"fail", "FAIL"},
@@ -163,18 +163,18 @@ static void top(FILE *to, const struct sheet *sheet)
 	const json_t *each;
 	size_t i;
 	fputs("<body>\n<a class=\"skip\" href=\"#main\">To the report</a>\n<header><h1>", to);
-	html_text(to, sheet->title);
+	html_text(to, report_model->title);
 	fputs("</h1>", to);
 	for (i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (strcmp(sheet->state, words[i][0]) == 0) {
-			bool is_partial = strcmp(sheet->state, "partial") == 0;
-			bool has_more = sheet->state_text[0] != '\0' && !is_partial;
+		if (strcmp(report_model->state, words[i][0]) == 0) {
+			bool is_partial = strcmp(report_model->state, "partial") == 0;
+			bool has_more = report_model->state_text[0] != '\0' && !is_partial;
 			fprintf(to, "<p class=\"verdict %s\">", words[i][0]);
-			html_text(to, has_more ? sheet->state_text : words[i][1]);
+			html_text(to, has_more ? report_model->state_text : words[i][1]);
 			fputs("</p>", to);
 		}
 	fputs("<nav aria-label=\"Sections\"><ul>", to);
-	json_array_foreach(sheet->sections, i, each)
+	json_array_foreach(report_model->sections, i, each)
 	{
 		fprintf(to, "<li><a href=\"#%s\">", text_of(each, "id"));
 		html_text(to, text_of(each, "title"));
@@ -184,12 +184,12 @@ static void top(FILE *to, const struct sheet *sheet)
 }
 
 // The charts as data for the script. A '<' could end the element that they are in.
-static void data(FILE *to, const struct sheet *sheet)
+static void data(FILE *to, const struct report_model *report_model)
 {
 	const json_t *section, *chart;
 	json_t *all = json_array();
 	size_t i, k;
-	json_array_foreach(sheet->sections, i, section)
+	json_array_foreach(report_model->sections, i, section)
 		json_array_foreach(json_object_get(section, "charts"), k, chart)
 			json_array_append(all, (json_t *)(uintptr_t)chart);
 	char *text = json_dumps(all, JSON_ENSURE_ASCII | JSON_COMPACT | JSON_REAL_PRECISION(9));
@@ -206,19 +206,19 @@ static void data(FILE *to, const struct sheet *sheet)
 	free(text);
 }
 
-int html_write(FILE *to, const struct sheet *sheet, const struct html_input *input)
+int html_write(FILE *to, const struct report_model *report_model, const struct html_input *input)
 {
 	const json_t *each;
 	size_t i;
 	errno = 0;
-	head(to, sheet, input);
-	top(to, sheet);
-	json_array_foreach(sheet->sections, i, each) section_of(to, each);
+	head(to, report_model, input);
+	top(to, report_model);
+	json_array_foreach(report_model->sections, i, each) section_of(to, each);
 	fputs("</main>\n<footer><p>", to);
 	html_text(to, input->version);
 	fprintf(to, "; charts: %s</p></footer>\n",
 		input->charts != NULL ? "Apache ECharts, in this file" : "SVG");
-	data(to, sheet);
+	data(to, report_model);
 	if (input->charts != NULL)
 		fprintf(to, "<script>%s</script>\n<script>\n%s</script>\n", input->charts,
 			input->script);

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include <weft/result/report_visible.h>
+#include <weft/result/report_escape.h>
 
 #define WIDTH 900.0
 #define TOP 14.0
@@ -23,7 +23,7 @@
 
 void html_text(FILE *to, const char *text)
 {
-	visible_xml(to, text);
+	escape_xml(to, text);
 }
 
 // ---------------------------------------------------------------- scales

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include <weft/result/report_visible.h>
+#include <weft/result/report_escape.h>
 
 void svg_begin(FILE *to, double width, double height, const char *style, const char *title)
 {
@@ -20,7 +20,7 @@ void svg_begin(FILE *to, double width, double height, const char *style, const c
 		"%.0f %.0f'>\n<style>%s%s</style>\n<rect width='%.0f' height='%.0f' "
 		"style='fill:white;stroke:none'/>\n<text class='title' x='16' y='24'>",
 		width, height, width, height, all, style, width, height);
-	visible_xml(to, title);
+	escape_xml(to, title);
 	fputs("</text>\n", to);
 }
 

@@ -142,12 +142,12 @@ static void add_default(struct words *words, const struct eal_default *own,
 // ---------------------------------------------------------------- what DPDK says
 
 // Where the standard outputs go while DPDK starts: it prints its reasons, and pages of help.
-struct ear {
+struct listener {
 	int file;
 	int out, error; // what stood there; -1: nothing, it was closed
 };
 
-static struct ear ear;
+static struct listener listener;
 static bool is_listening;
 
 // A copy that lies on none of the standard files, should one of them be closed. False when the
@@ -171,22 +171,22 @@ static void put_back(int copy, int standard)
 static bool listen_begin(void)
 {
 	fflush(stdout);
-	if (!copy_above(STDOUT_FILENO, &ear.out))
+	if (!copy_above(STDOUT_FILENO, &listener.out))
 		return false;
-	bool has_copies = copy_above(STDERR_FILENO, &ear.error);
+	bool has_copies = copy_above(STDERR_FILENO, &listener.error);
 	int file = memfd_create("weft-eal", MFD_CLOEXEC); // may lie on a standard file
-	is_listening = has_copies && file >= 0 && copy_above(file, &ear.file);
+	is_listening = has_copies && file >= 0 && copy_above(file, &listener.file);
 	if (file >= 0)
 		close(file);
 	if (is_listening) {
-		dup2(ear.file, STDOUT_FILENO);
-		dup2(ear.file, STDERR_FILENO);
+		dup2(listener.file, STDOUT_FILENO);
+		dup2(listener.file, STDERR_FILENO);
 		return true;
 	}
-	if (ear.out >= 0)
-		close(ear.out);
-	if (ear.error >= 0)
-		close(ear.error);
+	if (listener.out >= 0)
+		close(listener.out);
+	if (listener.error >= 0)
+		close(listener.error);
 	return false;
 }
 
@@ -194,11 +194,11 @@ static bool listen_begin(void)
 static void listen_end(char *ret, size_t bytes)
 {
 	fflush(stdout);
-	put_back(ear.out, STDOUT_FILENO);
-	put_back(ear.error, STDERR_FILENO);
-	ssize_t length = pread(ear.file, ret, bytes - 1, 0);
+	put_back(listener.out, STDOUT_FILENO);
+	put_back(listener.error, STDERR_FILENO);
+	ssize_t length = pread(listener.file, ret, bytes - 1, 0);
 	ret[length > 0 ? length : 0] = '\0';
-	close(ear.file);
+	close(listener.file);
 	is_listening = false;
 }
 

@@ -74,16 +74,16 @@ static uint32_t send_burst(struct ports *ports, uint32_t queue, const struct fra
 		mbufs[i]->pkt_len = frames[i].length;
 		*ride_of(own, mbufs[i]) = (struct ride){frames[i].at, frames[i].cable};
 	}
-	const struct seat *seat = &own->seats[queue];
-	return rte_eth_tx_burst(seat->port, seat->queue, mbufs, (uint16_t)count);
+	const struct slot *slot = &own->slots[queue];
+	return rte_eth_tx_burst(slot->port, slot->queue, mbufs, (uint16_t)count);
 }
 
 static uint32_t receive_burst(struct ports *ports, uint32_t queue, struct frame *ret, uint32_t max)
 {
 	struct dpdk_ports *own = ports->own;
 	struct rte_mbuf *mbufs[PORT_BURST];
-	const struct seat *seat = &own->seats[queue];
-	uint32_t count = rte_eth_rx_burst(seat->port, seat->queue, mbufs,
+	const struct slot *slot = &own->slots[queue];
+	uint32_t count = rte_eth_rx_burst(slot->port, slot->queue, mbufs,
 					  (uint16_t)(max < PORT_BURST ? max : PORT_BURST));
 	for (uint32_t i = 0; i < count; i++)
 		__builtin_prefetch(mbufs[i]);
@@ -142,8 +142,8 @@ int dpdk_frames_draw(struct ports *ports, struct arena *arena)
 		return -ENOMEM;
 	ports->own = own;
 	own->serial = serials++;
-	own->seats = arena_draw(arena, ARENA_DRIVE, ports->queue_count, sizeof(*own->seats));
-	return own->seats == NULL ? -ENOMEM : 0;
+	own->slots = arena_draw(arena, ARENA_DRIVE, ports->queue_count, sizeof(*own->slots));
+	return own->slots == NULL ? -ENOMEM : 0;
 }
 
 int dpdk_refuse(struct refusal *refusal, int error, const char *what, uint32_t number)

@@ -17,14 +17,14 @@
 #define ALLOW_WORDS_MAX 112 // of DPDK's start, with those for PCI devices
 
 // Where one of our queues is.
-struct seat {
+struct slot {
 	uint16_t port, queue;
 };
 
 struct dpdk_ports {
 	struct rte_mempool *pool;
 	struct rte_ring **rings; // [queues] of ring ports
-	struct seat *seats;	 // [queues]
+	struct slot *slots;	 // [queues]
 	uint16_t ports[RTE_MAX_ETHPORTS];
 	uint32_t port_count;	       // opened
 	bool is_isolated[DEVICES_MAX]; // devices: the kernel leaves our frames to us

@@ -57,14 +57,14 @@ void pace_start(struct pace *pace, ps_t at)
 {
 	pace->last_ns = pace->options.clock(pace->options.clock_context);
 	pace->start_ns = pace->last_ns - pace_due_ns(pace->options.dilation_milli, at);
-	if (pace->options.trial != NULL)
+	if (pace->options.calibration != NULL)
 		pace->busy_ns = processor_ns();
 }
 
 void pace_end(struct pace *pace)
 {
-	if (pace->options.trial != NULL)
-		pace_trial_end(pace->options.trial, look(pace) - pace->start_ns);
+	if (pace->options.calibration != NULL)
+		pace_calibration_end(pace->options.calibration, look(pace) - pace->start_ns);
 }
 
 void pace_wait(struct pace *pace, ps_t until, const volatile sig_atomic_t *stop)
@@ -75,7 +75,7 @@ void pace_wait(struct pace *pace, ps_t until, const volatile sig_atomic_t *stop)
 		pace_relax();
 		now = look(pace);
 	}
-	if (pace->options.trial != NULL)
+	if (pace->options.calibration != NULL)
 		pace->busy_ns = processor_ns();
 }
 
@@ -85,6 +85,7 @@ void pace_note(struct pace *pace, ps_t end, uint64_t frames)
 	int64_t due = pace->start_ns + pace_due_ns(pace->options.dilation_milli, end);
 	if (pace->options.dilation_milli != 0)
 		hist_add_many(&pace->lateness_ns, now > due ? now - due : 0, frames);
-	if (pace->options.trial != NULL)
-		pace_trial_add(pace->options.trial, end, processor_ns() - pace->busy_ns, frames);
+	if (pace->options.calibration != NULL)
+		pace_calibration_add(pace->options.calibration, end, processor_ns() - pace->busy_ns,
+				     frames);
 }

@@ -184,7 +184,7 @@ static int open_device(struct ports *ports, const struct device *device, uint32_
 		rc = check_port(ports, device, index, frame_bytes, refusal);
 	if (rc == 0) {
 		own->port_count = index + 1;
-		own->seats[index] = (struct seat){own->ports[index], 0};
+		own->slots[index] = (struct slot){own->ports[index], 0};
 		rc = set_up(own->ports[index],
 			    is_nic ? (uint16_t)(frame_bytes - ETHERNET_BYTES) : 0, own->pool);
 	}

@@ -75,7 +75,7 @@ static int open_port(struct ports *ports, uint32_t first, uint32_t count, struct
 		return dpdk_refuse(refusal, rte_errno, "port", own->port_count);
 	own->ports[own->port_count++] = (uint16_t)port;
 	for (uint32_t i = 0; i < count; i++)
-		own->seats[first + i] = (struct seat){(uint16_t)port, (uint16_t)i};
+		own->slots[first + i] = (struct slot){(uint16_t)port, (uint16_t)i};
 	int rc = set_up((uint16_t)port, (uint16_t)count, own->pool);
 	return rc == 0 ? 0 : dpdk_refuse(refusal, rc, "queues of port", own->port_count - 1);
 }

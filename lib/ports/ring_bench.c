@@ -27,7 +27,7 @@
 struct burst {
 	struct frame frames[PORT_BURST];
 	struct wire_view views[PORT_BURST];
-	struct payload_spot spots[PORT_BURST];
+	struct payload_origin spots[PORT_BURST];
 	uint32_t packets[PORT_BURST]; // PACKET_NONE: the frame is none
 	uint32_t count;
 };
@@ -154,7 +154,7 @@ static bool is_sealed(const struct frame *frame, const struct wire_view *view)
 	return wire_icrc(frame->bytes, view) == icrc;
 }
 
-static void verify(struct ring_bench *bench, const struct payload_spot *spot, const uint8_t *at,
+static void verify(struct ring_bench *bench, const struct payload_origin *spot, const uint8_t *at,
 		   uint32_t bytes)
 {
 	uint32_t wrong = payload_wrong(spot, at, bytes);
@@ -225,19 +225,19 @@ static void run_machine(struct ring_bench *bench, uint32_t end, const struct bur
 	struct arrival_run run = {arrivals, gather(bench, burst, arrivals)};
 	struct inbox in = {.runs = &run, .run_count = run.count > 0, .arrival_count = run.count};
 	bench->out.count = 0;
-	bench->out.place_count = 0;
+	bench->out.dma_write_count = 0;
 	bench->out.capacity = room;
 	machine->run(machine->self, &in, bench->now + 1, &bench->out);
 	check(bench->out.limit == OUTBOX_WITHIN);
 	account(bench, RING_ENDPOINT);
 }
 
-static void place(struct ring_bench *bench)
+static void write_payload(struct ring_bench *bench)
 {
-	for (uint32_t i = 0; i < bench->out.place_count; i++) {
-		const struct place *order = &bench->out.places[i];
+	for (uint32_t i = 0; i < bench->out.dma_write_count; i++) {
+		const struct dma_write *order = &bench->out.dma_writes[i];
 		const struct held *held = &bench->held[order->payload];
-		struct payload_spot spot = {order->nic, order->qp, order->rkey, order->va};
+		struct payload_origin spot = {order->nic, order->qp, order->rkey, order->va};
 		check(order->bytes == held->bytes);
 		verify(bench, &spot, held->payload, held->bytes);
 	}
@@ -252,8 +252,8 @@ static void build(struct ring_bench *bench, struct burst *burst)
 		const struct packet *packet = packet_at(bench->out.packets, index);
 		burst->frames[i].length = codec_write_headers(
 			&bench->codec, packet, burst->frames[i].bytes, &burst->views[i]);
-		burst->spots[i] = (struct payload_spot){packet->target, packet->qpn,
-							packet->u.data.rkey, packet->u.data.va};
+		burst->spots[i] = (struct payload_origin){packet->target, packet->qpn,
+							  packet->u.data.rkey, packet->u.data.va};
 		packet_put(bench->out.packets, index);
 	}
 	account(bench, RING_BUILD);
@@ -267,7 +267,7 @@ static uint32_t run_end(struct ring_bench *bench, uint32_t end, uint32_t room)
 	parse(bench, burst, end);
 	check_icrc(bench, burst);
 	run_machine(bench, end, burst, room);
-	place(bench);
+	write_payload(bench);
 	free_frames(bench, burst);
 	if (bench->out.count == 0)
 		return 0;
@@ -311,7 +311,8 @@ static void send_bare(struct ring_bench *bench, uint32_t count)
 		memcpy(burst->frames[i].bytes, bench->head, bench->head_bytes);
 		burst->frames[i].length = bench->view.frame_bytes;
 		burst->views[i] = bench->view;
-		burst->spots[i] = (struct payload_spot){TARGET, BARE_QP, BARE_RKEY, bench->va_sent};
+		burst->spots[i] = (struct payload_origin){TARGET, BARE_QP, BARE_RKEY,
+							  bench->va_sent};
 		bench->va_sent = (bench->va_sent + bench->view.payload_bytes) % REGION_BYTES;
 	}
 	account(bench, RING_BUILD);
@@ -330,7 +331,7 @@ static void receive_bare(struct ring_bench *bench)
 		account(bench, RING_CHECK);
 	}
 	for (uint32_t i = 0; i < burst->count; i++) {
-		struct payload_spot spot = {TARGET, BARE_QP, BARE_RKEY, bench->va_received};
+		struct payload_origin spot = {TARGET, BARE_QP, BARE_RKEY, bench->va_received};
 		verify(bench, &spot, burst->frames[i].bytes + bench->view.payload_at,
 		       bench->view.payload_bytes);
 		bench->va_received = (bench->va_received + bench->view.payload_bytes) %
@@ -393,8 +394,8 @@ static int draw(struct ring_bench *bench, struct arena *arena)
 				      sizeof(void *));
 	bench->out = (struct outbox){
 		.departures = arena_draw(arena, ARENA_DRIVE, PORT_BURST, sizeof(struct departure)),
-		.places = arena_draw(arena, ARENA_DRIVE, PORT_BURST, sizeof(struct place)),
-		.place_capacity = PORT_BURST,
+		.dma_writes = arena_draw(arena, ARENA_DRIVE, PORT_BURST, sizeof(struct dma_write)),
+		.dma_write_capacity = PORT_BURST,
 		.packets = bench->options->packets,
 		.chunks = bench->options->chunks,
 	};

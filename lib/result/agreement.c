@@ -72,7 +72,7 @@ static const struct agreement {
 	{RESULT_STUDY, "figures[].points[]", NULL, "min <= mean <= max"},
 	{RESULT_STUDY, "figures[].points[]", NULL, "low <= mean <= high"},
 	{RESULT_STUDY, "expect[]", NULL, "inside <= runs"},
-	{RESULT_BOOK, "settings", NULL, "ecn_low_bytes <= ecn_high_bytes"},
+	{RESULT_ACCEPTANCE, "settings", NULL, "ecn_low_bytes <= ecn_high_bytes"},
 };
 
 // ---------------------------------------------------------------- terms
@@ -251,7 +251,7 @@ bool agreement_is_partial(enum result_kind kind, const json_t *fields)
 	size_t i, done = 0;
 	if (kind == RESULT_RUN)
 		return strcmp(json_string_value(json_object_get(run, "end")), "done") != 0;
-	if (kind == RESULT_BOOK)
+	if (kind == RESULT_ACCEPTANCE)
 		return json_is_true(json_object_get(fields, "partial"));
 	json_array_foreach(json_object_get(fields, "runs"), i, each)
 	{
@@ -309,5 +309,5 @@ bool agreement_holds(struct schema_fault *ret, enum result_kind kind, const json
 		return expectations_hold(ret, fields);
 	if (kind == RESULT_STUDY)
 		return agreement_study(ret, fields);
-	return agreement_book(ret, fields);
+	return agreement_acceptance(ret, fields);
 }

@@ -10,7 +10,7 @@ bool agreement_holds(struct schema_fault *ret, enum result_kind kind, const json
 
 // What a study and a book say of themselves, against their runs and cases.
 bool agreement_study(struct schema_fault *ret, const json_t *fields);
-bool agreement_book(struct schema_fault *ret, const json_t *fields);
+bool agreement_acceptance(struct schema_fault *ret, const json_t *fields);
 
 // What follows from run.end, the runs, the cases.
 bool agreement_is_partial(enum result_kind kind, const json_t *fields);

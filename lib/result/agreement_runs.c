@@ -179,30 +179,30 @@ bool agreement_study(struct schema_fault *ret, const json_t *study)
 
 // ---------------------------------------------------------------- a book
 
-static size_t cases_that(const json_t *book, const char *state)
+static size_t cases_that(const json_t *acceptance, const char *state)
 {
 	const json_t *each;
 	size_t i, count = 0;
-	json_array_foreach(json_object_get(book, "cases"), i, each)
+	json_array_foreach(json_object_get(acceptance, "cases"), i, each)
 	{
 		count += strcmp(text_at(each, "state"), state) == 0;
 	}
 	return count;
 }
 
-bool agreement_book(struct schema_fault *ret, const json_t *book)
+bool agreement_acceptance(struct schema_fault *ret, const json_t *acceptance)
 {
 	const json_t *each;
-	size_t i, failed = cases_that(book, "fail"), passed = cases_that(book, "pass");
-	size_t open = cases_that(book, "open"), invalid = cases_that(book, "not_valid");
-	const char *verdict = text_at(book, "verdict");
-	if (open > 0 && !json_is_true(json_object_get(book, "partial")))
+	size_t i, failed = cases_that(acceptance, "fail"), passed = cases_that(acceptance, "pass");
+	size_t open = cases_that(acceptance, "open"), invalid = cases_that(acceptance, "not_valid");
+	const char *verdict = text_at(acceptance, "verdict");
+	if (open > 0 && !json_is_true(json_object_get(acceptance, "partial")))
 		return disagrees(ret, "partial", 0, "is false, and a case is open");
 	if (strcmp(verdict, "pass") == 0 && (passed == 0 || failed + open + invalid > 0))
 		return disagrees(ret, "verdict", 0, "is pass, and not every case passes");
 	if (strcmp(verdict, "fail") == 0 && failed == 0)
 		return disagrees(ret, "verdict", 0, "is fail, and no case fails");
-	json_array_foreach(json_object_get(book, "cases"), i, each)
+	json_array_foreach(json_object_get(acceptance, "cases"), i, each)
 	{
 		bool has_figures = strcmp(text_at(each, "state"), "pass") == 0 ||
 			strcmp(text_at(each, "state"), "fail") == 0;

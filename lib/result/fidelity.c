@@ -12,16 +12,17 @@
 #define COLUMNS 98 // of the table
 
 // One way from a host to another, by both ends; NULL: what that end saw is not known.
-struct way {
+struct host_pair {
 	struct seen_pair ends[2];
 	const struct seen_pair *left, *came;
 };
 
 // Whether frames went there.
-static bool way_of(struct way *ret, const struct report_fidelity *of, uint32_t from, uint32_t to)
+static bool host_pair_of(struct host_pair *ret, const struct report_fidelity *of, uint32_t from,
+			 uint32_t to)
 {
 	bool is_whole = of->own == FIDELITY_EVERY;
-	*ret = (struct way){0};
+	*ret = (struct host_pair){0};
 	if (from == to)
 		return false;
 	if (is_whole || from == of->own) {
@@ -65,29 +66,29 @@ struct sum {
 	struct range paths_left, paths_came, hops;
 };
 
-static void add_way(struct sum *sum, const struct way *way)
+static void add_host_pair(struct sum *sum, const struct host_pair *host_pair)
 {
 	sum->ways++;
-	if (way->left != NULL) {
-		sum->left += way->left->frames_left;
-		widen(&sum->paths_left, way->left->paths_left, way->left->paths_left);
+	if (host_pair->left != NULL) {
+		sum->left += host_pair->left->frames_left;
+		widen(&sum->paths_left, host_pair->left->paths_left, host_pair->left->paths_left);
 	}
-	if (way->came != NULL) {
-		sum->came += way->came->frames_came;
-		widen(&sum->paths_came, way->came->paths_came, way->came->paths_came);
+	if (host_pair->came != NULL) {
+		sum->came += host_pair->came->frames_came;
+		widen(&sum->paths_came, host_pair->came->paths_came, host_pair->came->paths_came);
 	}
-	if (way->came != NULL && way->came->frames_came > 0)
-		widen(&sum->hops, way->came->hops_least, way->came->hops_most);
+	if (host_pair->came != NULL && host_pair->came->frames_came > 0)
+		widen(&sum->hops, host_pair->came->hops_least, host_pair->came->hops_most);
 }
 
-void fidelity_ways_line(FILE *to, const char *before, const struct report_fidelity *fidelity)
+void fidelity_host_pairs_line(FILE *to, const char *before, const struct report_fidelity *fidelity)
 {
 	struct sum sum = {0};
-	struct way way;
+	struct host_pair host_pair;
 	for (uint32_t i = 0; i < fidelity->hosts; i++)
 		for (uint32_t k = 0; k < fidelity->hosts; k++)
-			if (way_of(&way, fidelity, i, k))
-				add_way(&sum, &way);
+			if (host_pair_of(&host_pair, fidelity, i, k))
+				add_host_pair(&sum, &host_pair);
 	if (sum.ways == 0)
 		return;
 	fprintf(to, "%sways: %u from host to host%s; %" PRIu64 " frames left, %" PRIu64 " came",
@@ -111,10 +112,11 @@ static void put_known(json_t *to, const char *key, bool is_known, uint64_t value
 		put(to, key, json_null());
 }
 
-static void put_way(json_t *array, uint32_t from, uint32_t to, const struct way *way)
+static void put_host_pair(json_t *array, uint32_t from, uint32_t to,
+			  const struct host_pair *host_pair)
 {
-	const struct seen_pair *left = &way->ends[0], *came = &way->ends[1];
-	bool is_left = way->left != NULL, is_there = way->came != NULL;
+	const struct seen_pair *left = &host_pair->ends[0], *came = &host_pair->ends[1];
+	bool is_left = host_pair->left != NULL, is_there = host_pair->came != NULL;
 	json_t *row = row_in(array);
 	put_count(row, "from", from);
 	put_count(row, "to", to);
@@ -127,14 +129,14 @@ static void put_way(json_t *array, uint32_t from, uint32_t to, const struct way 
 	put(row, "more_paths", json_boolean(left->is_more || came->is_more));
 }
 
-json_t *fidelity_ways(const struct report_fidelity *fidelity)
+json_t *fidelity_host_pairs(const struct report_fidelity *fidelity)
 {
-	struct way way;
+	struct host_pair host_pair;
 	json_t *array = json_array();
 	for (uint32_t i = 0; i < fidelity->hosts; i++)
 		for (uint32_t k = 0; k < fidelity->hosts; k++)
-			if (way_of(&way, fidelity, i, k))
-				put_way(array, i, k, &way);
+			if (host_pair_of(&host_pair, fidelity, i, k))
+				put_host_pair(array, i, k, &host_pair);
 	return array;
 }
 
@@ -145,7 +147,7 @@ void fidelity_json(json_t *root, const struct report_input *input)
 		return;
 	json_t *to = object_in(root, "fidelity");
 	put_text(to, "conclude", fidelity->conclude);
-	put(to, "ways", fidelity_ways(fidelity));
+	put(to, "ways", fidelity_host_pairs(fidelity));
 }
 
 // In lines that are no longer than others.
@@ -168,6 +170,6 @@ void fidelity_table(FILE *to, const struct report_input *input)
 	if (fidelity->conclude[0] == '\0')
 		return;
 	fprintf(to, "\nFidelity\n");
-	fidelity_ways_line(to, "  ", fidelity);
+	fidelity_host_pairs_line(to, "  ", fidelity);
 	print_sentence(to, fidelity->conclude);
 }

@@ -10,7 +10,7 @@
 
 bool is_sampled(const struct report_input *input)
 {
-	const struct world_skip *skip = input->world->skipped;
+	const struct world_fast_forward *skip = input->world->skipped;
 	return input->world->plan.sample.is_on || (skip != NULL && skip->jumps > 0);
 }
 
@@ -100,7 +100,7 @@ static ps_t traffic_of_collectives(const struct report_input *input)
 static ps_t traffic_of_flows(const struct report_input *input)
 {
 	const struct world *world = input->world;
-	ps_t from = world->program != NULL || world->course != NULL ? 0 : PS_NEVER;
+	ps_t from = world->program != NULL || world->coll_stream != NULL ? 0 : PS_NEVER;
 	for (uint32_t i = 0; i < world->flow_count; i++)
 		from = ps_min(from, world->flows[i].start_ps);
 	ps_t until = input->is_partial ? input->now_ps : world->outcome->end_ps;
@@ -149,8 +149,9 @@ static int nic_compare(const void *a, const void *b)
 static uint32_t nics_of_pairs(const struct world *world, bool is_receiver)
 {
 	uint32_t count = 0, distinct = 0;
-	if (world->course != NULL && !course_has_peers(world->course)) // everyone with everyone
-		return course_config(world->course)->ranks;
+	if (world->coll_stream != NULL &&
+	    !coll_stream_has_peers(world->coll_stream)) // everyone with everyone
+		return coll_stream_config(world->coll_stream)->ranks;
 	uint32_t *nics = calloc((size_t)world->flow_count + world->line_count + 1, sizeof(*nics));
 	if (nics == NULL)
 		return 0;

@@ -10,16 +10,16 @@
 #include <weft/core/check.h>
 #include <weft/result/report.h>
 
-#include "knobs.h"
+#include "cc_settings.h"
 #include "sections/buffer.h"
 #include "sections/drops.h"
 #include "sections/emulation.h"
+#include "sections/fast_forward.h"
 #include "sections/faults.h"
 #include "sections/gpu.h"
 #include "sections/pauses.h"
 #include "sections/program.h"
 #include "sections/racks.h"
-#include "sections/skip.h"
 #include "sections/watch.h"
 #include "sections/withheld.h"
 #include <weft/result/delays.h>
@@ -81,8 +81,8 @@ static void put_network(json_t *root, const struct report_input *input)
 	put_count(to, "switches", topology->switch_count);
 	put_count(to, "links", topology->link_count);
 	put_count(to, "connection_ends", input->world->qp_count);
-	put_count(to, "trunks_kept", fabric->thin_kept);
-	put_count(to, "trunks_of", fabric->thin_of);
+	put_count(to, "trunks_kept", fabric->trunk_sample_kept);
+	put_count(to, "trunks_of", fabric->trunk_sample_of);
 	put_count(to, "link_rate_bps", fabric->link_rate_bps);
 	put_count(to, "nic_rate_bps", fabric->link_rate_bps * topology->planes);
 	put_time(to, "base_rtt_ps", topology->base_rtt_ps);
@@ -310,7 +310,7 @@ int report_json(FILE *to, const struct report_input *input)
 	put_run(root, input);
 	put_scenario(root, input);
 	put_network(root, input);
-	knobs_json(root, input);
+	cc_settings_json(root, input);
 	faults_json(root, input);
 	put_plan(root, input);
 	figures_json(root, "goodput", input);
@@ -328,7 +328,7 @@ int report_json(FILE *to, const struct report_input *input)
 	figures_json(root, "conservation", input);
 	buffer_json(root, input);
 	pauses_json(root, input);
-	skip_json(root, input);
+	fast_forward_json(root, input);
 	watch_json(root, input);
 	figures_json(root, "speed", input);
 	put_emulation(root, input);

@@ -71,7 +71,7 @@ struct ways {
 static struct ways ways_of(const struct fabric_config *fabric)
 {
 	struct fabric_config whole = *fabric;
-	whole.thin_kept = whole.thin_of = 1;
+	whole.trunk_sample_kept = whole.trunk_sample_of = 1;
 	return (struct ways){topology_thinned(&whole), topology_thinned(fabric)};
 }
 

@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include <weft/core/check.h>
-#include <weft/result/report_visible.h>
+#include <weft/result/report_escape.h>
 
-#include "flat.h"
+#include "flatten.h"
 
-#define NAME_BYTES (2 * FLAT_PATH_BYTES)
+#define NAME_BYTES (2 * FLATTEN_PATH_BYTES)
 #define REASON_NONE "not of this run"
 
 // ---------------------------------------------------------------- OpenMetrics
@@ -78,14 +78,15 @@ static double name_of(char ret[NAME_BYTES], const char *path)
 
 static void put_escaped(FILE *to, const char *text)
 {
-	char *shown = visible_text(text);
+	char *shown = escape_text(text);
 	for (const char *at = shown; *at != '\0'; at++)
 		fprintf(to, *at == '"' || *at == '\\' ? "\\%c" : "%c", *at);
 	free(shown);
 }
 
 // {pair="same_t0",index="1"}, with one more label where `key` is given.
-static void put_labels(FILE *to, const struct flat_leaf *leaf, const char *key, const char *value)
+static void put_labels(FILE *to, const struct flatten_leaf *leaf, const char *key,
+		       const char *value)
 {
 	const char *gap = "{";
 	for (uint32_t i = 0; i < leaf->label_count; i++, gap = ",") {
@@ -126,7 +127,7 @@ static void put_number(FILE *to, const json_t *value, double factor)
 		fprintf(to, " %d\n", json_is_true(value));
 }
 
-static void take_metric(const struct flat_leaf *leaf, void *context)
+static void take_metric(const struct flatten_leaf *leaf, void *context)
 {
 	struct metrics *metrics = context;
 	char name[NAME_BYTES], *line = NULL;
@@ -135,9 +136,9 @@ static void take_metric(const struct flat_leaf *leaf, void *context)
 	FILE *to = open_memstream(&line, &bytes);
 	check(to != NULL);
 	if (json_is_null(leaf->value)) {
-		struct flat_leaf with = *leaf;
-		if (with.label_count < FLAT_LABELS_MAX)
-			with.labels[with.label_count++] = (struct flat_label){"metric", name};
+		struct flatten_leaf with = *leaf;
+		if (with.label_count < FLATTEN_LABELS_MAX)
+			with.labels[with.label_count++] = (struct flatten_label){"metric", name};
 		fputs("weft_unavailable", to);
 		put_labels(to, &with, "reason", leaf->reason != NULL ? leaf->reason : REASON_NONE);
 		fputs(" 1\n", to);
@@ -164,7 +165,7 @@ int metrics_write(FILE *to, const json_t *result)
 	const json_t *each;
 	size_t i;
 	errno = 0;
-	flat_walk(result, take_metric, &metrics);
+	flatten_walk(result, take_metric, &metrics);
 	json_object_foreach(metrics.families, name, list)
 	{
 		bool is_missing = strcmp(name, "weft_unavailable") == 0;
@@ -202,7 +203,7 @@ static const char *unit_of(const char *path)
 	return "";
 }
 
-static void take_line(const struct flat_leaf *leaf, void *context)
+static void take_line(const struct flatten_leaf *leaf, void *context)
 {
 	FILE *to = context;
 	char where[512] = "";
@@ -212,14 +213,14 @@ static void take_line(const struct flat_leaf *leaf, void *context)
 					 i > 0 ? " " : "", leaf->labels[i].key,
 					 leaf->labels[i].value);
 	fprintf(to, "%s,", leaf->path);
-	visible_cell(to, where);
+	escape_cell(to, where);
 	fputc(',', to);
 	if (json_is_integer(leaf->value))
 		fprintf(to, "%lld", (long long)json_integer_value(leaf->value));
 	else if (json_is_real(leaf->value))
 		fprintf(to, "%.12g", json_real_value(leaf->value));
 	else if (json_is_string(leaf->value))
-		visible_cell(to, json_string_value(leaf->value));
+		escape_cell(to, json_string_value(leaf->value));
 	else if (!json_is_null(leaf->value))
 		fprintf(to, "%d", json_is_true(leaf->value));
 	bool is_number = json_is_number(leaf->value);
@@ -227,7 +228,7 @@ static void take_line(const struct flat_leaf *leaf, void *context)
 	if (json_is_null(leaf->value)) {
 		snprintf(where, sizeof(where), "unavailable: %s",
 			 leaf->reason != NULL ? leaf->reason : REASON_NONE);
-		visible_cell(to, where);
+		escape_cell(to, where);
 	}
 	fputc('\n', to);
 }
@@ -236,6 +237,6 @@ int metrics_csv(FILE *to, const json_t *result)
 {
 	errno = 0;
 	fputs("field,where,value,unit,reason\n", to);
-	flat_walk(result, take_line, to);
+	flatten_walk(result, take_line, to);
 	return ferror(to) != 0 || fflush(to) != 0 ? -EIO : 0;
 }

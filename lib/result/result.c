@@ -21,7 +21,7 @@ static const struct {
 } kinds[] = {
 	[RESULT_RUN] = {{"run", "scenario"}, JSON_OBJECT, schema_result},
 	[RESULT_STUDY] = {{"points", "runs"}, JSON_ARRAY, schema_study},
-	[RESULT_BOOK] = {{"cases", "sections"}, JSON_ARRAY, schema_book},
+	[RESULT_ACCEPTANCE] = {{"cases", "sections"}, JSON_ARRAY, schema_book},
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))

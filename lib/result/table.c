@@ -10,10 +10,10 @@
 #include "hdr.h"
 #include "sections/buffer.h"
 #include "sections/emulation.h"
+#include "sections/fast_forward.h"
 #include "sections/gpu.h"
 #include "sections/pauses.h"
 #include "sections/program.h"
-#include "sections/skip.h"
 #include "sections/taken.h"
 #include "sections/watch.h"
 #include <weft/result/expect.h>
@@ -67,11 +67,11 @@ static void sample_line(FILE *to, const struct world *world)
 		number_count(&text[5], plan->packets_all));
 	fprintf(to, ", for %s of %s of buffers\n", number_bytes(&text[0], plan->bytes_run),
 		number_bytes(&text[1], plan->bytes_all));
-	if (world->fabric.thin_kept < world->fabric.thin_of)
+	if (world->fabric.trunk_sample_kept < world->fabric.trunk_sample_of)
 		fprintf(to,
 			"  trunks thinned to %" PRIu32 " of %" PRIu32
 			" for the load of the groups that are left out\n",
-			world->fabric.thin_kept, world->fabric.thin_of);
+			world->fabric.trunk_sample_kept, world->fabric.trunk_sample_of);
 	uint32_t at = 0;
 	for (const char *name; (name = job_leaving(&world->job, &at)) != NULL;)
 		fprintf(to, "  not in this run: messages of %s between hosts; weft plan has them\n",
@@ -104,7 +104,7 @@ static void what_ran(FILE *to, const struct report_input *input)
 			"  RoCEv2 RC, QPs per connection: %" PRIu32 ", congestion control: %s\n",
 			scenario->qps_per_connection, world->transport.cc.name);
 	sample_line(to, world);
-	skip_table(to, input);
+	fast_forward_table(to, input);
 	fprintf(to, "  %s data packets sent\n", number_count(&text[0], input->data_packets));
 }
 

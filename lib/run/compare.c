@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "several.h"
+#include "job_set.h"
 
 int compare_check(struct call *call)
 {
@@ -27,7 +27,7 @@ static int run_variant(struct call *call, uint32_t variant, struct report_compar
 	struct run run;
 	int rc = call_read_variant(call, variant);
 	if (rc == 0)
-		rc = several_alone(call, variant);
+		rc = job_set_alone(call, variant);
 	if (rc == 0)
 		rc = call_build(call);
 	if (rc < 0)
@@ -38,7 +38,7 @@ static int run_variant(struct call *call, uint32_t variant, struct report_compar
 	report_comparison_take(comparison, &input);
 	call_say_end(call, &run);
 	bool is_imprecise = report_imprecise_say(stderr, call->options.program, &input);
-	stage_free(&call->stage);
+	world_instance_free(&call->world_instance);
 	bool is_valid = run.end == RUN_DONE && run.payload_bytes_wrong == 0 && !is_imprecise;
 	return is_valid ? 0 : EXIT_NOT_VALID;
 }

@@ -24,12 +24,12 @@ static int write_file(const char *out, const char *name, const char *text, size_
 {
 	char path[PATH_BYTES];
 	snprintf(path, sizeof(path), "%s/%s", out, name);
-	struct draft draft;
-	int rc = draft_begin(&draft, path, refusal);
+	struct atomic_file atomic_file;
+	int rc = atomic_file_begin(&atomic_file, path, refusal);
 	if (rc < 0)
 		return rc;
-	rc = fwrite(text, 1, bytes, draft.to) == bytes ? 0 : -EIO;
-	return draft_end(&draft, rc, refusal);
+	rc = fwrite(text, 1, bytes, atomic_file.to) == bytes ? 0 : -EIO;
+	return atomic_file_end(&atomic_file, rc, refusal);
 }
 
 // ---------------------------------------------------------------- forms

@@ -230,7 +230,7 @@ int export_world(struct trace_set *ret, const struct world *world, struct refusa
 	ret->gathers_whole = ret->has_times = true;
 	if (world->scenario->sample.is_on && world->job.group_count > 0)
 		return refuse(refusal, -EINVAL, "a sample is no job: export with --sample off");
-	if (world->course != NULL)
+	if (world->coll_stream != NULL)
 		return refuse(refusal, -EINVAL,
 			      "messages that are generated on demand are in no list: export with "
 			      "traffic.messages stored",

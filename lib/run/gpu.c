@@ -10,34 +10,35 @@
 #include <time.h>
 
 #include <weft/core/check.h>
-#include <weft/world/world_outside.h>
+#include <weft/world/world_external_compute.h>
 
 #include <weft/run/call.h>
 
 static int64_t due_ns(void *sim, ps_t at)
 {
-	return sim_outside_due_ns(sim, at);
+	return sim_external_compute_due_ns(sim, at);
 }
 
 static ps_t time_of(void *sim, int64_t at_ns)
 {
-	return sim_outside_time(sim, at_ns);
+	return sim_external_compute_time(sim, at_ns);
 }
 
 static ps_t end_op(void *sim, uint32_t op, int64_t at_ns)
 {
-	return sim_outside_end(sim, op, at_ns);
+	return sim_external_compute_end(sim, op, at_ns);
 }
 
-static enum outside_news poll(void *context, struct sim *sim)
+static enum external_compute_news poll(void *context, struct sim *sim)
 {
 	struct call *call = context;
-	const struct gpu_driver driver = {.world = &call->stage.world,
+	const struct gpu_driver driver = {.world = &call->world_instance.world,
 					  .context = sim,
 					  .due_ns = due_ns,
 					  .time = time_of,
 					  .end = end_op};
-	static const enum outside_news news[] = {OUTSIDE_QUIET, OUTSIDE_ENDED, OUTSIDE_LOST};
+	static const enum external_compute_news news[] = {
+		EXTERNAL_COMPUTE_QUIET, EXTERNAL_COMPUTE_ENDED, EXTERNAL_COMPUTE_LOST};
 	return news[gpu_pass(&call->gpu, &driver)];
 }
 
@@ -68,13 +69,14 @@ static int run_model(struct call *call)
 {
 	struct sim_options options = {.stop = signals_stop()};
 	struct run run;
-	int rc = stage_build(&call->stage, &call->scenario, NULL, 0, &options, &call->refusal);
+	int rc = world_instance_build(&call->world_instance, &call->scenario, NULL, 0, &options,
+				      &call->refusal);
 	if (rc < 0)
 		return rc;
-	sim_run(call->stage.sim, &run);
-	call->gpu.model_end_ps = call->stage.world.outcome->end_ps;
+	sim_run(call->world_instance.sim, &run);
+	call->gpu.model_end_ps = call->world_instance.world.outcome->end_ps;
 	gpu_spans_model(call);
-	stage_free(&call->stage);
+	world_instance_free(&call->world_instance);
 	if (run.end != RUN_DONE)
 		return refuse(&call->refusal, call_is_stopped() ? -EINTR : -EINVAL,
 			      "by its own times, without generators, this scenario does not come "
@@ -87,7 +89,7 @@ static uint32_t limit_s(const struct call *call)
 {
 	__int128 run_ps = (__int128)call->scenario.time_max_ps * (int64_t)call->dilation_milli /
 		1000;
-	__int128 limit = run_ps / PS_PER_S + 1 + call->options.gpu_patience_s;
+	__int128 limit = run_ps / PS_PER_S + 1 + call->options.gpu_timeout_s;
 	return limit < GPU_LIMIT_S_MAX ? (uint32_t)limit : GPU_LIMIT_S_MAX;
 }
 
@@ -129,28 +131,29 @@ int gpu_open(struct call *call, struct sim_options *options)
 		rc = run_model(call);
 	if (rc < 0)
 		return rc;
-	call->scenario.traffic.is_outside = true;
+	call->scenario.traffic.is_external_compute = true;
 	scenario_gradients(&gpu->config, &call->scenario);
 	rc = gpu_draw(gpu, &call->refusal);
 	if (rc == 0)
 		rc = make_link(call);
 	if (rc < 0)
 		return rc;
-	ledger_hook(gpu->ledger, &options->ports);
-	options->outside = poll;
-	options->outside_context = call;
+	payload_store_hook(gpu->payload_store, &options->ports);
+	options->external_compute = poll;
+	options->external_compute_context = call;
 	return 0;
 }
 
 int gpu_attach(struct call *call)
 {
 	struct gpu_call *gpu = &call->gpu;
-	int rc = ledger_attach_to(gpu->ledger, &call->stage.world, gpu->config.element_bytes, 0,
-				  gpu->link.base + gpu->link.header->buffers,
-				  gpu->link.header->buffer_bytes, &call->refusal);
+	int rc = payload_store_attach_to(gpu->payload_store, &call->world_instance.world,
+					 gpu->config.element_bytes, 0,
+					 gpu->link.base + gpu->link.header->buffers,
+					 gpu->link.header->buffer_bytes, &call->refusal);
 	return rc < 0
 		? rc
-		: gpu_await(gpu, call->options.gpu_patience_s, "--gpu-patience", &call->refusal);
+		: gpu_await(gpu, call->options.gpu_timeout_s, "--gpu-patience", &call->refusal);
 }
 
 // ---------------------------------------------------------------- afterwards

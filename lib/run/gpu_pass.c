@@ -10,18 +10,18 @@
 #include <time.h>
 
 #include <weft/files/signals.h>
-#include <weft/world/world_outside.h>
+#include <weft/world/world_external_compute.h>
 
 #define BEAT_NS INT64_C(50000000)
 #define NS_PER_S INT64_C(1000000000)
 
-enum told { TOLD_NOTHING, TOLD_ASKED, TOLD_ENDED };
+enum reported { REPORTED_NOTHING, REPORTED_ASKED, REPORTED_ENDED };
 
 // ---------------------------------------------------------------- while it runs
 
-static uint8_t *told_of(struct gpu_call *gpu, uint32_t rank, uint32_t part)
+static uint8_t *reported_of(struct gpu_call *gpu, uint32_t rank, uint32_t part)
 {
-	return &gpu->told[(uint64_t)rank * gradients_parts(&gpu->config) + part];
+	return &gpu->reported[(uint64_t)rank * gradients_parts(&gpu->config) + part];
 }
 
 static struct gpu_seen *seen_of(struct gpu_call *gpu, uint32_t rank, uint32_t part)
@@ -29,7 +29,7 @@ static struct gpu_seen *seen_of(struct gpu_call *gpu, uint32_t rank, uint32_t pa
 	return &gpu->seen[(uint64_t)rank * gradients_parts(&gpu->config) + part];
 }
 
-static struct gpu_told *times_of(struct gpu_call *gpu, uint32_t rank, uint32_t part)
+static struct gpu_reported *times_of(struct gpu_call *gpu, uint32_t rank, uint32_t part)
 {
 	return &gpu->times[(uint64_t)rank * gradients_parts(&gpu->config) + part];
 }
@@ -59,7 +59,7 @@ static void ask(struct gpu_call *gpu, const struct gpu_driver *driver, uint32_t 
 		gpu_link_raise_own(link, gpu_link_flag_of(link, link->asked, rank, part), at_ns);
 		times_of(gpu, rank, part)->asked_ns = at_ns;
 	}
-	*told_of(gpu, rank, part) = TOLD_ASKED;
+	*reported_of(gpu, rank, part) = REPORTED_ASKED;
 	seen_of(gpu, rank, part)->begun = begun;
 	note_exposed(gpu, rank, part, begun);
 }
@@ -70,7 +70,7 @@ static void end(struct gpu_call *gpu, const struct gpu_driver *driver, uint32_t 
 	uint32_t op = op_of(gpu, rank, part);
 	ps_t late_ps = driver->end(driver->context, op, at_ns);
 	times_of(gpu, rank, part)->done_ns = at_ns;
-	*told_of(gpu, rank, part) = TOLD_ENDED;
+	*reported_of(gpu, rank, part) = REPORTED_ENDED;
 	if (gpu->parts[part].work == GRADIENTS_FILL)
 		gpu_lateness_add(&gpu->heard, late_ps);
 	ps_t ended = driver->time(driver->context, at_ns);
@@ -98,10 +98,10 @@ static bool pass(struct gpu_call *gpu, const struct gpu_driver *driver, uint32_t
 	const struct gpu_link_flag *done = gpu_link_flag_of(link, link->done, rank, part);
 	ps_t begun;
 	int64_t at_ns;
-	if (*told_of(gpu, rank, part) == TOLD_NOTHING &&
-	    world_outside_has_begun(driver->world, op_of(gpu, rank, part), &begun))
+	if (*reported_of(gpu, rank, part) == REPORTED_NOTHING &&
+	    world_external_compute_has_begun(driver->world, op_of(gpu, rank, part), &begun))
 		ask(gpu, driver, rank, part, begun);
-	if (*told_of(gpu, rank, part) != TOLD_ASKED)
+	if (*reported_of(gpu, rank, part) != REPORTED_ASKED)
 		return false;
 	enum gpu_look look = gpu_link_look(done, &at_ns);
 	if (look == GPU_LOOK_WRONG)
@@ -119,11 +119,14 @@ static bool pass_rank(struct gpu_call *gpu, const struct gpu_driver *driver, uin
 	struct gpu_rank_seen *seen = &gpu->ranks[rank];
 	bool has_ended = false;
 	for (uint32_t i = seen->first_open; i < count; i++) {
-		has_ended |= *told_of(gpu, rank, i) != TOLD_ENDED && pass(gpu, driver, rank, i);
-		if (gpu->parts[i].work == GRADIENTS_UPDATE && *told_of(gpu, rank, i) != TOLD_ENDED)
+		has_ended |= *reported_of(gpu, rank, i) != REPORTED_ENDED &&
+			pass(gpu, driver, rank, i);
+		if (gpu->parts[i].work == GRADIENTS_UPDATE &&
+		    *reported_of(gpu, rank, i) != REPORTED_ENDED)
 			break;
 	}
-	while (seen->first_open < count && *told_of(gpu, rank, seen->first_open) == TOLD_ENDED)
+	while (seen->first_open < count &&
+	       *reported_of(gpu, rank, seen->first_open) == REPORTED_ENDED)
 		seen->first_open++;
 	return has_ended;
 }
@@ -191,10 +194,10 @@ int gpu_draw(struct gpu_call *gpu, struct refusal *refusal)
 	uint32_t fills = gpu->config.steps * gpu->config.buckets * gpu->config.slices;
 	gpu->parts = calloc(parts, sizeof(*gpu->parts));
 	gpu->ranks = calloc(ranks, sizeof(*gpu->ranks));
-	gpu->told = calloc((size_t)ranks * parts, 1);
-	gpu->ledger = ledger_create();
-	if (gpu->parts == NULL || gpu->ranks == NULL || gpu->told == NULL || gpu->ledger == NULL ||
-	    gpu_lateness_init(&gpu->heard, fills * ranks) < 0)
+	gpu->reported = calloc((size_t)ranks * parts, 1);
+	gpu->payload_store = payload_store_create();
+	if (gpu->parts == NULL || gpu->ranks == NULL || gpu->reported == NULL ||
+	    gpu->payload_store == NULL || gpu_lateness_init(&gpu->heard, fills * ranks) < 0)
 		return refuse(refusal, -ENODEV,
 			      "the system gives no memory for % computations of % ranks", parts,
 			      ranks);
@@ -232,10 +235,9 @@ static uint32_t missing(const struct gpu_call *gpu)
 	return count;
 }
 
-int gpu_await(struct gpu_call *gpu, uint32_t patience_s, const char *option,
-	      struct refusal *refusal)
+int gpu_await(struct gpu_call *gpu, uint32_t timeout_s, const char *option, struct refusal *refusal)
 {
-	int64_t until_ns = gpu_clock_ns() + patience_s * NS_PER_S;
+	int64_t until_ns = gpu_clock_ns() + timeout_s * NS_PER_S;
 	while (missing(gpu) > 0) {
 		int64_t now_ns = gpu_clock_ns();
 		gpu_link_beat_host(&gpu->link, now_ns);
@@ -250,7 +252,7 @@ int gpu_await(struct gpu_call *gpu, uint32_t patience_s, const char *option,
 			snprintf(refusal->text, sizeof(refusal->text),
 				 "%u of %u ranks have no generator (weft gpu), and %s, %u s, is "
 				 "over",
-				 missing(gpu), gpu->here, option, patience_s);
+				 missing(gpu), gpu->here, option, timeout_s);
 			return -ECONNRESET;
 		}
 		nanosleep(&(struct timespec){0, 1000000}, NULL);
@@ -373,11 +375,11 @@ bool gpu_tell_lost(const struct gpu_call *gpu, const char *program)
 
 void gpu_drop(struct gpu_call *gpu)
 {
-	ledger_free(gpu->ledger);
+	payload_store_free(gpu->payload_store);
 	if (gpu->link.header != NULL)
 		gpu_link_close(&gpu->link);
 	gpu_lateness_free(&gpu->heard);
 	free(gpu->parts);
 	free(gpu->ranks);
-	free(gpu->told);
+	free(gpu->reported);
 }

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include <weft/world/world_outside.h>
+#include <weft/world/world_external_compute.h>
 
 #include <weft/run/call.h>
 
@@ -27,7 +27,7 @@ int gpu_spans_draw(struct call *call)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
 		gpu->seen[i] = gpu->modelled[i] = (struct gpu_seen){PS_NEVER, PS_NEVER};
-		gpu->times[i] = (struct gpu_told){-1, -1};
+		gpu->times[i] = (struct gpu_reported){-1, -1};
 	}
 	return 0;
 }
@@ -42,13 +42,14 @@ void gpu_spans_model(struct call *call)
 			uint32_t op = gradients_op(&gpu->config, rank, i);
 			struct gradients_part part;
 			gradients_part(&gpu->config, i, &part);
-			if (world_outside_has_begun(&call->stage.world, op, &seen->begun))
+			if (world_external_compute_has_begun(&call->world_instance.world, op,
+							     &seen->begun))
 				seen->ended = seen->begun + part.compute_ps;
 		}
 }
 
 // By the flags of the link, in the fabric's time.
-static struct gpu_seen on_device(const struct gpu_call *gpu, const struct gpu_told *times)
+static struct gpu_seen on_device(const struct gpu_call *gpu, const struct gpu_reported *times)
 {
 	struct gpu_seen seen = {0, PS_NEVER};
 	int64_t start_ns = gpu->link.header->start_ns;

@@ -10,17 +10,17 @@
 #include <unistd.h>
 
 #include <weft/core/check.h>
-#include <weft/result/report_visible.h>
+#include <weft/result/report_escape.h>
 
 #include <weft/run/outcome.h>
 
 static FILE *terminal;
 
 // Before main(): so that no program can forget it. What programs print on names of others; see
-// report_visible.h. Without memory for it nothing could be printed, or run.
+// report_escape.h. Without memory for it nothing could be printed, or run.
 __attribute__((constructor)) static void begin(void)
 {
-	FILE *out = visible_open(stdout), *err = visible_open(stderr);
+	FILE *out = escape_open(stdout), *err = escape_open(stderr);
 	terminal = stderr;
 	if (out == NULL || err == NULL)
 		return;
@@ -99,7 +99,7 @@ int outcome_status(int rc)
 
 int outcome_refused(const char *program, const struct refusal *refusal, int rc)
 {
-	char *file = visible_text(refusal->file), *text = visible_text(refusal->text);
+	char *file = escape_text(refusal->file), *text = escape_text(refusal->text);
 	char line[16] = "", column[16] = "";
 	bool has_file = file[0] != '\0';
 	if (refusal->line > 0)

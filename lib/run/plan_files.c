@@ -81,7 +81,7 @@ static int find_for(const struct scenario *scenario, const char *key, const char
 	snprintf(refusal->text, sizeof(refusal->text), "%s: %.200s%s%.200s", key, own.file,
 		 own.file[0] != '\0' ? ": " : "", own.text);
 	if (line == 0) {
-		scenario_model_place(scenario, refusal);
+		scenario_model_location(scenario, refusal);
 		return -EINVAL;
 	}
 	snprintf(refusal->file, sizeof(refusal->file), "%.255s", scenario->path);

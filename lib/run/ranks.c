@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <weft/run/here.h>
+#include <weft/run/host_info.h>
 
 #define PROGRAM_MPI "weft-sim-mpi"
 
@@ -40,7 +40,7 @@ int ranks_join(struct call *call, char **argv)
 	if (strcmp(call->options.program, "sim") != 0)
 		return refuse_word(call, "weft emu", "it runs on several cores by --lanes");
 	if (!ranks_are_built())
-		here_become(PROGRAM_MPI, argv);
+		program_exec(PROGRAM_MPI, argv);
 	int rc = ranks_start(&call->ranks, &call->refusal);
 	call->has_ranks = call->ranks.ops != NULL;
 	if (rc < 0)
@@ -60,7 +60,7 @@ int ranks_check(struct call *call)
 				   "without mpirun, --jobs runs many side by side");
 	if (call->is_comparison)
 		return refuse_word(call, "a scenario with variants", "--variant names one");
-	if (options->depth_kind != DEPTH_NONE)
+	if (options->fidelity_kind != FIDELITY_NONE)
 		return refuse_word(call, "--depth", "leave out mpirun");
 	if (options->export_form != NULL)
 		return refuse_word(call, "--export", "leave out mpirun, as nothing is run");
@@ -75,7 +75,7 @@ int ranks_check(struct call *call)
 // this the same.
 static uint64_t fingerprint(const struct call *call)
 {
-	const struct world *world = &call->stage.world;
+	const struct world *world = &call->world_instance.world;
 	uint64_t print = call->text_hash;
 	const uint64_t facts[] = {
 		world->machine_count,	 world->cable_count, (uint64_t)world->window_ps,

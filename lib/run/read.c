@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "several.h"
+#include "job_set.h"
 #include <weft/run/call.h>
 #include <weft/run/plan_files.h>
 #include <weft/run/topology_file.h>
@@ -121,7 +121,7 @@ static int read_workload(struct call *call)
 {
 	int rc = find_workload(call);
 	if (rc == 0)
-		rc = several_read(call);
+		rc = job_set_read(call);
 	return rc < 0 ? rc : workload_expand(&call->workload, &call->scenario, &call->refusal);
 }
 

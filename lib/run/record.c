@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include <weft/files/files.h>
-#include <weft/world/world_outside.h>
+#include <weft/world/world_external_compute.h>
 
 #include <weft/run/call.h>
 
@@ -27,11 +27,12 @@ int record_check(struct call *call)
 {
 	const struct options *options = &call->options;
 	const char *why = NULL;
-	bool is_step = options->depth_kind == DEPTH_MODEL;
-	if (options->depth_kind == DEPTH_NONE && call->scenario.traffic.kind != TRAFFIC_GRADIENTS)
+	bool is_step = options->fidelity_kind == FIDELITY_MODEL;
+	if (options->fidelity_kind == FIDELITY_NONE &&
+	    call->scenario.traffic.kind != TRAFFIC_GRADIENTS)
 		why = "--record-rank has no effect here; it needs traffic.kind gradients, or "
 		      "traffic.kind model and --depth model";
-	else if (options->depth_kind != DEPTH_NONE && !is_step)
+	else if (options->fidelity_kind != FIDELITY_NONE && !is_step)
 		why = "--record-rank takes a step of --depth model (--measured FILE: with "
 		      "collectives as packets had them)";
 	else if (is_step && options->jitter != NULL)
@@ -58,7 +59,7 @@ static void put_parts(struct gpu_record *to, const struct world *world,
 		struct gradients_part part;
 		ps_t begun = 0;
 		gradients_part(config, i, &part);
-		world_outside_has_begun(world, gradients_op(config, to->rank, i), &begun);
+		world_external_compute_has_begun(world, gradients_op(config, to->rank, i), &begun);
 		bool is_sum = part.work == GRADIENTS_REDUCE;
 		ps_t behind = is_sum ? fill_end : end;
 		ps_t wait = part.needs_messages ? ps_max(begun - behind, 0) : 0;
@@ -78,16 +79,17 @@ static void put_parts(struct gpu_record *to, const struct world *world,
 int record_keep(struct call *call, struct gpu_record *record, uint32_t rank)
 {
 	char path[STAGING_PATH_BYTES + 32];
-	struct draft draft;
+	struct atomic_file atomic_file;
 	int rc = gpu_record_seal(record, &call->refusal);
 	if (rc == -EINVAL)
 		return rc; // what cannot be read again is not written
 	snprintf(path, sizeof(path), "%s/rank-%u.record", call->staging.part, rank);
 	if (rc == 0)
-		rc = draft_begin(&draft, path, &call->refusal);
+		rc = atomic_file_begin(&atomic_file, path, &call->refusal);
 	if (rc < 0)
 		return rc;
-	return draft_end(&draft, gpu_record_write(draft.to, record), &call->refusal);
+	return atomic_file_end(&atomic_file, gpu_record_write(atomic_file.to, record),
+			       &call->refusal);
 }
 
 int record_write(struct call *call)
@@ -111,7 +113,7 @@ int record_write(struct call *call)
 	if (record.parts == NULL)
 		return refuse(&call->refusal, -ENODEV, "no memory for % computations",
 			      record.part_count);
-	put_parts(&record, &call->stage.world, &config);
+	put_parts(&record, &call->world_instance.world, &config);
 	int rc = record_keep(call, &record, record.rank);
 	gpu_record_free(&record);
 	return rc;

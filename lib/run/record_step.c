@@ -176,12 +176,12 @@ static void put_end(struct recording *to)
 // ---------------------------------------------------------------- the record
 
 // Its place in the group that shares its parameters.
-static uint32_t place_of(const struct depth *depth, const struct plan *plan, uint32_t gpu)
+static uint32_t place_of(const struct fidelity *fidelity, const struct plan *plan, uint32_t gpu)
 {
 	uint32_t ranks = plan_dense_ranks(plan), groups = plan_ranks(plan) / ranks;
 	for (uint32_t group = 0; group < groups; group++)
 		for (uint32_t at = 0; at < ranks; at++)
-			if (order_rank(&depth->world.order, plan, GROUP_DP, group, at) == gpu)
+			if (order_rank(&fidelity->world.order, plan, GROUP_DP, group, at) == gpu)
 				return at;
 	check(false);
 	return 0;
@@ -254,9 +254,9 @@ static int run_and_write(struct recording *of, struct call *call, uint32_t gpu)
 	return rc;
 }
 
-int record_step(struct call *call, const struct depth *depth)
+int record_step(struct call *call, const struct fidelity *fidelity)
 {
-	const struct plan *plan = &depth->rows[0].of.plan;
+	const struct plan *plan = &fidelity->rows[0].of.plan;
 	const struct parallel *cut = &plan->parallel;
 	char *end;
 	const char *word = call->options.record_rank;
@@ -270,21 +270,21 @@ int record_step(struct call *call, const struct depth *depth)
 			      "--record-rank takes a step that is gathered and reduced once, not "
 			      "one of FSDP, nor one that reduces each micro-batch",
 			      0, 0, 0);
-	if (depth->rows[0].of.setup.replicas > 1)
+	if (fidelity->rows[0].of.setup.replicas > 1)
 		return refuse(
 			&call->refusal, -EINVAL,
 			"--record-rank takes a step in which all replicas do the same, without "
 			"--slow gpuN");
 	uint64_t grain = (uint64_t)plan_dense_ranks(plan) * cut->grad_bytes;
 	struct recording of = {.plan = plan,
-			       .setup = depth->rows[0].of.setup,
+			       .setup = fidelity->rows[0].of.setup,
 			       .span_room = 2 * cut->vpp * cut->micro_batches};
 	of.setup.watch = note;
 	of.setup.watch_context = &of;
-	if (depth->world.is_measured)
-		of.setup.collective_ppb = depth->world.measured_ppb;
-	of.setup.watched = order_stage(&depth->world.order, plan, (uint32_t)gpu);
-	of.record = (struct gpu_record){.rank = place_of(depth, plan, (uint32_t)gpu),
+	if (fidelity->world.is_measured)
+		of.setup.collective_ppb = fidelity->world.measured_ppb;
+	of.setup.watched = order_stage(&fidelity->world.order, plan, (uint32_t)gpu);
+	of.record = (struct gpu_record){.rank = place_of(fidelity, plan, (uint32_t)gpu),
 					.ranks = plan_dense_ranks(plan),
 					.element_bytes = cut->grad_bytes,
 					.slice_bytes = (SLICE_BYTES + grain - 1) / grain * grain,

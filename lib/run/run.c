@@ -13,10 +13,10 @@
 #include <weft/scenario/scenario_key.h>
 
 #include "export_world.h"
-#include "fidelity/depth_full.h"
+#include "fidelity/fidelity_full.h"
+#include "job_set.h"
 #include "ranks.h"
 #include "record.h"
-#include "several.h"
 #include "traces.h"
 #include "weft_version.h"
 #include <weft/run/call.h>
@@ -61,8 +61,9 @@ static int name_place(struct call *call, int rc)
 static int build(struct call *call, const struct sim_options *options)
 {
 	return name_place(call,
-			  stage_build(&call->stage, &call->scenario, call->workload.text,
-				      call->workload.bytes, options, &call->refusal));
+			  world_instance_build(&call->world_instance, &call->scenario,
+					       call->workload.text, call->workload.bytes, options,
+					       &call->refusal));
 }
 
 static struct sim_options sim_options_of(struct call *call)
@@ -87,24 +88,25 @@ static int try_dilation(struct call *call)
 {
 	struct run run;
 	struct sim_options options = sim_options_of(call);
-	struct pace_trial *trial = pace_trial_create();
-	if (trial == NULL)
+	struct pace_calibration *calibration = pace_calibration_create();
+	if (calibration == NULL)
 		return refuse(&call->refusal, -ENODEV, "the system gives no memory for a trial");
 	options.pace = (struct pace_options){
-		.is_on = true, .clock = clock_of(&call->options), .trial = trial};
+		.is_on = true, .clock = clock_of(&call->options), .calibration = calibration};
 	int rc = build(call, &options);
 	if (rc == 0) {
-		progress_start(&call->progress, &call->stage.world, call->options.is_quiet);
-		sim_run(call->stage.sim, &run);
+		progress_start(&call->progress, &call->world_instance.world,
+			       call->options.is_quiet);
+		sim_run(call->world_instance.sim, &run);
 		progress_end(&call->progress);
-		call->dilation_milli = pace_trial_dilation(trial);
-		stage_free(&call->stage);
+		call->dilation_milli = pace_calibration_dilation(calibration);
+		world_instance_free(&call->world_instance);
 		call->refusal.file[0] = '\0';
 		if (call_is_stopped())
 			rc = refuse(&call->refusal, -EINTR,
 				    "interrupted while it looked for a dilation");
 	}
-	pace_trial_free(trial);
+	pace_calibration_free(calibration);
 	return rc;
 }
 
@@ -125,9 +127,9 @@ int call_build(struct call *call)
 	return rc < 0 ? rc : build(call, &sim);
 }
 
-static int check_skip(struct call *call)
+static int check_fast_forward(struct call *call)
 {
-	if (call->scenario.skip.is_on && call->options.depth_kind != DEPTH_NONE)
+	if (call->scenario.fast_forward.is_on && call->options.fidelity_kind != FIDELITY_NONE)
 		return refuse(&call->refusal, -EINVAL,
 			      "skip.steady is for runs packet by packet; --depth takes none");
 	return 0;
@@ -143,20 +145,20 @@ static int prepare(struct call *call)
 	if (rc == 0 && call->options.record_rank != NULL)
 		rc = record_check(call);
 	if (rc == 0)
-		rc = check_skip(call);
+		rc = check_fast_forward(call);
 	if (rc == 0 && call->is_comparison && call->options.export_form != NULL)
 		return refuse(&call->refusal, -EINVAL,
 			      "--export writes one job: name a variant with --variant");
 	if (rc < 0 || call->is_comparison)
 		return rc;
-	if (call->options.export_form != NULL && call->options.depth_kind == DEPTH_NONE)
+	if (call->options.export_form != NULL && call->options.fidelity_kind == FIDELITY_NONE)
 		return call_build(call); // export_write() makes the folder
 	if (call->options.export_form == NULL)
 		rc = out_begin(call);
-	if (rc < 0 || call->is_study || call->options.depth_kind != DEPTH_NONE)
+	if (rc < 0 || call->is_study || call->options.fidelity_kind != FIDELITY_NONE)
 		return rc;
 	if (!call->options.wants_footprint)
-		rc = several_alone(call, call->variant);
+		rc = job_set_alone(call, call->variant);
 	if (rc == 0 && call->options.is_dilation_auto && !call->options.wants_footprint)
 		rc = try_dilation(call);
 	return rc < 0 ? rc : call_build(call);
@@ -166,7 +168,7 @@ static int prepare(struct call *call)
 // Whether switches wait for each other for good, so that no time would be enough.
 static bool is_deadlocked(const struct call *call)
 {
-	const struct world_pauses *pauses = call->stage.world.pauses;
+	const struct world_pauses *pauses = call->world_instance.world.pauses;
 	return pauses != NULL && pauses->deadlock_count > 0;
 }
 
@@ -203,7 +205,7 @@ static void report_frames(const struct run *run, struct report_ports *ret)
 
 struct report_input call_report(const struct call *call, const struct run *run)
 {
-	const struct world *world = &call->stage.world;
+	const struct world *world = &call->world_instance.world;
 	const struct options *options = &call->options;
 	struct report_input input = {
 		.world = world,
@@ -219,7 +221,7 @@ struct report_input call_report(const struct call *call, const struct run *run)
 		.damaged = run->damaged,
 		.doubled = run->doubled,
 		.held_back = run->held_back,
-		.late_full = run->late_full,
+		.reorder_queue_full = run->reorder_queue_full,
 		.data_packets = run->data_packets,
 		.hops = run->hops,
 		.data_hops = run->data_hops,
@@ -238,7 +240,7 @@ struct report_input call_report(const struct call *call, const struct run *run)
 			 (uint64_t)call->scenario.capture.file_bytes, run->taps.pcap_error,
 			 run->taps.log_error},
 		.gpu = options->gpu != NULL ? &call->gpu.report : NULL,
-		.alone_ps = call->several.has_alone ? call->several.alone_ps : NULL,
+		.alone_ps = call->job_set.has_alone ? call->job_set.alone_ps : NULL,
 		.memory_peak_bytes = memory_peak_bytes() > run->memory_bytes_other
 			? memory_peak_bytes()
 			: run->memory_bytes_other,
@@ -259,7 +261,7 @@ void call_say_warnings(const struct call *call)
 {
 	char before[32];
 	snprintf(before, sizeof(before), "weft %s: ", call->options.program);
-	report_warnings(stderr, before, &call->stage.world);
+	report_warnings(stderr, before, &call->world_instance.world);
 }
 
 int call_finish_output(const struct call *call)
@@ -297,7 +299,7 @@ void call_say_end(const struct call *call, const struct run *run)
 			"help, other paths or queue.pfc_watch_action drop may\n",
 			program);
 	else if (run->end == RUN_STALLED)
-		say_stalled(program, call->stage.world.outcome->transport.qps_failed);
+		say_stalled(program, call->world_instance.world.outcome->transport.qps_failed);
 	else if (run->end == RUN_INTERRUPTED)
 		fprintf(stderr, "weft %s: interrupted\n", program);
 	say_left_out(program, call->options.pcap, run->taps.pcap_left_out);
@@ -321,7 +323,7 @@ static int show(struct call *call, const struct report_input *input)
 	} else {
 		if (call->options.trace != NULL && !call->workload.has_set &&
 		    !call->options.is_quiet)
-			traces_table(stdout, &call->stage.world);
+			traces_table(stdout, &call->world_instance.world);
 		report_table(stdout, input);
 	}
 	return call_finish_output(call) != 0 || rc < 0 ? EXIT_ENVIRONMENT : 0;
@@ -329,11 +331,11 @@ static int show(struct call *call, const struct report_input *input)
 
 int call_run(struct call *call, struct run *ret)
 {
-	progress_start(&call->progress, &call->stage.world,
+	progress_start(&call->progress, &call->world_instance.world,
 		       call->options.is_quiet || call->is_other);
-	sim_run(call->stage.sim, ret);
+	sim_run(call->world_instance.sim, ret);
 	progress_end(&call->progress);
-	return sim_end(call->stage.sim, ret, &call->refusal);
+	return sim_end(call->world_instance.sim, ret, &call->refusal);
 }
 
 // Writes the result and puts it in its place. -errno with a reason.
@@ -406,7 +408,7 @@ static int write_trace(struct call *call)
 	struct trace_set set;
 	const struct export_rings rings = {call->scenario.traffic.ring,
 					   call->scenario.fabric.nics_per_host};
-	int rc = export_world(&set, &call->stage.world, &call->refusal);
+	int rc = export_world(&set, &call->world_instance.world, &call->refusal);
 	if (rc == 0)
 		rc = export_write(&set, export_find(options->export_form), options->out, 0, &rings,
 				  &call->refusal);
@@ -421,17 +423,17 @@ static int write_trace(struct call *call)
 static int act(struct call *call)
 {
 	static int (*const depths[])(struct call *) = {
-		[DEPTH_MODEL] = depth_run,
-		[DEPTH_SAMPLE] = depth_sample_run,
-		[DEPTH_FULL] = depth_full_run,
-		[DEPTH_ALL] = depth_all_run,
+		[FIDELITY_MODEL] = fidelity_run,
+		[FIDELITY_SAMPLE] = fidelity_sample_run,
+		[FIDELITY_FULL] = fidelity_full_run,
+		[FIDELITY_ALL] = fidelity_all_run,
 	};
-	if (call->options.depth_kind == DEPTH_FULL && call->options.export_form != NULL) {
-		int rc = depth_full_build(call);
-		return rc < 0 ? depth_say_refusal(call, rc) : write_trace(call);
+	if (call->options.fidelity_kind == FIDELITY_FULL && call->options.export_form != NULL) {
+		int rc = fidelity_full_build(call);
+		return rc < 0 ? fidelity_say_refusal(call, rc) : write_trace(call);
 	}
-	if (call->options.depth_kind != DEPTH_NONE)
-		return depths[call->options.depth_kind](call);
+	if (call->options.fidelity_kind != FIDELITY_NONE)
+		return depths[call->options.fidelity_kind](call);
 	if (call->is_study)
 		return study_run(call);
 	if (call->is_comparison)
@@ -441,9 +443,9 @@ static int act(struct call *call)
 	if (!call->options.wants_footprint)
 		return perform(call);
 	if (call->options.is_json)
-		report_footprint_json(stdout, &call->stage.world);
+		report_footprint_json(stdout, &call->world_instance.world);
 	else
-		report_footprint(stdout, &call->stage.world);
+		report_footprint(stdout, &call->world_instance.world);
 	return call_finish_output(call);
 }
 
@@ -463,10 +465,10 @@ int run_main(const char *program, const struct command_line *line, int argc, cha
 	rc = ranks_may_run(&call, rc);
 	int status = ranks_leave(&call, rc < 0 ? call_say_refusal(&call, rc) : act(&call));
 	staging_abandon(&call.staging);
-	stage_free(&call.stage);
+	world_instance_free(&call.world_instance);
 	gpu_close(&call);
 	workload_free(&call.workload);
-	several_free(&call);
+	job_set_free(&call);
 	manifest_rows_free(&call.inputs);
 	dpdk_stop();
 	return status;

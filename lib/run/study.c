@@ -125,7 +125,7 @@ static int work_run(void *context, uint32_t index, struct study_run *ret)
 	ret->point = point;
 	ret->seed = seed;
 	ret->is_interrupted = run.end == RUN_INTERRUPTED;
-	stage_free(&call->stage);
+	world_instance_free(&call->world_instance);
 	return 0;
 }
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "job_set.h"
 #include "jobs.h"
-#include "several.h"
 #include "tune_robust.h"
 #include <weft/run/call.h>
 
@@ -84,18 +84,18 @@ static int measure(struct member *member)
 	int rc = call_build(call);
 	if (rc < 0)
 		return rc;
-	const struct transport_config *transport = &call->stage.world.transport;
+	const struct transport_config *transport = &call->world_instance.world.transport;
 	member->fabric = (struct tune_fabric){
-		.rtt_ps = (double)call->stage.world.topology.base_rtt_ps,
+		.rtt_ps = (double)call->world_instance.world.topology.base_rtt_ps,
 		.mtu_bytes = (double)transport->payload_bytes + transport->header_bytes,
 		.line_bps = (double)transport->cc.rate_bps,
 	};
 	member->fabric.bdp_bytes = member->fabric.line_bps / 8 * member->fabric.rtt_ps /
 		(double)PS_PER_S;
-	member->fabric.port_bdp_bytes = (double)call->stage.world.fabric.link_rate_bps / 8 *
-		member->fabric.rtt_ps / (double)PS_PER_S;
-	member->has_collective = call->stage.world.outcome->collective_count > 0;
-	stage_free(&call->stage);
+	member->fabric.port_bdp_bytes = (double)call->world_instance.world.fabric.link_rate_bps /
+		8 * member->fabric.rtt_ps / (double)PS_PER_S;
+	member->has_collective = call->world_instance.world.outcome->collective_count > 0;
+	world_instance_free(&call->world_instance);
 	return 0;
 }
 
@@ -183,9 +183,9 @@ void tune_pool_free(struct tune_pool *pool)
 		struct call *call = pool->members[i].call;
 		if (call == NULL)
 			continue;
-		stage_free(&call->stage);
+		world_instance_free(&call->world_instance);
 		workload_free(&call->workload);
-		several_free(call);
+		job_set_free(call);
 		free(call);
 	}
 	if (pool != NULL)
@@ -311,17 +311,17 @@ static void run_within(struct call *call, const struct tune_request *request, st
 		       struct study_run *passed)
 {
 	struct scenario *scenario = &call->scenario;
-	ps_t end_ps = scenario->time_max_ps, window_ps = call->stage.world.window_ps;
+	ps_t end_ps = scenario->time_max_ps, window_ps = call->world_instance.world.window_ps;
 	int64_t look = (int64_t)(request->look_s * PS_PER_S) / window_ps + 1; // in windows
 	double cpu_s = 0;
 	bool has_more = true;
-	for (int64_t until = look; request->bound_count > 0 && !scenario->skip.is_on && has_more &&
-			     passed->passed == 0 &&
+	for (int64_t until = look; request->bound_count > 0 && !scenario->fast_forward.is_on &&
+			     has_more && passed->passed == 0 &&
 			     until<end_ps / window_ps; until += until / 8> look
 		     ? until / 8
 		     : look) {
 		scenario->time_max_ps = until * window_ps;
-		sim_run(call->stage.sim, ret);
+		sim_run(call->world_instance.sim, ret);
 		cpu_s += ret->cpu_s;
 		has_more = goes_on(call, ret);
 		if (ret->end == RUN_TIME)
@@ -329,11 +329,12 @@ static void run_within(struct call *call, const struct tune_request *request, st
 	}
 	scenario->time_max_ps = end_ps;
 	if (has_more && (passed->passed == 0 || request->is_whole)) {
-		sim_run(call->stage.sim, ret);
+		sim_run(call->world_instance.sim, ret);
 		cpu_s += ret->cpu_s;
 	}
 	ret->cpu_s = cpu_s;
-	sim_end(call->stage.sim, ret, &call->refusal); // no captures: nothing that could fail
+	sim_end(call->world_instance.sim, ret,
+		&call->refusal); // no captures: nothing that could fail
 }
 
 // jobs_work_fn. A setting that the scenario refuses is a run that came to nothing: the reason is
@@ -408,7 +409,7 @@ static int check_end(struct tune_pool *pool, const struct tune_space *space, uin
 	int rc = read_request(pool, &request);
 	if (rc == 0)
 		rc = call_build(call);
-	stage_free(&call->stage);
+	world_instance_free(&call->world_instance);
 	if (rc == 0)
 		return 0;
 	*refusal = call->refusal;

@@ -9,7 +9,7 @@
 
 #include <weft/workload/order.h>
 
-#include "scenario_draft.h"
+#include "scenario_reader.h"
 #include "scenario_words.h"
 
 #define IN(type, field) offsetof(type, field), sizeof(((type *)NULL)->field)
@@ -190,26 +190,26 @@ const struct scenario_key *plan_file_keys(void)
 
 // ---------------------------------------------------------------- what must be there
 
-static int check_needed(struct draft *draft)
+static int check_needed(struct reader *reader)
 {
 	for (int i = 0; keys[i].path != NULL; i++)
 		if (scenario_key_is_required(&keys[i]) && !scenario_key_is_element(&keys[i]) &&
-		    !draft->is_given[i])
-			return draft_refuse(draft, draft->root, "%s is missing", keys[i].path);
+		    !reader->is_given[i])
+			return reader_refuse(reader, reader->root, "%s is missing", keys[i].path);
 	return 0;
 }
 
 // A key of `paths`, which end with NULL, has no effect without the key `needs`.
-static int check_effect(struct draft *draft, const char *const *paths, const char *needs)
+static int check_effect(struct reader *reader, const char *const *paths, const char *needs)
 {
-	for (; *paths != NULL && !draft_is_given(draft, needs); paths++)
-		if (draft_is_given(draft, *paths))
-			return draft_refuse(draft, draft->key_marks[key_find(&table, *paths)],
-					    "%s has no effect here; it needs %s", *paths, needs);
+	for (; *paths != NULL && !reader_is_given(reader, needs); paths++)
+		if (reader_is_given(reader, *paths))
+			return reader_refuse(reader, reader->key_marks[key_find(&table, *paths)],
+					     "%s has no effect here; it needs %s", *paths, needs);
 	return 0;
 }
 
-static int check_effects(struct draft *draft, const struct plan *plan)
+static int check_effects(struct reader *reader, const struct plan *plan)
 {
 	static const char *const experts[] = {
 		"model.experts_per_token", "model.expert_ffn", "model.shared_ffn",
@@ -218,21 +218,21 @@ static int check_effects(struct draft *draft, const struct plan *plan)
 					     "model.value_dim", NULL};
 	static const char *const forward[] = {"times.backward", "times.other", NULL};
 	static const char *const published[] = {"published.source", NULL};
-	int rc = check_effect(draft, experts, "model.experts");
+	int rc = check_effect(reader, experts, "model.experts");
 	if (rc == 0)
-		rc = check_effect(draft, latent, "model.kv_rank");
+		rc = check_effect(reader, latent, "model.kv_rank");
 	if (rc == 0)
-		rc = check_effect(draft, forward, "times.forward");
+		rc = check_effect(reader, forward, "times.forward");
 	if (rc == 0)
-		rc = check_effect(draft, published, "published.step");
+		rc = check_effect(reader, published, "published.step");
 	if (rc != 0)
 		return rc;
 	if (plan->timing.forward_ps > 0 && plan->timing.backward_ps == 0)
-		return draft_refuse(draft, draft_mark(draft, "times.forward"),
-				    "times.backward is missing; times.forward needs it");
-	if (plan->published_ps > 0 && !draft_is_given(draft, "published.source"))
-		return draft_refuse(draft, draft_mark(draft, "published.step"),
-				    "published.source is missing; published.step needs it");
+		return reader_refuse(reader, reader_mark(reader, "times.forward"),
+				     "times.backward is missing; times.forward needs it");
+	if (plan->published_ps > 0 && !reader_is_given(reader, "published.source"))
+		return reader_refuse(reader, reader_mark(reader, "published.step"),
+				     "published.source is missing; published.step needs it");
 	return 0;
 }
 
@@ -253,7 +253,7 @@ static const struct {
 	{"reduce.prefetch", 1u << ZERO_3 | 1u << FSDP, "zero-3 or fsdp"},
 };
 
-static int settle_reduction(struct draft *draft, struct plan_file *file)
+static int settle_reduction(struct reader *reader, struct plan_file *file)
 {
 	static const enum sharding shardings[] = {
 		[MEGATRON] = SHARDING_MEGATRON, [DDP] = SHARDING_DDP,	  [ZERO_1] = SHARDING_ZERO1,
@@ -261,11 +261,11 @@ static int settle_reduction(struct draft *draft, struct plan_file *file)
 	struct parallel *cut = &file->plan.parallel;
 	for (size_t i = 0; i < sizeof(reduction_keys) / sizeof(*reduction_keys); i++) {
 		const char *path = reduction_keys[i].path;
-		if (draft_is_given(draft, path) &&
+		if (reader_is_given(reader, path) &&
 		    !(reduction_keys[i].kinds >> file->reduction & 1))
-			return draft_refuse(draft, draft->key_marks[key_find(&table, path)],
-					    "%s has no effect here; it needs reduce.kind %s", path,
-					    reduction_keys[i].needs);
+			return reader_refuse(reader, reader->key_marks[key_find(&table, path)],
+					     "%s has no effect here; it needs reduce.kind %s", path,
+					     reduction_keys[i].needs);
 	}
 	cut->sharding = shardings[file->reduction];
 	if (file->reduction == MEGATRON)
@@ -279,17 +279,17 @@ static int settle_reduction(struct draft *draft, struct plan_file *file)
 // ---------------------------------------------------------------- sizes
 
 // A head's figures where the file leaves them out.
-static int settle_heads(struct draft *draft, struct architecture *of)
+static int settle_heads(struct reader *reader, struct architecture *of)
 {
 	if (of->kv_heads == 0)
 		of->kv_heads = of->heads;
 	if (of->head_dim > 0)
 		return 0;
 	if (of->hidden % of->heads != 0)
-		return draft_refuse(draft, draft_mark(draft, "model.heads"),
-				    "model.heads: a width of %u does not divide by %u heads; give "
-				    "model.head_dim",
-				    of->hidden, of->heads);
+		return reader_refuse(reader, reader_mark(reader, "model.heads"),
+				     "model.heads: a width of %u does not divide by %u heads; give "
+				     "model.head_dim",
+				     of->hidden, of->heads);
 	of->head_dim = of->hidden / of->heads;
 	return 0;
 }
@@ -311,7 +311,7 @@ static const struct scenario_key *key_of_size(const char *size)
 	return NULL;
 }
 
-static int check_plan(struct draft *draft, const struct plan *plan)
+static int check_plan(struct reader *reader, const struct plan *plan)
 {
 	const char *size = NULL;
 	struct refusal reason = {0};
@@ -319,15 +319,15 @@ static int check_plan(struct draft *draft, const struct plan *plan)
 	if (plan_check_size(plan, &size, &reason) < 0) {
 		const struct scenario_key *key = size != NULL ? key_of_size(size) : NULL;
 		if (key == NULL)
-			return draft_refuse(draft, draft->root, "%s", reason.text);
-		return draft_refuse(draft, draft_mark(draft, key->path), "%s: %s", key->path,
-				    reason.text);
+			return reader_refuse(reader, reader->root, "%s", reason.text);
+		return reader_refuse(reader, reader_mark(reader, key->path), "%s: %s", key->path,
+				     reason.text);
 	}
 	if (order_parse(&order, plan->parallel.order, plan, &reason) < 0) {
-		struct mark mark = draft_mark(draft, "cut.order");
-		if (draft_is_given(draft, "cut.order") && reason.column > 0)
+		struct mark mark = reader_mark(reader, "cut.order");
+		if (reader_is_given(reader, "cut.order") && reason.column > 0)
 			mark.column += reason.column - 1;
-		return draft_refuse(draft, mark, "cut.order: %s", reason.text);
+		return reader_refuse(reader, mark, "cut.order: %s", reason.text);
 	}
 	return 0;
 }
@@ -335,33 +335,33 @@ static int check_plan(struct draft *draft, const struct plan *plan)
 // ---------------------------------------------------------------- what figures rest on
 
 // Whether something of the key or section `word` is given.
-static bool is_something(const struct draft *draft, const char *word)
+static bool is_something(const struct reader *reader, const char *word)
 {
 	size_t length = strlen(word);
 	for (int i = 0; keys[i].path != NULL; i++)
-		if (draft->is_given[i] && !scenario_key_is_element(&keys[i]) &&
+		if (reader->is_given[i] && !scenario_key_is_element(&keys[i]) &&
 		    strncmp(keys[i].path, word, length) == 0 &&
 		    (keys[i].path[length] == '\0' || keys[i].path[length] == '.'))
 			return true;
 	return false;
 }
 
-static int read_input(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
+static int read_input(struct reader *reader, yaml_document_t *document, const yaml_node_t *node,
 		      uint32_t index)
 {
-	struct plan_file *file = draft->base;
+	struct plan_file *file = reader->base;
 	struct plan_input *input = &file->inputs[index];
 	char words[sizeof(input->of)], *rest;
-	int rc = document_read_element(draft, document, node, "inputs[]", input);
+	int rc = document_read_element(reader, document, node, "inputs[]", input);
 	if (rc != 0)
 		return rc;
 	file->plan.input_count = index + 1;
 	memcpy(words, input->of, sizeof(words));
 	for (char *word = strtok_r(words, " ", &rest); word != NULL;
 	     word = strtok_r(NULL, " ", &rest))
-		if (!is_something(draft, word))
-			return draft_refuse(draft, draft_mark(draft, "inputs[].of"),
-					    "inputs[].of: nothing of `%s` is given here", word);
+		if (!is_something(reader, word))
+			return reader_refuse(reader, reader_mark(reader, "inputs[].of"),
+					     "inputs[].of: nothing of `%s` is given here", word);
 	return 0;
 }
 
@@ -394,45 +394,45 @@ static void settle_origin(struct plan *plan)
 
 // ---------------------------------------------------------------- reading
 
-static int read_draft(struct draft *draft, yaml_document_t *document, struct plan_file *file)
+static int read_reader(struct reader *reader, yaml_document_t *document, struct plan_file *file)
 {
-	int rc = document_read(draft, document, file);
+	int rc = document_read(reader, document, file);
 	if (rc == 0)
-		rc = check_needed(draft);
+		rc = check_needed(reader);
 	if (rc == 0)
-		rc = draft_read_list(draft, document, "inputs", PLAN_INPUTS_MAX, read_input);
+		rc = reader_read_list(reader, document, "inputs", PLAN_INPUTS_MAX, read_input);
 	if (rc == 0)
-		rc = check_effects(draft, &file->plan);
+		rc = check_effects(reader, &file->plan);
 	if (rc == 0)
-		rc = settle_reduction(draft, file);
+		rc = settle_reduction(reader, file);
 	if (rc == 0)
-		rc = settle_heads(draft, &file->architecture);
+		rc = settle_heads(reader, &file->architecture);
 	if (rc != 0)
 		return rc;
 	file->architecture.norm_vectors = 1 + file->norm;
 	settle_origin(&file->plan);
-	return check_plan(draft, &file->plan);
+	return check_plan(reader, &file->plan);
 }
 
 int plan_file_read(struct plan_file *ret, const char *path, const char *text, size_t bytes,
 		   struct refusal *refusal)
 {
-	struct draft draft = {.table = &table, .base = ret, .refusal = refusal, .path = path};
+	struct reader reader = {.table = &table, .base = ret, .refusal = refusal, .path = path};
 	yaml_document_t document;
-	draft.root = (struct mark){1, 1, false};
-	int rc = document_check_text(&draft, text, bytes, draft.root);
+	reader.root = (struct mark){1, 1, false};
+	int rc = document_check_text(&reader, text, bytes, reader.root);
 	if (rc == 0)
-		rc = document_load(&draft, &document, text, bytes);
+		rc = document_load(&reader, &document, text, bytes);
 	if (rc != 0)
 		return rc;
 	memset(ret, 0, sizeof(*ret));
-	draft_defaults(&table, ret);
+	reader_defaults(&table, ret);
 	ret->plan.name = ret->name;
 	ret->plan.architecture = &ret->architecture;
 	ret->plan.parallel.order = ret->order;
 	ret->plan.inputs = ret->inputs;
 	ret->plan.source = ret->published;
-	rc = read_draft(&draft, &document, ret);
+	rc = read_reader(&reader, &document, ret);
 	ret->architecture.name = ret->model[0] != '\0' ? ret->model : ret->name;
 	yaml_document_delete(&document);
 	return rc;

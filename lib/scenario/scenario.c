@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "scenario_draft.h"
+#include "scenario_reader.h"
 #include "scenario_words.h"
 
 #define PATH_BYTES 64
@@ -13,33 +13,33 @@
 #define TAP_WORDS "--tap"
 
 // `sample=off` takes back what the file says of a sample, but not what other assignments say.
-static int forget_sample(struct draft *draft)
+static int forget_sample(struct reader *reader)
 {
 	const struct scenario_key *keys = scenario_keys();
 	int off = scenario_key_find("sample");
-	if (!draft->is_given[off] || !draft->key_marks[off].is_set)
+	if (!reader->is_given[off] || !reader->key_marks[off].is_set)
 		return 0;
 	for (int i = 0; keys[i].path != NULL; i++) {
-		if (strncmp(keys[i].path, "sample.", 7) != 0 || !draft->is_given[i])
+		if (strncmp(keys[i].path, "sample.", 7) != 0 || !reader->is_given[i])
 			continue;
-		if (draft->key_marks[i].is_set)
-			return draft_refuse(draft, draft->key_marks[i],
-					    "%s has no effect here; assignment %u says sample=off",
-					    keys[i].path, draft->key_marks[off].line);
-		draft->is_given[i] = false;
+		if (reader->key_marks[i].is_set)
+			return reader_refuse(reader, reader->key_marks[i],
+					     "%s has no effect here; assignment %u says sample=off",
+					     keys[i].path, reader->key_marks[off].line);
+		reader->is_given[i] = false;
 	}
 	return 0;
 }
 
 // Reads one assignment, "fabric.planes=4", the `number`th of the command line.
-static int read_assignment(struct draft *draft, const char *text, uint32_t number)
+static int read_assignment(struct reader *reader, const char *text, uint32_t number)
 {
 	const struct mark mark = {number, 1, true};
 	const char *equals = strchr(text, '=');
 	char path[PATH_BYTES];
 	if (equals == NULL || equals == text || equals - text >= PATH_BYTES)
-		return draft_refuse(draft, mark,
-				    "an assignment is key=value, as in fabric.planes=4");
+		return reader_refuse(reader, mark,
+				     "an assignment is key=value, as in fabric.planes=4");
 	memcpy(path, text, (size_t)(equals - text));
 	path[equals - text] = '\0';
 	int index = scenario_key_find(path);
@@ -48,39 +48,39 @@ static int read_assignment(struct draft *draft, const char *text, uint32_t numbe
 		const struct scalar name = {path, strlen(path), true};
 		char quoted[SCALAR_QUOTE_BYTES];
 		scalar_quote(quoted, &name);
-		return draft_refuse(draft, mark, "there is no key %s%s%s%s", quoted,
-				    nearest == NULL ? "" : "; did you mean ",
-				    nearest == NULL ? "" : nearest, nearest == NULL ? "" : "?");
+		return reader_refuse(reader, mark, "there is no key %s%s%s%s", quoted,
+				     nearest == NULL ? "" : "; did you mean ",
+				     nearest == NULL ? "" : nearest, nearest == NULL ? "" : "?");
 	}
 	const struct scenario_key key = key_named(&scenario_table, index, path);
 	if (strcmp(key.unit, "list") == 0 || scenario_key_is_element(&key))
-		return draft_refuse(draft, mark,
-				    "%s belongs to a list; lists are set in the file only", path);
-	if (draft->is_given[index] && draft->key_marks[index].is_set)
-		return draft_refuse(draft, mark, "%s is set twice; it was first in assignment %u",
-				    path, draft->key_marks[index].line);
-	draft->is_given[index] = true;
-	draft->key_marks[index] = mark;
-	draft->value_marks[index] = (struct mark){number, (uint32_t)(equals - text) + 2, true};
+		return reader_refuse(reader, mark,
+				     "%s belongs to a list; lists are set in the file only", path);
+	if (reader->is_given[index] && reader->key_marks[index].is_set)
+		return reader_refuse(reader, mark, "%s is set twice; it was first in assignment %u",
+				     path, reader->key_marks[index].line);
+	reader->is_given[index] = true;
+	reader->key_marks[index] = mark;
+	reader->value_marks[index] = (struct mark){number, (uint32_t)(equals - text) + 2, true};
 	const struct scalar value = {equals + 1, strlen(equals + 1), true};
-	return draft_store(draft, draft->scenario, &key, &value, draft->value_marks[index]);
+	return reader_store(reader, reader->scenario, &key, &value, reader->value_marks[index]);
 }
 
-static int read_assignments(struct draft *draft, const struct scenario_source *source)
+static int read_assignments(struct reader *reader, const struct scenario_source *source)
 {
 	const char *const *sets = source->sets;
-	draft_note_use(draft);
+	reader_note_use(reader);
 	for (uint32_t i = 0; i < source->set_count; i++) {
 		struct mark mark = {i + 1, 1, true};
 		if (i > 0 && i == source->common_count)
-			draft_note_use(draft); // what is common to all runs, too
-		int rc = document_check_text(draft, sets[i], strlen(sets[i]), mark);
+			reader_note_use(reader); // what is common to all runs, too
+		int rc = document_check_text(reader, sets[i], strlen(sets[i]), mark);
 		if (rc == 0)
-			rc = read_assignment(draft, sets[i], i + 1);
+			rc = read_assignment(reader, sets[i], i + 1);
 		if (rc != 0)
 			return rc;
 	}
-	return forget_sample(draft);
+	return forget_sample(reader);
 }
 
 #define ELEMENT_TEXT_BYTES 1024
@@ -94,13 +94,13 @@ struct word_list {
 };
 
 static const struct word_list fault_list = {FAULT_WORDS, "{kind: loss, at: all, probability: 1%}",
-					    draft_read_fault, SCENARIO_FAULTS_MAX};
+					    reader_read_fault, SCENARIO_FAULTS_MAX};
 static const struct word_list tap_list = {TAP_WORDS, "{at: {nic: 3}, direction: down}",
-					  draft_read_tap, SCENARIO_TAPS_MAX};
+					  reader_read_tap, SCENARIO_TAPS_MAX};
 
 // Reads element `index` of the list, word `number` of the command line, counted from 1: a document
 // of its own. It is put on the line of that number, so that every error has its place.
-static int read_word(struct draft *draft, const struct word_list *list, const char *text,
+static int read_word(struct reader *reader, const struct word_list *list, const char *text,
 		     uint32_t number, uint32_t index)
 {
 	char lines[SCENARIO_FAULTS_MAX + ELEMENT_TEXT_BYTES];
@@ -108,40 +108,42 @@ static int read_word(struct draft *draft, const struct word_list *list, const ch
 	yaml_document_t document;
 	size_t bytes = strlen(text);
 	if (index == list->count_max)
-		return draft_refuse(draft, mark, "%ss: there are more than %u", list->option + 2,
-				    list->count_max);
+		return reader_refuse(reader, mark, "%ss: there are more than %u", list->option + 2,
+				     list->count_max);
 	if (bytes >= ELEMENT_TEXT_BYTES || strpbrk(text, "\r\n") != NULL || text[0] != '{')
-		return draft_refuse(draft, mark, "a %s is one line of less than %u bytes, as in %s",
-				    list->option + 2, ELEMENT_TEXT_BYTES, list->example);
+		return reader_refuse(reader, mark,
+				     "a %s is one line of less than %u bytes, as in %s",
+				     list->option + 2, ELEMENT_TEXT_BYTES, list->example);
 	memset(lines, '\n', number - 1);
 	memcpy(lines + number - 1, text, bytes + 1);
-	int rc = document_check_text(draft, text, bytes, mark);
+	int rc = document_check_text(reader, text, bytes, mark);
 	if (rc == 0)
-		rc = document_load(draft, &document, lines, number - 1 + bytes);
-	if (rc != 0 && draft->refusal->line > number) { // libyaml's end is the line behind
-		draft->refusal->line = number;
-		draft->refusal->column = (uint32_t)bytes + 1;
+		rc = document_load(reader, &document, lines, number - 1 + bytes);
+	if (rc != 0 && reader->refusal->line > number) { // libyaml's end is the line behind
+		reader->refusal->line = number;
+		reader->refusal->column = (uint32_t)bytes + 1;
 	}
 	if (rc != 0)
 		return rc;
-	rc = list->read(draft, &document, yaml_document_get_root_node(&document), index);
+	rc = list->read(reader, &document, yaml_document_get_root_node(&document), index);
 	yaml_document_delete(&document);
 	return rc;
 }
 
 // Reads the elements of the command line behind those of the file, of which there are `index`.
-static int read_words(struct draft *draft, const struct word_list *list, const char *const *words,
+static int read_words(struct reader *reader, const struct word_list *list, const char *const *words,
 		      uint32_t count, uint32_t index)
 {
 	int rc = 0;
 	if (count > 0)
-		draft->path = list->option;
+		reader->path = list->option;
 	for (uint32_t i = 0; rc == 0 && i < count; i++)
-		rc = read_word(draft, list, words[i], i + 1, index + i);
+		rc = read_word(reader, list, words[i], i + 1, index + i);
 	return rc;
 }
 
-void scenario_fault_place(const struct scenario *scenario, uint32_t index, struct refusal *refusal)
+void scenario_fault_location(const struct scenario *scenario, uint32_t index,
+			     struct refusal *refusal)
 {
 	if (refusal == NULL)
 		return;
@@ -150,7 +152,7 @@ void scenario_fault_place(const struct scenario *scenario, uint32_t index, struc
 		memcpy(refusal->file, FAULT_WORDS, sizeof(FAULT_WORDS));
 }
 
-void scenario_tap_place(const struct scenario *scenario, uint32_t index, struct refusal *refusal)
+void scenario_tap_location(const struct scenario *scenario, uint32_t index, struct refusal *refusal)
 {
 	refusal->line = scenario->tap_lines[index];
 	if (index >= scenario->file_tap_count)
@@ -163,56 +165,56 @@ const char *scenario_fault_name(enum fault_kind kind)
 }
 
 // The steps after loading. Lists come late: their checks need the fabric's figures.
-static int read_draft(struct draft *draft, yaml_document_t *document,
-		      const struct scenario_source *source)
+static int read_reader(struct reader *reader, yaml_document_t *document,
+		       const struct scenario_source *source)
 {
-	int rc = document_read(draft, document, draft->scenario);
+	int rc = document_read(reader, document, reader->scenario);
 	if (rc == 0)
-		rc = read_assignments(draft, source);
+		rc = read_assignments(reader, source);
 	if (rc != 0)
 		return rc;
-	rc = draft_check_use(draft);
+	rc = reader_check_use(reader);
 	if (rc == 0) {
-		draft_settle(draft);
-		rc = draft_check(draft);
+		reader_settle(reader);
+		rc = reader_check(reader);
 	}
-	draft->scenario->is_contradiction = rc != 0;
+	reader->scenario->is_contradiction = rc != 0;
 	if (rc == 0)
-		rc = draft_read_lists(draft, document);
-	struct scenario *scenario = draft->scenario;
+		rc = reader_read_lists(reader, document);
+	struct scenario *scenario = reader->scenario;
 	scenario->file_fault_count = scenario->fault_count;
 	scenario->file_tap_count = scenario->tap_count;
 	if (rc == 0)
-		rc = read_words(draft, &fault_list, source->faults, source->fault_count,
+		rc = read_words(reader, &fault_list, source->faults, source->fault_count,
 				scenario->fault_count);
-	return rc == 0
-		? read_words(draft, &tap_list, source->taps, source->tap_count, scenario->tap_count)
-		: rc;
+	return rc == 0 ? read_words(reader, &tap_list, source->taps, source->tap_count,
+				    scenario->tap_count)
+		       : rc;
 }
 
 int scenario_read(struct scenario *ret, const struct scenario_source *source,
 		  struct refusal *refusal)
 {
-	struct draft draft = {.table = &scenario_table,
-			      .scenario = ret,
-			      .refusal = refusal,
-			      .path = source->path,
-			      .common_count = source->common_count};
+	struct reader reader = {.table = &scenario_table,
+				.scenario = ret,
+				.refusal = refusal,
+				.path = source->path,
+				.common_count = source->common_count};
 	yaml_document_t document;
-	draft.root = (struct mark){1, 1, false};
+	reader.root = (struct mark){1, 1, false};
 	if (strlen(source->path) >= sizeof(ret->path))
-		return draft_refuse(&draft, (struct mark){0, 0, false},
-				    "the file's path is longer than %zu bytes",
-				    sizeof(ret->path) - 1);
-	int rc = document_check_text(&draft, source->text, source->bytes, draft.root);
+		return reader_refuse(&reader, (struct mark){0, 0, false},
+				     "the file's path is longer than %zu bytes",
+				     sizeof(ret->path) - 1);
+	int rc = document_check_text(&reader, source->text, source->bytes, reader.root);
 	if (rc == 0)
-		rc = document_load(&draft, &document, source->text, source->bytes);
+		rc = document_load(&reader, &document, source->text, source->bytes);
 	if (rc != 0)
 		return rc;
 	scenario_defaults(ret);
 	strcpy(ret->path, source->path);
-	rc = read_draft(&draft, &document, source);
-	ret->has_rto = draft_is_given(&draft, "transport.rto");
+	rc = read_reader(&reader, &document, source);
+	ret->has_rto = reader_is_given(&reader, "transport.rto");
 	yaml_document_delete(&document);
 	return rc;
 }

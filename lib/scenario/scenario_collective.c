@@ -8,7 +8,7 @@
 #include <weft/fabric/fabric_capacity.h>
 #include <weft/workload/plan.h>
 
-#include "scenario_draft.h"
+#include "scenario_reader.h"
 
 #define CHANNELS_LEAST 4u
 #define DIRECT_RANKS_MAX \
@@ -51,7 +51,7 @@ void scenario_take_plan(struct scenario *scenario, const struct plan *plan)
 		scenario->traffic.ring.channels = scenario_channels(scenario);
 }
 
-void scenario_model_place(const struct scenario *scenario, struct refusal *refusal)
+void scenario_model_location(const struct scenario *scenario, struct refusal *refusal)
 {
 	const struct traffic_config *traffic = &scenario->traffic;
 	const char *file = traffic->is_model_set ? "--set" : scenario->path;
@@ -115,38 +115,38 @@ void scenario_gradients(struct gradients_config *ret, const struct scenario *sce
 					 .forward_ps = traffic->forward_ps,
 					 .backward_ps = traffic->backward_ps,
 					 .update_ps = traffic->update_ps,
-					 .is_outside = traffic->is_outside};
+					 .is_external_compute = traffic->is_external_compute};
 }
 
-static int check_group(struct draft *draft)
+static int check_group(struct reader *reader)
 {
-	const struct fabric_config *fabric = &draft->scenario->fabric;
-	uint32_t ranks = draft->scenario->traffic.ring.ranks;
-	bool is_given = draft_is_given(draft, "traffic.ranks");
-	struct mark mark = draft_mark(draft, is_given ? "traffic.ranks" : "traffic.kind");
+	const struct fabric_config *fabric = &reader->scenario->fabric;
+	uint32_t ranks = reader->scenario->traffic.ring.ranks;
+	bool is_given = reader_is_given(reader, "traffic.ranks");
+	struct mark mark = reader_mark(reader, is_given ? "traffic.ranks" : "traffic.kind");
 	if (ranks > fabric->nics)
-		return draft_refuse(draft, mark, "traffic.ranks: %u is more than fabric.nics, %u",
-				    ranks, fabric->nics);
+		return reader_refuse(reader, mark, "traffic.ranks: %u is more than fabric.nics, %u",
+				     ranks, fabric->nics);
 	if (ranks > fabric->nics_per_host && ranks % fabric->nics_per_host != 0)
-		return draft_refuse(draft, mark,
-				    "traffic.ranks: %u ranks do not fill hosts of %u NICs", ranks,
-				    fabric->nics_per_host);
-	if (draft->scenario->traffic.axes != 0)
-		return draft_check_axes(draft);
-	uint32_t jobs = draft->scenario->traffic.jobs;
-	bool is_several = scenario_use_holds(USE_JOBS, draft->scenario);
+		return reader_refuse(reader, mark,
+				     "traffic.ranks: %u ranks do not fill hosts of %u NICs", ranks,
+				     fabric->nics_per_host);
+	if (reader->scenario->traffic.axes != 0)
+		return reader_check_axes(reader);
+	uint32_t jobs = reader->scenario->traffic.jobs;
+	bool is_several = scenario_use_holds(USE_JOBS, reader->scenario);
 	if (is_several &&
 	    ((uint64_t)ranks * jobs > fabric->nics || ranks < 2 ||
 	     ranks % fabric->nics_per_host != 0))
-		return draft_refuse(draft, draft_mark(draft, "traffic.jobs"),
-				    "traffic.jobs: %u rings of %u ranks, whole hosts each, do not "
-				    "go onto %u NICs",
-				    jobs, ranks, fabric->nics);
-	if (fabric->nics_per_host > 1 && draft->scenario->scaleup.rate_bps == 0)
-		return draft_refuse(draft, draft_mark(draft, "fabric.nics_per_host"),
-				    "fabric.nics_per_host: %u NICs of one host are neighbours in "
-				    "the ring, and nothing joins them; give scaleup.rate",
-				    fabric->nics_per_host);
+		return reader_refuse(reader, reader_mark(reader, "traffic.jobs"),
+				     "traffic.jobs: %u rings of %u ranks, whole hosts each, do not "
+				     "go onto %u NICs",
+				     jobs, ranks, fabric->nics);
+	if (fabric->nics_per_host > 1 && reader->scenario->scaleup.rate_bps == 0)
+		return reader_refuse(reader, reader_mark(reader, "fabric.nics_per_host"),
+				     "fabric.nics_per_host: %u NICs of one host are neighbours in "
+				     "the ring, and nothing joins them; give scaleup.rate",
+				     fabric->nics_per_host);
 	return 0;
 }
 
@@ -161,38 +161,38 @@ static const char *key_of(const struct coll_config *config)
 	return config->bytes % element_bytes != 0 ? "traffic.bytes" : "traffic.algorithm";
 }
 
-static int check_gradients(struct draft *draft)
+static int check_gradients(struct reader *reader)
 {
 	struct gradients_config config;
 	struct refusal why;
-	scenario_gradients(&config, draft->scenario);
+	scenario_gradients(&config, reader->scenario);
 	if (gradients_check(&config, &why) == 0)
 		return 0;
 	bool is_element = config.element_bytes != 2 && config.element_bytes != 4;
 	const char *key = is_element ? "traffic.element" : "traffic.bytes";
-	return draft_refuse(draft, draft_mark(draft, key), "%s: %s", key, why.text);
+	return reader_refuse(reader, reader_mark(reader, key), "%s: %s", key, why.text);
 }
 
-int draft_check_collective(struct draft *draft)
+int reader_check_collective(struct reader *reader)
 {
-	const struct traffic_config *traffic = &draft->scenario->traffic;
+	const struct traffic_config *traffic = &reader->scenario->traffic;
 	struct refusal why;
 	struct coll_config config;
-	int rc = check_group(draft);
+	int rc = check_group(reader);
 	if (rc < 0)
 		return rc;
 	if (traffic->kind == TRAFFIC_GRADIENTS)
-		return check_gradients(draft);
+		return check_gradients(reader);
 	if (traffic->kind == TRAFFIC_RING && traffic->collective > COLL_ALL_REDUCE)
-		return draft_refuse(draft, draft_mark(draft, "traffic.collective"),
-				    "traffic.collective: a ring does no %s; traffic.kind "
-				    "collective has it",
-				    coll_kind_name(traffic->collective));
+		return reader_refuse(reader, reader_mark(reader, "traffic.collective"),
+				     "traffic.collective: a ring does no %s; traffic.kind "
+				     "collective has it",
+				     coll_kind_name(traffic->collective));
 	if (traffic->kind == TRAFFIC_RING)
 		return 0;
-	scenario_collective(&config, draft->scenario);
+	scenario_collective(&config, reader->scenario);
 	if (coll_check(&config, &why) == 0)
 		return 0;
 	const char *key = key_of(&config);
-	return draft_refuse(draft, draft_mark(draft, key), "%s: %s", key, why.text);
+	return reader_refuse(reader, reader_mark(reader, key), "%s: %s", key, why.text);
 }

@@ -3,7 +3,7 @@
 // mean is for scenario_keys.c and scenario_value.c. YAML's own types are not used: every value is
 // read by the type of its key. Aliases are followed, merge keys and tags are refused.
 
-#include "scenario_draft.h"
+#include "scenario_reader.h"
 
 #include <errno.h>
 #include <string.h>
@@ -43,26 +43,27 @@ static size_t utf8_length(const uint8_t *at, size_t left)
 	return length;
 }
 
-static int refuse_byte(struct draft *draft, struct mark mark, uint8_t byte, bool is_utf8)
+static int refuse_byte(struct reader *reader, struct mark mark, uint8_t byte, bool is_utf8)
 {
 	if (!is_utf8)
-		return draft_refuse(draft, mark, "byte 0x%02x is not UTF-8; a %s is UTF-8 text",
-				    byte, draft->table->noun);
-	return draft_refuse(draft, mark, "byte 0x%02x is a control character; a %s is text", byte,
-			    draft->table->noun);
+		return reader_refuse(reader, mark, "byte 0x%02x is not UTF-8; a %s is UTF-8 text",
+				     byte, reader->table->noun);
+	return reader_refuse(reader, mark, "byte 0x%02x is a control character; a %s is text", byte,
+			     reader->table->noun);
 }
 
-int document_check_text(struct draft *draft, const char *text, size_t bytes, struct mark mark)
+int document_check_text(struct reader *reader, const char *text, size_t bytes, struct mark mark)
 {
 	if (bytes > TEXT_BYTES_MAX)
-		return draft_refuse(draft, mark, "the text has %llu bytes; a %s has at most %u",
-				    (unsigned long long)bytes, draft->table->noun, TEXT_BYTES_MAX);
+		return reader_refuse(reader, mark, "the text has %llu bytes; a %s has at most %u",
+				     (unsigned long long)bytes, reader->table->noun,
+				     TEXT_BYTES_MAX);
 	for (size_t at = 0; at < bytes;) {
 		const uint8_t *byte = (const uint8_t *)text + at;
 		size_t length = utf8_length(byte, bytes - at);
 		bool is_text = *byte >= 0x20 || *byte == '\n' || *byte == '\r' || *byte == '\t';
 		if (length == 0 || !is_text || *byte == 0x7f)
-			return refuse_byte(draft, mark, *byte, length != 0);
+			return refuse_byte(reader, mark, *byte, length != 0);
 		mark.column++;
 		if (*byte == '\n') {
 			mark.line++;
@@ -117,9 +118,9 @@ static bool is_word(const char *text, const char *word)
 // Some faults are found a line late: a key that has no colon, and a first line that stands further
 // to the right than the others. What is open at the end of the text was opened at the place that is
 // wrong, which may be far above.
-static struct mark syntax_mark(const struct draft *draft, const yaml_parser_t *parser)
+static struct mark syntax_mark(const struct reader *reader, const yaml_parser_t *parser)
 {
-	struct mark above = draft->root;
+	struct mark above = reader->root;
 	size_t characters = 0;
 	if (above.column > 1 && is_word(parser->problem, "did not find expected <document start>"))
 		return above;
@@ -136,18 +137,18 @@ static struct mark syntax_mark(const struct draft *draft, const yaml_parser_t *p
 	return (struct mark){(uint32_t)mark->line + 1, (uint32_t)mark->column + 1, false};
 }
 
-static int refuse_syntax(struct draft *draft, const yaml_parser_t *parser)
+static int refuse_syntax(struct reader *reader, const yaml_parser_t *parser)
 {
-	struct mark mark = syntax_mark(draft, parser);
+	struct mark mark = syntax_mark(reader, parser);
 	if (parser->error == YAML_MEMORY_ERROR)
-		return draft_refuse(draft, mark, "there is not enough memory to read the file");
+		return reader_refuse(reader, mark, "there is not enough memory to read the file");
 	if (parser->context != NULL)
-		return draft_refuse(draft, mark, "not YAML: %s (%s from line %llu)",
-				    parser->problem == NULL ? "unreadable" : parser->problem,
-				    parser->context,
-				    (unsigned long long)parser->context_mark.line + 1);
-	return draft_refuse(draft, mark, "not YAML: %s",
-			    parser->problem == NULL ? "unreadable" : parser->problem);
+		return reader_refuse(reader, mark, "not YAML: %s (%s from line %llu)",
+				     parser->problem == NULL ? "unreadable" : parser->problem,
+				     parser->context,
+				     (unsigned long long)parser->context_mark.line + 1);
+	return reader_refuse(reader, mark, "not YAML: %s",
+			     parser->problem == NULL ? "unreadable" : parser->problem);
 }
 
 // Whether the event names its node, and what it adds to the nesting.
@@ -175,92 +176,92 @@ static int event_depth(const yaml_event_t *event)
 
 // Goes through the events of the text once: finds its syntax errors and what nests too deep, before
 // a document is made of it.
-static int check_events(struct draft *draft, yaml_parser_t *parser)
+static int check_events(struct reader *reader, yaml_parser_t *parser)
 {
 	int depth = 0, anchors = 0, rc = 0;
 	bool is_end = false;
 	while (!is_end && rc == 0) {
 		yaml_event_t event;
 		if (!yaml_parser_parse(parser, &event))
-			return refuse_syntax(draft, parser);
+			return refuse_syntax(reader, parser);
 		struct mark mark = {(uint32_t)event.start_mark.line + 1,
 				    (uint32_t)event.start_mark.column + 1, false};
 		if (depth == 0 && event_depth(&event) > 0)
-			draft->root = mark;
+			reader->root = mark;
 		depth += event_depth(&event);
 		anchors += event_has_anchor(&event);
 		is_end = event.type == YAML_STREAM_END_EVENT;
 		yaml_event_delete(&event);
 		if (depth > NESTING_MAX)
-			rc = draft_refuse(draft, mark, "this is nested deeper than %d",
-					  NESTING_MAX);
+			rc = reader_refuse(reader, mark, "this is nested deeper than %d",
+					   NESTING_MAX);
 		if (anchors > ANCHORS_MAX)
-			rc = draft_refuse(draft, mark, "there are more than %d anchors",
-					  ANCHORS_MAX);
+			rc = reader_refuse(reader, mark, "there are more than %d anchors",
+					   ANCHORS_MAX);
 	}
 	return rc;
 }
 
-static int document_check_events(struct draft *draft, const char *text, size_t bytes)
+static int document_check_events(struct reader *reader, const char *text, size_t bytes)
 {
 	yaml_parser_t parser;
 	if (!yaml_parser_initialize(&parser))
-		return draft_refuse(draft, draft->root, "there is not enough memory for YAML");
+		return reader_refuse(reader, reader->root, "there is not enough memory for YAML");
 	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, bytes);
-	int rc = check_events(draft, &parser);
+	int rc = check_events(reader, &parser);
 	yaml_parser_delete(&parser);
 	return rc;
 }
 
 // That nothing follows the first document.
-static int check_last(struct draft *draft, yaml_parser_t *parser)
+static int check_last(struct reader *reader, yaml_parser_t *parser)
 {
 	yaml_document_t next;
 	if (!yaml_parser_load(parser, &next))
-		return refuse_syntax(draft, parser);
+		return refuse_syntax(reader, parser);
 	struct mark mark = {(uint32_t)next.start_mark.line + 1,
 			    (uint32_t)next.start_mark.column + 1, false};
 	int rc = 0;
 	if (yaml_document_get_root_node(&next) != NULL)
-		rc = draft_refuse(draft, mark, "a second document begins here; a %s is one",
-				  draft->table->noun);
+		rc = reader_refuse(reader, mark, "a second document begins here; a %s is one",
+				   reader->table->noun);
 	yaml_document_delete(&next);
 	return rc;
 }
 
-static int check_root(struct draft *draft, yaml_document_t *document)
+static int check_root(struct reader *reader, yaml_document_t *document)
 {
 	const yaml_node_t *root = yaml_document_get_root_node(document);
 	const struct mark start = {1, 1, false};
 	if (root == NULL)
-		return draft_refuse(draft, start, "the file is empty; a %s has at least %s",
-				    draft->table->noun, draft->table->least);
-	draft->root = document_mark(root);
+		return reader_refuse(reader, start, "the file is empty; a %s has at least %s",
+				     reader->table->noun, reader->table->least);
+	reader->root = document_mark(root);
 	if (root->type != YAML_MAPPING_NODE)
-		return draft_refuse(draft, draft->root,
-				    "a %s is a mapping of keys such as `%s:`, not a %s",
-				    draft->table->noun, draft->table->sections[0],
-				    root->type == YAML_SEQUENCE_NODE ? "list" : "single value");
+		return reader_refuse(reader, reader->root,
+				     "a %s is a mapping of keys such as `%s:`, not a %s",
+				     reader->table->noun, reader->table->sections[0],
+				     root->type == YAML_SEQUENCE_NODE ? "list" : "single value");
 	return 0;
 }
 
-int document_load(struct draft *draft, yaml_document_t *ret, const char *text, size_t bytes)
+int document_load(struct reader *reader, yaml_document_t *ret, const char *text, size_t bytes)
 {
 	yaml_parser_t parser;
-	int rc = document_check_events(draft, text, bytes);
+	int rc = document_check_events(reader, text, bytes);
 	if (rc != 0)
 		return rc;
 	if (!yaml_parser_initialize(&parser))
-		return draft_refuse(draft, draft->root, "there is not enough memory for YAML");
+		return reader_refuse(reader, reader->root, "there is not enough memory for YAML");
 	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, bytes);
 	if (!yaml_parser_load(&parser, ret)) {
-		rc = refuse_syntax(draft, &parser);
+		rc = refuse_syntax(reader, &parser);
 	} else {
-		rc = check_root(draft, ret);
+		rc = check_root(reader, ret);
 		if (rc == 0)
-			rc = check_last(draft, &parser);
+			rc = check_last(reader, &parser);
 		if (rc != 0)
 			yaml_document_delete(ret);
 	}
@@ -285,7 +286,7 @@ static struct scalar node_scalar(const yaml_node_t *node)
 
 // That `node` has no tag of its own and is not one of those that contain it. An alias has no place
 // of its own in a document: `at` is that of its key.
-static int check_node(struct draft *draft, const yaml_node_t *node, const struct level *above,
+static int check_node(struct reader *reader, const yaml_node_t *node, const struct level *above,
 		      const char *path, struct mark at)
 {
 	const char *plain = node->type == YAML_MAPPING_NODE ? YAML_DEFAULT_MAPPING_TAG
@@ -293,33 +294,34 @@ static int check_node(struct draft *draft, const yaml_node_t *node, const struct
 							    : YAML_DEFAULT_SCALAR_TAG;
 	for (; above != NULL; above = above->above)
 		if (above->node == node)
-			return draft_refuse(draft, at,
-					    "%s: an alias leads back to what contains it", path);
+			return reader_refuse(reader, at,
+					     "%s: an alias leads back to what contains it", path);
 	if (node->tag != NULL && strcmp((const char *)node->tag, plain) != 0)
-		return draft_refuse(draft, document_mark(node),
-				    "%s: a tag has no meaning in a %s; leave it out", path,
-				    draft->table->noun);
+		return reader_refuse(reader, document_mark(node),
+				     "%s: a tag has no meaning in a %s; leave it out", path,
+				     reader->table->noun);
 	return 0;
 }
 
 // Builds the path of a key below `prefix`, and refuses what cannot be a key.
-static int key_path(struct draft *draft, char ret[PATH_BYTES], const char *prefix,
+static int key_path(struct reader *reader, char ret[PATH_BYTES], const char *prefix,
 		    const yaml_node_t *key)
 {
 	char quoted[SCALAR_QUOTE_BYTES];
 	struct mark mark = document_mark(key);
 	if (key->type != YAML_SCALAR_NODE)
-		return draft_refuse(draft, mark, "a key is a word, not %s", node_noun(key));
+		return reader_refuse(reader, mark, "a key is a word, not %s", node_noun(key));
 	const struct scalar scalar = node_scalar(key);
 	scalar_quote(quoted, &scalar);
 	if (strcmp(quoted, "<<") == 0)
-		return draft_refuse(draft, mark,
-				    "merge keys are not read; write the keys out, or use an alias");
+		return reader_refuse(
+			reader, mark,
+			"merge keys are not read; write the keys out, or use an alias");
 	size_t above = strlen(prefix);
 	bool is_word = scalar.length > 0 && strlen(quoted) == scalar.length &&
 		strpbrk(quoted, ".[]?") == NULL;
 	if (!is_word || above + 1 + scalar.length >= PATH_BYTES)
-		return draft_refuse(draft, mark, "`%s` is not a key", quoted);
+		return reader_refuse(reader, mark, "`%s` is not a key", quoted);
 	memcpy(ret, prefix, above);
 	if (above > 0)
 		ret[above++] = '.';
@@ -328,16 +330,16 @@ static int key_path(struct draft *draft, char ret[PATH_BYTES], const char *prefi
 	return 0;
 }
 
-static int refuse_unknown(struct draft *draft, struct mark mark, const char *path)
+static int refuse_unknown(struct reader *reader, struct mark mark, const char *path)
 {
-	const char *nearest = key_nearest(draft->table, path);
+	const char *nearest = key_nearest(reader->table, path);
 	if (nearest == NULL)
-		return draft_refuse(draft, mark, "there is no key %s", path);
-	return draft_refuse(draft, mark, "there is no key %s; did you mean %s?", path, nearest);
+		return reader_refuse(reader, mark, "there is no key %s", path);
+	return reader_refuse(reader, mark, "there is no key %s; did you mean %s?", path, nearest);
 }
 
 // That no earlier pair of the mapping has the same key as pair `at`.
-static int check_double(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
+static int check_double(struct reader *reader, yaml_document_t *document, const yaml_node_t *node,
 			const yaml_node_pair_t *at)
 {
 	const yaml_node_t *key = yaml_document_get_node(document, at->key);
@@ -347,137 +349,137 @@ static int check_double(struct draft *draft, yaml_document_t *document, const ya
 		if (other->data.scalar.length == key->data.scalar.length &&
 		    memcmp(other->data.scalar.value, key->data.scalar.value,
 			   key->data.scalar.length) == 0)
-			return draft_refuse(draft, document_mark(key),
-					    "the key %s is here twice; it was first on line %u",
-					    (const char *)key->data.scalar.value,
-					    document_mark(other).line);
+			return reader_refuse(reader, document_mark(key),
+					     "the key %s is here twice; it was first on line %u",
+					     (const char *)key->data.scalar.value,
+					     document_mark(other).line);
 	}
 	return 0;
 }
 
 // Takes the value of key number `index`, which is named so.
-static int read_value(struct draft *draft, int index, const struct scenario_key *key,
+static int read_value(struct reader *reader, int index, const struct scenario_key *key,
 		      const yaml_node_t *node, void *base)
 {
 	struct mark mark = document_mark(node);
 	bool is_list = strcmp(key->unit, "list") == 0;
 	bool is_count = key->max > 0 && node->type == YAML_SCALAR_NODE; // or a count in its place
-	draft->value_marks[index] = mark;
-	draft->is_given[index] = true;
+	reader->value_marks[index] = mark;
+	reader->is_given[index] = true;
 	if (is_list && !is_count && node->type != YAML_SEQUENCE_NODE)
-		return draft_refuse(draft, mark, "%s: a list %sis expected, not %s", key->path,
-				    key->max > 0 ? "or a count " : "", node_noun(node));
+		return reader_refuse(reader, mark, "%s: a list %sis expected, not %s", key->path,
+				     key->max > 0 ? "or a count " : "", node_noun(node));
 	if (is_list) {
-		draft->lists[index] = node;
+		reader->lists[index] = node;
 		return 0;
 	}
 	if (node->type != YAML_SCALAR_NODE)
-		return draft_refuse(draft, mark, "%s: a %s is expected, not %s", key->path,
-				    key->unit, node_noun(node));
+		return reader_refuse(reader, mark, "%s: a %s is expected, not %s", key->path,
+				     key->unit, node_noun(node));
 	const struct scalar scalar = node_scalar(node);
-	return draft_store(draft, base, key, &scalar, mark);
+	return reader_store(reader, base, key, &scalar, mark);
 }
 
-static int read_mapping(struct draft *draft, yaml_document_t *document, const struct level *level,
+static int read_mapping(struct reader *reader, yaml_document_t *document, const struct level *level,
 			const char *prefix, void *base);
 
-static int read_pair(struct draft *draft, yaml_document_t *document, const struct level *level,
+static int read_pair(struct reader *reader, yaml_document_t *document, const struct level *level,
 		     const char *prefix, const yaml_node_pair_t *pair, void *base)
 {
 	const yaml_node_t *key = yaml_document_get_node(document, pair->key);
 	const yaml_node_t *value = yaml_document_get_node(document, pair->value);
 	char path[PATH_BYTES];
-	int rc = key_path(draft, path, prefix, key);
+	int rc = key_path(reader, path, prefix, key);
 	if (rc == 0)
-		rc = check_double(draft, document, level->node, pair);
+		rc = check_double(reader, document, level->node, pair);
 	if (rc == 0)
-		rc = check_node(draft, value, level, path, document_mark(key));
+		rc = check_node(reader, value, level, path, document_mark(key));
 	if (rc != 0)
 		return rc;
-	int index = key_find(draft->table, path);
+	int index = key_find(reader->table, path);
 	bool is_mapping = value->type == YAML_MAPPING_NODE;
-	bool is_section = (is_mapping || index < 0) && key_section_exists(draft->table, path);
+	bool is_section = (is_mapping || index < 0) && key_section_exists(reader->table, path);
 	if (is_section && is_mapping) {
 		const struct level below = {value, level};
-		return read_mapping(draft, document, &below, path, base);
+		return read_mapping(reader, document, &below, path, base);
 	}
 	if (index < 0 && is_section)
-		return draft_refuse(draft, document_mark(value),
-				    "%s: a mapping of keys is expected, not %s", path,
-				    node_noun(value));
+		return reader_refuse(reader, document_mark(value),
+				     "%s: a mapping of keys is expected, not %s", path,
+				     node_noun(value));
 	if (index < 0)
-		return refuse_unknown(draft, document_mark(key), path);
-	const struct scenario_key named = key_named(draft->table, index, path);
-	if (draft->is_given[index] && !scenario_key_is_element(&named))
-		return draft_refuse(draft, document_mark(key),
-				    "%s is here under two names; it was first on line %u", path,
-				    draft->key_marks[index].line);
-	draft->key_marks[index] = document_mark(key);
-	return read_value(draft, index, &named, value, base);
+		return refuse_unknown(reader, document_mark(key), path);
+	const struct scenario_key named = key_named(reader->table, index, path);
+	if (reader->is_given[index] && !scenario_key_is_element(&named))
+		return reader_refuse(reader, document_mark(key),
+				     "%s is here under two names; it was first on line %u", path,
+				     reader->key_marks[index].line);
+	reader->key_marks[index] = document_mark(key);
+	return read_value(reader, index, &named, value, base);
 }
 
 // Recursion ends with the table: no section lies deeper than two.
-static int read_mapping(struct draft *draft, yaml_document_t *document, const struct level *level,
+static int read_mapping(struct reader *reader, yaml_document_t *document, const struct level *level,
 			const char *prefix, void *base)
 {
 	const yaml_node_t *node = level->node;
 	const yaml_node_pair_t *pair = node->data.mapping.pairs.start;
 	for (; pair < node->data.mapping.pairs.top; pair++) {
-		int rc = read_pair(draft, document, level, prefix, pair, base);
+		int rc = read_pair(reader, document, level, prefix, pair, base);
 		if (rc != 0)
 			return rc;
 	}
 	return 0;
 }
 
-int document_read(struct draft *draft, yaml_document_t *document, void *base)
+int document_read(struct reader *reader, yaml_document_t *document, void *base)
 {
 	const struct level root = {yaml_document_get_root_node(document), NULL};
-	int rc = check_node(draft, root.node, NULL, draft->table->the_noun, draft->root);
+	int rc = check_node(reader, root.node, NULL, reader->table->the_noun, reader->root);
 	if (rc != 0)
 		return rc;
-	return read_mapping(draft, document, &root, "", base);
+	return read_mapping(reader, document, &root, "", base);
 }
 
-int document_read_element(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
+int document_read_element(struct reader *reader, yaml_document_t *document, const yaml_node_t *node,
 			  const char *prefix, void *base)
 {
-	const struct scenario_key *keys = draft->table->keys;
+	const struct scenario_key *keys = reader->table->keys;
 	const struct level root = {yaml_document_get_root_node(document), NULL};
 	const struct level *above = node == root.node ? NULL : &root; // a document of its own
 	const struct level level = {node, above};
 	size_t length = strlen(prefix);
 	for (int i = 0; keys[i].path != NULL; i++)
 		if (strncmp(keys[i].path, prefix, length) == 0)
-			draft->is_given[i] = false;
-	int rc = check_node(draft, node, above, prefix, document_mark(node));
+			reader->is_given[i] = false;
+	int rc = check_node(reader, node, above, prefix, document_mark(node));
 	if (rc != 0)
 		return rc;
 	if (node->type != YAML_MAPPING_NODE)
-		return draft_refuse(draft, document_mark(node),
-				    "%s: a mapping of keys is expected, not %s", prefix,
-				    node_noun(node));
-	rc = read_mapping(draft, document, &level, prefix, base);
+		return reader_refuse(reader, document_mark(node),
+				     "%s: a mapping of keys is expected, not %s", prefix,
+				     node_noun(node));
+	rc = read_mapping(reader, document, &level, prefix, base);
 	// a place may be a word or a section: settle_place() looks for either
 	for (int i = 0; keys[i].path != NULL && rc == 0; i++)
-		if (strncmp(keys[i].path, prefix, length) == 0 && !draft->is_given[i] &&
+		if (strncmp(keys[i].path, prefix, length) == 0 && !reader->is_given[i] &&
 		    scenario_key_is_required(&keys[i]) &&
-		    !key_section_exists(draft->table, keys[i].path))
-			return draft_refuse(draft, document_mark(node), "%s is missing",
-					    keys[i].path);
+		    !key_section_exists(reader->table, keys[i].path))
+			return reader_refuse(reader, document_mark(node), "%s is missing",
+					     keys[i].path);
 	return rc;
 }
 
-int document_read_single(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
+int document_read_single(struct reader *reader, yaml_document_t *document, const yaml_node_t *node,
 			 const struct scenario_key *key, void *base)
 {
 	const struct level root = {yaml_document_get_root_node(document), NULL};
-	int rc = check_node(draft, node, &root, key->path, document_mark(node));
+	int rc = check_node(reader, node, &root, key->path, document_mark(node));
 	if (rc != 0)
 		return rc;
 	if (node->type != YAML_SCALAR_NODE)
-		return draft_refuse(draft, document_mark(node), "%s: a %s is expected, not %s",
-				    key->path, key->unit, node_noun(node));
+		return reader_refuse(reader, document_mark(node), "%s: a %s is expected, not %s",
+				     key->path, key->unit, node_noun(node));
 	const struct scalar scalar = node_scalar(node);
-	return draft_store(draft, base, key, &scalar, document_mark(node));
+	return reader_store(reader, base, key, &scalar, document_mark(node));
 }

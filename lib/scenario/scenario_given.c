@@ -3,24 +3,24 @@
 
 #include <string.h>
 
-#include "scenario_draft.h"
+#include "scenario_reader.h"
 
 // The place of the section that `key` would stand in: the first of its keys that was given, so that
 // "missing" has a line; else the file's beginning.
-static struct mark section_mark(const struct draft *draft, const struct scenario_key *key)
+static struct mark section_mark(const struct reader *reader, const struct scenario_key *key)
 {
 	const struct scenario_key *keys = scenario_keys();
 	const char *point = strchr(key->path, '.');
-	struct mark mark = draft->root;
+	struct mark mark = reader->root;
 	if (point == NULL)
 		return mark;
 	size_t length = (size_t)(point - key->path) + 1;
 	bool is_found = false;
 	for (int i = 0; keys[i].path != NULL; i++) {
-		bool is_here = draft->is_given[i] && !draft->key_marks[i].is_set &&
+		bool is_here = reader->is_given[i] && !reader->key_marks[i].is_set &&
 			strncmp(keys[i].path, key->path, length) == 0;
-		if (is_here && (!is_found || draft->key_marks[i].line < mark.line)) {
-			mark = draft->key_marks[i];
+		if (is_here && (!is_found || reader->key_marks[i].line < mark.line)) {
+			mark = reader->key_marks[i];
 			is_found = true;
 		}
 	}
@@ -28,59 +28,59 @@ static struct mark section_mark(const struct draft *draft, const struct scenario
 }
 
 // First what every scenario needs: the use of other keys depends on it.
-static int check_needed(struct draft *draft)
+static int check_needed(struct reader *reader)
 {
 	const struct scenario_key *keys = scenario_keys();
 	for (int i = 0; keys[i].path != NULL; i++)
-		if (keys[i].use == USE_ALWAYS && !draft->is_given[i] &&
+		if (keys[i].use == USE_ALWAYS && !reader->is_given[i] &&
 		    scenario_key_is_required(&keys[i]) && !scenario_key_is_element(&keys[i]))
-			return draft_refuse(draft, section_mark(draft, &keys[i]), "%s is missing",
-					    keys[i].path);
+			return reader_refuse(reader, section_mark(reader, &keys[i]),
+					     "%s is missing", keys[i].path);
 	return 0;
 }
 
-static int check_key_use(struct draft *draft, int index)
+static int check_key_use(struct reader *reader, int index)
 {
 	const struct scenario_key *key = &scenario_keys()[index];
-	bool holds = scenario_use_holds(key->use, draft->scenario);
+	bool holds = scenario_use_holds(key->use, reader->scenario);
 	char needs[USE_NAME_BYTES];
 	scenario_use_write(needs, sizeof(needs), key->use);
-	if (holds && scenario_key_is_required(key) && !draft->is_given[index])
-		return draft_refuse(draft, section_mark(draft, key), "%s is missing; %s needs it",
-				    key->path, needs);
-	if (!holds && draft->is_given[index])
-		return draft_refuse(draft, draft->key_marks[index],
-				    "%s has no effect here; it needs %s", key->path, needs);
+	if (holds && scenario_key_is_required(key) && !reader->is_given[index])
+		return reader_refuse(reader, section_mark(reader, key),
+				     "%s is missing; %s needs it", key->path, needs);
+	if (!holds && reader->is_given[index])
+		return reader_refuse(reader, reader->key_marks[index],
+				     "%s has no effect here; it needs %s", key->path, needs);
 	return 0;
 }
 
-void draft_note_use(struct draft *draft)
+void reader_note_use(struct reader *reader)
 {
 	const struct scenario_key *keys = scenario_keys();
 	for (int i = 0; keys[i].path != NULL; i++)
-		draft->is_used[i] |= draft->is_given[i] &&
-			scenario_use_holds(keys[i].use, draft->scenario);
+		reader->is_used[i] |= reader->is_given[i] &&
+			scenario_use_holds(keys[i].use, reader->scenario);
 }
 
-bool draft_is_own(const struct draft *draft, struct mark mark)
+bool reader_is_own(const struct reader *reader, struct mark mark)
 {
-	return mark.is_set && mark.line > draft->common_count;
+	return mark.is_set && mark.line > reader->common_count;
 }
 
 // Takes back a key of the file that had an effect there, and has none beside the assignments: who
 // asks for no trimming need not care how the file would have trimmed.
-static bool forget_moot(struct draft *draft, int index)
+static bool forget_moot(struct reader *reader, int index)
 {
 	const struct scenario_key *key = &scenario_keys()[index];
-	if (!draft->is_given[index] || draft_is_own(draft, draft->key_marks[index]) ||
-	    !draft->is_used[index] || scenario_use_holds(key->use, draft->scenario))
+	if (!reader->is_given[index] || reader_is_own(reader, reader->key_marks[index]) ||
+	    !reader->is_used[index] || scenario_use_holds(key->use, reader->scenario))
 		return false;
-	draft_forget(draft, index);
+	reader_forget(reader, index);
 	return true;
 }
 
 // Until nothing changes: what is taken back may be what others were for.
-static void forget_all_moot(struct draft *draft)
+static void forget_all_moot(struct reader *reader)
 {
 	const struct scenario_key *keys = scenario_keys();
 	bool is_changed = true;
@@ -88,17 +88,17 @@ static void forget_all_moot(struct draft *draft)
 		is_changed = false;
 		for (int i = 0; keys[i].path != NULL; i++)
 			if (!scenario_key_is_element(&keys[i]))
-				is_changed |= forget_moot(draft, i);
+				is_changed |= forget_moot(reader, i);
 	}
 }
 
-int draft_check_use(struct draft *draft)
+int reader_check_use(struct reader *reader)
 {
 	const struct scenario_key *keys = scenario_keys();
-	int rc = check_needed(draft);
-	forget_all_moot(draft);
+	int rc = check_needed(reader);
+	forget_all_moot(reader);
 	for (int i = 0; keys[i].path != NULL && rc == 0; i++)
 		if (!scenario_key_is_element(&keys[i]))
-			rc = check_key_use(draft, i);
+			rc = check_key_use(reader, i);
 	return rc;
 }

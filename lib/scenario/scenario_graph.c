@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scenario_draft.h"
+#include "scenario_reader.h"
 
 // ---------------------------------------------------------------- nodes
 
@@ -25,85 +25,86 @@ static bool is_name(const char *name)
 }
 
 // Adds a link to the list; `count` of them.
-static int add_link(struct draft *draft, const yaml_node_t *node, const struct graph_link *link)
+static int add_link(struct reader *reader, const yaml_node_t *node, const struct graph_link *link)
 {
-	struct graph_plan *graph = &draft->scenario->fabric.graph;
+	struct graph_plan *graph = &reader->scenario->fabric.graph;
 	if (graph->link_count == SCENARIO_LINKS_MAX)
-		return draft_refuse(draft, document_mark(node),
-				    "fabric.links: there are more than %u", SCENARIO_LINKS_MAX);
+		return reader_refuse(reader, document_mark(node),
+				     "fabric.links: there are more than %u", SCENARIO_LINKS_MAX);
 	graph->links[graph->link_count++] = *link;
 	return 0;
 }
 
 // NICs that a node brings with it follow those of the nodes before.
-static int add_node_nics(struct draft *draft, const yaml_node_t *node, uint32_t count)
+static int add_node_nics(struct reader *reader, const yaml_node_t *node, uint32_t count)
 {
-	struct graph_plan *graph = &draft->scenario->fabric.graph;
+	struct graph_plan *graph = &reader->scenario->fabric.graph;
 	struct graph_link link = {.a = graph->node_count - 1, .count = count, .is_nic = true};
 	link.delay_ps = -1;
 	for (uint32_t i = 0; i < graph->link_count; i++)
 		link.b += graph->links[i].count;
-	if (link.b + count > draft->scenario->fabric.nics)
-		return draft_refuse(draft, draft_mark(draft, "fabric.nodes[].nics"),
-				    "fabric.nodes[].nics: NICs %u to %u are more than fabric.nics, "
-				    "%u",
-				    link.b, link.b + count - 1, draft->scenario->fabric.nics);
-	return add_link(draft, node, &link);
+	if (link.b + count > reader->scenario->fabric.nics)
+		return reader_refuse(
+			reader, reader_mark(reader, "fabric.nodes[].nics"),
+			"fabric.nodes[].nics: NICs %u to %u are more than fabric.nics, "
+			"%u",
+			link.b, link.b + count - 1, reader->scenario->fabric.nics);
+	return add_link(reader, node, &link);
 }
 
-int draft_read_node(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
-		    uint32_t)
+int reader_read_node(struct reader *reader, yaml_document_t *document, const yaml_node_t *node,
+		     uint32_t)
 {
-	struct graph_plan *graph = &draft->scenario->fabric.graph;
+	struct graph_plan *graph = &reader->scenario->fabric.graph;
 	struct scenario_node read = {0};
-	int rc = document_read_element(draft, document, node, "fabric.nodes[]", &read);
+	int rc = document_read_element(reader, document, node, "fabric.nodes[]", &read);
 	if (rc != 0)
 		return rc;
-	struct mark mark = draft_mark(draft, "fabric.nodes[].name");
+	struct mark mark = reader_mark(reader, "fabric.nodes[].name");
 	if (!is_name(read.name))
-		return draft_refuse(draft, mark,
-				    "fabric.nodes[].name: `%s` may have letters, digits, points "
-				    "and underscores only",
-				    read.name);
+		return reader_refuse(reader, mark,
+				     "fabric.nodes[].name: `%s` may have letters, digits, points "
+				     "and underscores only",
+				     read.name);
 	if (node_find(graph, read.name) < graph->node_count)
-		return draft_refuse(draft, mark, "fabric.nodes[].name: there are two called `%s`",
-				    read.name);
+		return reader_refuse(reader, mark, "fabric.nodes[].name: there are two called `%s`",
+				     read.name);
 	memcpy(graph->names[graph->node_count++], read.name, sizeof(read.name));
-	return read.nics > 0 ? add_node_nics(draft, node, read.nics) : 0;
+	return read.nics > 0 ? add_node_nics(reader, node, read.nics) : 0;
 }
 
 // ---------------------------------------------------------------- links
 
-static int find_node(struct draft *draft, const char *path, const char *name, uint32_t *ret)
+static int find_node(struct reader *reader, const char *path, const char *name, uint32_t *ret)
 {
-	const struct graph_plan *graph = &draft->scenario->fabric.graph;
+	const struct graph_plan *graph = &reader->scenario->fabric.graph;
 	uint32_t node = node_find(graph, name);
 	if (node == graph->node_count)
-		return draft_refuse(draft, draft_mark(draft, path),
-				    "%s: there is no node called `%s`", path, name);
+		return reader_refuse(reader, reader_mark(reader, path),
+				     "%s: there is no node called `%s`", path, name);
 	*ret = node;
 	return 0;
 }
 
 // A link between two switches, which no line above joined already.
-static int check_edge(struct draft *draft, struct scenario_link *read)
+static int check_edge(struct reader *reader, struct scenario_link *read)
 {
-	const struct graph_plan *graph = &draft->scenario->fabric.graph;
+	const struct graph_plan *graph = &reader->scenario->fabric.graph;
 	const char *to = "fabric.links[].to";
 	struct graph_link *link = &read->link;
-	int rc = find_node(draft, to, read->to, &link->b);
+	int rc = find_node(reader, to, read->to, &link->b);
 	if (rc != 0)
 		return rc;
 	if (link->a == link->b)
-		return draft_refuse(draft, draft_mark(draft, to),
-				    "%s: a link of `%s` to itself leads nowhere", to, read->to);
+		return reader_refuse(reader, reader_mark(reader, to),
+				     "%s: a link of `%s` to itself leads nowhere", to, read->to);
 	for (uint32_t i = 0; i < graph->link_count; i++) {
 		const struct graph_link *old = &graph->links[i];
 		if (!old->is_nic &&
 		    ((old->a == link->a && old->b == link->b) ||
 		     (old->a == link->b && old->b == link->a)))
-			return draft_refuse(
-				draft, draft_mark(draft, "fabric.links[].from"),
+			return reader_refuse(
+				reader, reader_mark(reader, "fabric.links[].from"),
 				"fabric.links[].from: `%s` and `%s` are joined already; "
 				"count says how many links",
 				read->from, read->to);
@@ -112,9 +113,9 @@ static int check_edge(struct draft *draft, struct scenario_link *read)
 }
 
 // NICs that a node brought are told more about by a link from it: takes them out of its own.
-static int take_out(struct draft *draft, const yaml_node_t *node, const struct graph_link *link)
+static int take_out(struct reader *reader, const yaml_node_t *node, const struct graph_link *link)
 {
-	struct graph_plan *graph = &draft->scenario->fabric.graph;
+	struct graph_plan *graph = &reader->scenario->fabric.graph;
 	for (uint32_t i = 0; i < graph->link_count; i++) {
 		struct graph_link *old = &graph->links[i];
 		uint32_t end = old->b + old->count, rest = end - (link->b + link->count);
@@ -127,58 +128,58 @@ static int take_out(struct draft *draft, const yaml_node_t *node, const struct g
 		behind.count = rest;
 		if (old->count == 0)
 			*old = graph->links[--graph->link_count];
-		return rest > 0 ? add_link(draft, node, &behind) : 0;
+		return rest > 0 ? add_link(reader, node, &behind) : 0;
 	}
 	return 0;
 }
 
 // A link to NICs: that they exist and hang nowhere else.
-static int check_nics(struct draft *draft, const struct graph_link *link)
+static int check_nics(struct reader *reader, const struct graph_link *link)
 {
-	const struct graph_plan *graph = &draft->scenario->fabric.graph;
-	uint32_t nics = draft->scenario->fabric.nics, last = link->b + link->count - 1;
-	struct mark mark = draft_mark(draft, "fabric.links[].nic");
+	const struct graph_plan *graph = &reader->scenario->fabric.graph;
+	uint32_t nics = reader->scenario->fabric.nics, last = link->b + link->count - 1;
+	struct mark mark = reader_mark(reader, "fabric.links[].nic");
 	if (last >= nics)
-		return draft_refuse(draft, mark,
-				    "fabric.links[].nic: %u does not exist; it may be 0 to %u",
-				    last, nics - 1);
-	if (link->rate_bps > draft->scenario->fabric.link_rate_bps)
-		return draft_refuse(draft, draft_mark(draft, "fabric.links[].rate"),
-				    "fabric.links[].rate: no NIC is faster than fabric.link_rate, "
-				    "that of the fastest");
+		return reader_refuse(reader, mark,
+				     "fabric.links[].nic: %u does not exist; it may be 0 to %u",
+				     last, nics - 1);
+	if (link->rate_bps > reader->scenario->fabric.link_rate_bps)
+		return reader_refuse(reader, reader_mark(reader, "fabric.links[].rate"),
+				     "fabric.links[].rate: no NIC is faster than fabric.link_rate, "
+				     "that of the fastest");
 	for (uint32_t i = 0; i < graph->link_count; i++) {
 		const struct graph_link *old = &graph->links[i];
 		uint32_t both = old->b > link->b ? old->b : link->b;
 		if (old->is_nic && both <= last && both < old->b + old->count)
-			return draft_refuse(draft, mark,
-					    "fabric.links[].nic: NIC %u hangs at `%s` already",
-					    both, graph->names[old->a]);
+			return reader_refuse(reader, mark,
+					     "fabric.links[].nic: NIC %u hangs at `%s` already",
+					     both, graph->names[old->a]);
 	}
 	return 0;
 }
 
-int draft_read_link(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
-		    uint32_t)
+int reader_read_link(struct reader *reader, yaml_document_t *document, const yaml_node_t *node,
+		     uint32_t)
 {
 	struct scenario_link read = {0};
-	int rc = document_read_element(draft, document, node, "fabric.links[]", &read);
+	int rc = document_read_element(reader, document, node, "fabric.links[]", &read);
 	if (rc != 0)
 		return rc;
-	bool has_to = draft_is_given(draft, "fabric.links[].to");
-	if (has_to == draft_is_given(draft, "fabric.links[].nic"))
-		return draft_refuse(draft, document_mark(node),
-				    "fabric.links[]: a link leads `to` a switch, or to a `nic`");
-	if (!draft_is_given(draft, "fabric.links[].count"))
+	bool has_to = reader_is_given(reader, "fabric.links[].to");
+	if (has_to == reader_is_given(reader, "fabric.links[].nic"))
+		return reader_refuse(reader, document_mark(node),
+				     "fabric.links[]: a link leads `to` a switch, or to a `nic`");
+	if (!reader_is_given(reader, "fabric.links[].count"))
 		read.link.count = 1;
 	if (read.link.delay_ps == 0)
 		read.link.delay_ps = -1;
 	read.link.is_nic = !has_to;
-	rc = find_node(draft, "fabric.links[].from", read.from, &read.link.a);
+	rc = find_node(reader, "fabric.links[].from", read.from, &read.link.a);
 	if (rc == 0)
-		rc = has_to ? check_edge(draft, &read) : take_out(draft, node, &read.link);
+		rc = has_to ? check_edge(reader, &read) : take_out(reader, node, &read.link);
 	if (rc == 0 && !has_to)
-		rc = check_nics(draft, &read.link);
-	return rc == 0 ? add_link(draft, node, &read.link) : rc;
+		rc = check_nics(reader, &read.link);
+	return rc == 0 ? add_link(reader, node, &read.link) : rc;
 }
 
 // ---------------------------------------------------------------- the whole
@@ -202,28 +203,28 @@ static uint32_t reach(const struct graph_plan *graph, bool *is_reached)
 	return count;
 }
 
-int draft_check_graph(struct draft *draft)
+int reader_check_graph(struct reader *reader)
 {
-	const struct graph_plan *graph = &draft->scenario->fabric.graph;
+	const struct graph_plan *graph = &reader->scenario->fabric.graph;
 	bool is_reached[SCENARIO_NODES_MAX] = {false};
-	struct mark mark = draft_mark(draft, "fabric.nodes");
+	struct mark mark = reader_mark(reader, "fabric.nodes");
 	uint32_t nics = 0, first = 0;
 	if (graph->node_count == 0)
-		return draft_refuse(draft, mark, "fabric.nodes: at least one is needed");
+		return reader_refuse(reader, mark, "fabric.nodes: at least one is needed");
 	for (uint32_t i = 0; i < graph->link_count; i++)
 		nics += graph->links[i].is_nic ? graph->links[i].count : 0;
-	if (nics < draft->scenario->fabric.nics)
-		return draft_refuse(draft, mark,
-				    "fabric.nodes: %u of %u NICs hang at no switch: `nics` of a "
-				    "node or `nic` of a link places them",
-				    draft->scenario->fabric.nics - nics,
-				    draft->scenario->fabric.nics);
+	if (nics < reader->scenario->fabric.nics)
+		return reader_refuse(reader, mark,
+				     "fabric.nodes: %u of %u NICs hang at no switch: `nics` of a "
+				     "node or `nic` of a link places them",
+				     reader->scenario->fabric.nics - nics,
+				     reader->scenario->fabric.nics);
 	if (reach(graph, is_reached) == graph->node_count)
 		return 0;
 	while (is_reached[first])
 		first++;
-	return draft_refuse(draft, mark, "fabric.nodes: no links lead from `%s` to `%s`",
-			    graph->names[0], graph->names[first]);
+	return reader_refuse(reader, mark, "fabric.nodes: no links lead from `%s` to `%s`",
+			     graph->names[0], graph->names[first]);
 }
 
 // ---------------------------------------------------------------- places
@@ -247,37 +248,37 @@ static uint32_t switch_called(const struct fabric_config *fabric, const char *na
 	return UINT32_MAX;
 }
 
-static int find_switch(struct draft *draft, const char *path, const char *name, uint32_t *ret)
+static int find_switch(struct reader *reader, const char *path, const char *name, uint32_t *ret)
 {
-	const struct fabric_config *fabric = &draft->scenario->fabric;
+	const struct fabric_config *fabric = &reader->scenario->fabric;
 	*ret = switch_called(fabric, name);
 	if (*ret != UINT32_MAX)
 		return 0;
-	return draft_refuse(draft, draft_mark(draft, path), "%s: there is no switch called `%s`%s",
-			    path, name,
-			    fabric->kind == TOPOLOGY_DUMBBELL	     ? "; there are left and right"
-				    : fabric->kind == TOPOLOGY_TORUS ? "; they are called by x.y, "
-								       "or x.y.z, from 0"
-								     : "");
+	return reader_refuse(reader, reader_mark(reader, path),
+			     "%s: there is no switch called `%s`%s", path, name,
+			     fabric->kind == TOPOLOGY_DUMBBELL	      ? "; there are left and right"
+				     : fabric->kind == TOPOLOGY_TORUS ? "; they are called by x.y, "
+									"or x.y.z, from 0"
+								      : "");
 }
 
-int draft_find_place(struct draft *draft, const char *path, struct link_place *place)
+int reader_find_place(struct reader *reader, const char *path, struct link_location *place)
 {
 	char name[sizeof(place->name)];
 	memcpy(name, place->name, sizeof(name));
-	if (!topology_has_names(draft->scenario->fabric.kind))
-		return draft_refuse(draft, draft_mark(draft, path),
-				    "%s: switches have names in a dumbbell, a torus and a graph "
-				    "only; here they are t0 and t1",
-				    path);
+	if (!topology_has_names(reader->scenario->fabric.kind))
+		return reader_refuse(reader, reader_mark(reader, path),
+				     "%s: switches have names in a dumbbell, a torus and a graph "
+				     "only; here they are t0 and t1",
+				     path);
 	char *point = strchr(name, '-');
 	if (place->where == LINK_AT_NODE)
-		return find_switch(draft, path, name, &place->index);
+		return find_switch(reader, path, name, &place->index);
 	if (point == NULL)
-		return draft_refuse(draft, draft_mark(draft, path),
-				    "%s: a link is written as a-b, by the switches at its ends",
-				    path);
+		return reader_refuse(reader, reader_mark(reader, path),
+				     "%s: a link is written as a-b, by the switches at its ends",
+				     path);
 	*point = '\0';
-	int rc = find_switch(draft, path, name, &place->index);
-	return rc == 0 ? find_switch(draft, path, point + 1, &place->port) : rc;
+	int rc = find_switch(reader, path, name, &place->index);
+	return rc == 0 ? find_switch(reader, path, point + 1, &place->port) : rc;
 }

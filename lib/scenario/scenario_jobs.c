@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "scenario_draft.h"
+#include "scenario_reader.h"
 
 #define KIND(kind) (1u << (kind))
 #define SEAT(placement) (1u << (placement))
@@ -40,65 +40,66 @@ static const struct {
 	{"jobs[].nics", SEAT(PLACEMENT_LIST), SEAT(PLACEMENT_LIST), "list"},
 };
 
-static int check_key(struct draft *draft, const yaml_node_t *node, const char *path, bool may,
+static int check_key(struct reader *reader, const yaml_node_t *node, const char *path, bool may,
 		     bool must, const char *of, const char *needs)
 {
-	bool is_given = draft_is_given(draft, path);
+	bool is_given = reader_is_given(reader, path);
 	if (!is_given && must)
-		return draft_refuse(draft, document_mark(node), "%s is missing; %s %s needs it",
-				    path, of, needs);
+		return reader_refuse(reader, document_mark(node), "%s is missing; %s %s needs it",
+				     path, of, needs);
 	if (is_given && !may)
-		return draft_refuse(draft, draft_mark(draft, path),
-				    "%s has no effect here; it needs %s %s", path, of, needs);
+		return reader_refuse(reader, reader_mark(reader, path),
+				     "%s has no effect here; it needs %s %s", path, of, needs);
 	return 0;
 }
 
-static int check_keys(struct draft *draft, const yaml_node_t *node, const struct scenario_job *job)
+static int check_keys(struct reader *reader, const yaml_node_t *node,
+		      const struct scenario_job *job)
 {
 	uint32_t kind = KIND(job->kind), seat = SEAT(job->seats.placement);
 	int rc = 0;
 	for (size_t i = 0; rc == 0 && i < sizeof(kind_keys) / sizeof(*kind_keys); i++)
-		rc = check_key(draft, node, kind_keys[i].path, kind_keys[i].may & kind,
+		rc = check_key(reader, node, kind_keys[i].path, kind_keys[i].may & kind,
 			       kind_keys[i].must & kind, "jobs[].kind", kind_keys[i].needs);
 	for (size_t i = 0; rc == 0 && i < sizeof(seat_keys) / sizeof(*seat_keys); i++)
-		rc = check_key(draft, node, seat_keys[i].path, seat_keys[i].may & seat,
+		rc = check_key(reader, node, seat_keys[i].path, seat_keys[i].may & seat,
 			       seat_keys[i].must & seat, "jobs[].placement", seat_keys[i].needs);
 	return rc;
 }
 
-static int check_name(struct draft *draft, uint32_t index)
+static int check_name(struct reader *reader, uint32_t index)
 {
-	const struct scenario_job *jobs = draft->scenario->jobs;
+	const struct scenario_job *jobs = reader->scenario->jobs;
 	const char *name = jobs[index].name;
 	if (name[0] == '\0' || strchr(name, ' ') != NULL)
-		return draft_refuse(draft, draft_mark(draft, "jobs[].name"),
-				    "jobs[].name: a name is one word");
+		return reader_refuse(reader, reader_mark(reader, "jobs[].name"),
+				     "jobs[].name: a name is one word");
 	for (uint32_t i = 0; i < index; i++)
 		if (strcmp(jobs[i].name, name) == 0)
-			return draft_refuse(draft, draft_mark(draft, "jobs[].name"),
-					    "jobs[].name: %s is here twice", name);
+			return reader_refuse(reader, reader_mark(reader, "jobs[].name"),
+					     "jobs[].name: %s is here twice", name);
 	return 0;
 }
 
-static int check_what(struct draft *draft, const struct scenario_job *job)
+static int check_what(struct reader *reader, const struct scenario_job *job)
 {
-	uint32_t nics = draft->scenario->fabric.nics;
+	uint32_t nics = reader->scenario->fabric.nics;
 	if (job->seats.ranks > nics)
-		return draft_refuse(draft, draft_mark(draft, "jobs[].ranks"),
-				    "jobs[].ranks: %u is more than fabric.nics, %u",
-				    job->seats.ranks, nics);
+		return reader_refuse(reader, reader_mark(reader, "jobs[].ranks"),
+				     "jobs[].ranks: %u is more than fabric.nics, %u",
+				     job->seats.ranks, nics);
 	if (job->kind == JOB_RING && job->collective > COLL_ALL_REDUCE)
-		return draft_refuse(draft, draft_mark(draft, "jobs[].collective"),
-				    "jobs[].collective: a ring does no %s; jobs[].kind collective "
-				    "has it",
-				    coll_kind_name(job->collective));
+		return reader_refuse(reader, reader_mark(reader, "jobs[].collective"),
+				     "jobs[].collective: a ring does no %s; jobs[].kind collective "
+				     "has it",
+				     coll_kind_name(job->collective));
 	return 0;
 }
 
-static int read_job(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
+static int read_job(struct reader *reader, yaml_document_t *document, const yaml_node_t *node,
 		    uint32_t index)
 {
-	struct scenario *scenario = draft->scenario;
+	struct scenario *scenario = reader->scenario;
 	struct scenario_job *job = &scenario->jobs[index];
 	*job = (struct scenario_job){
 		.seats = {.stride = 2, .seed = scenario->seed},
@@ -107,58 +108,58 @@ static int read_job(struct draft *draft, yaml_document_t *document, const yaml_n
 		.unit_ps = PS_PER_NS,
 		.line = document_mark(node).line,
 	};
-	int rc = document_read_element(draft, document, node, "jobs[]", job);
+	int rc = document_read_element(reader, document, node, "jobs[]", job);
 	if (rc != 0)
 		return rc;
 	scenario->job_count = index + 1;
 	if (job->seats.seed == 0)
 		job->seats.seed = scenario->seed;
-	rc = check_name(draft, index);
+	rc = check_name(reader, index);
 	if (rc == 0)
-		rc = check_keys(draft, node, job);
-	return rc == 0 ? check_what(draft, job) : rc;
+		rc = check_keys(reader, node, job);
+	return rc == 0 ? check_what(reader, job) : rc;
 }
 
 // traffic.placement in place of what each job says; dealt out in turns over all.
-static void take_placement(struct draft *draft)
+static void take_placement(struct reader *reader)
 {
-	struct scenario *scenario = draft->scenario;
-	if (!draft_is_given(draft, "traffic.placement"))
+	struct scenario *scenario = reader->scenario;
+	if (!reader_is_given(reader, "traffic.placement"))
 		return;
 	for (uint32_t i = 0; i < scenario->job_count; i++) {
-		struct mix_seats *seats = &scenario->jobs[i].seats;
+		struct mix_placement *seats = &scenario->jobs[i].seats;
 		seats->placement = scenario->traffic.placement;
 		seats->first_host = 0;
 		seats->stride = scenario->job_count;
 	}
 }
 
-static int find_only(struct draft *draft)
+static int find_only(struct reader *reader)
 {
-	struct scenario *scenario = draft->scenario;
+	struct scenario *scenario = reader->scenario;
 	scenario->job_only = 0;
-	if (!draft_is_given(draft, "traffic.only"))
+	if (!reader_is_given(reader, "traffic.only"))
 		return 0;
 	for (uint32_t i = 0; i < scenario->job_count; i++)
 		if (strcmp(scenario->jobs[i].name, scenario->only) == 0)
 			scenario->job_only = i + 1;
 	if (scenario->job_only > 0)
 		return 0;
-	return draft_refuse(draft, draft_mark(draft, "traffic.only"),
-			    "traffic.only: there is no job %s", scenario->only);
+	return reader_refuse(reader, reader_mark(reader, "traffic.only"),
+			     "traffic.only: there is no job %s", scenario->only);
 }
 
-int draft_read_jobs(struct draft *draft, yaml_document_t *document)
+int reader_read_jobs(struct reader *reader, yaml_document_t *document)
 {
-	int rc = draft_read_list(draft, document, "jobs", SCENARIO_JOBS_MAX, read_job);
-	if (rc == 0 && draft->scenario->traffic.kind == TRAFFIC_JOBS &&
-	    draft->scenario->job_count == 0)
-		rc = draft_refuse(draft, draft_mark(draft, "jobs"),
-				  "jobs: at least one job is needed");
+	int rc = reader_read_list(reader, document, "jobs", SCENARIO_JOBS_MAX, read_job);
+	if (rc == 0 && reader->scenario->traffic.kind == TRAFFIC_JOBS &&
+	    reader->scenario->job_count == 0)
+		rc = reader_refuse(reader, reader_mark(reader, "jobs"),
+				   "jobs: at least one job is needed");
 	if (rc != 0)
 		return rc;
-	take_placement(draft);
-	return find_only(draft);
+	take_placement(reader);
+	return find_only(reader);
 }
 
 bool scenario_jobs_compute(const struct scenario *scenario)

@@ -5,37 +5,37 @@
 
 #include <string.h>
 
-#include "scenario_draft.h"
+#include "scenario_reader.h"
 
-static int check_index(struct draft *draft, const char *path, uint32_t value, uint32_t count)
+static int check_index(struct reader *reader, const char *path, uint32_t value, uint32_t count)
 {
-	if (!draft_is_given(draft, path) || value < count)
+	if (!reader_is_given(reader, path) || value < count)
 		return 0;
 	if (count == 0)
-		return draft_refuse(draft, draft_mark(draft, path),
-				    "%s: %u does not exist; there is none", path, value);
-	return draft_refuse(draft, draft_mark(draft, path),
-			    "%s: %u does not exist; it may be 0 to %u", path, value, count - 1);
+		return reader_refuse(reader, reader_mark(reader, path),
+				     "%s: %u does not exist; there is none", path, value);
+	return reader_refuse(reader, reader_mark(reader, path),
+			     "%s: %u does not exist; it may be 0 to %u", path, value, count - 1);
 }
 
-static int read_flow(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
+static int read_flow(struct reader *reader, yaml_document_t *document, const yaml_node_t *node,
 		     uint32_t index)
 {
-	struct scenario *scenario = draft->scenario;
+	struct scenario *scenario = reader->scenario;
 	struct flow *flow = &scenario->flows[index];
-	int rc = document_read_element(draft, document, node, "traffic.flows[]", flow);
+	int rc = document_read_element(reader, document, node, "traffic.flows[]", flow);
 	if (rc == 0)
-		rc = check_index(draft, "traffic.flows[].from", flow->from, scenario->fabric.nics);
+		rc = check_index(reader, "traffic.flows[].from", flow->from, scenario->fabric.nics);
 	if (rc == 0)
-		rc = check_index(draft, "traffic.flows[].to", flow->to, scenario->fabric.nics);
+		rc = check_index(reader, "traffic.flows[].to", flow->to, scenario->fabric.nics);
 	if (rc == 0 && flow->from == flow->to)
-		rc = draft_refuse(draft, draft_mark(draft, "traffic.flows[].to"),
-				  "traffic.flows[].to: a flow cannot lead to its sender, NIC %u",
-				  flow->to);
+		rc = reader_refuse(reader, reader_mark(reader, "traffic.flows[].to"),
+				   "traffic.flows[].to: a flow cannot lead to its sender, NIC %u",
+				   flow->to);
 	if (rc == 0)
-		rc = draft_check_shares(draft, "traffic.flows[].bytes", flow->bytes);
+		rc = reader_check_shares(reader, "traffic.flows[].bytes", flow->bytes);
 	if (rc == 0)
-		rc = draft_read_flow_evs(draft, document, index);
+		rc = reader_read_flow_evs(reader, document, index);
 	scenario->traffic.flow_count = index + 1;
 	return rc;
 }
@@ -112,37 +112,38 @@ static const struct {
 };
 
 // What only some kinds of fabric have: names of switches, or tiers of them.
-static int find_names(struct draft *draft, const struct place_keys *keys, unsigned bits,
-		      struct link_place *place)
+static int find_names(struct reader *reader, const struct place_keys *keys, unsigned bits,
+		      struct link_location *place)
 {
-	bool has_names = topology_has_names(draft->scenario->fabric.kind);
+	bool has_names = topology_has_names(reader->scenario->fabric.kind);
 	if (bits & (HAS_T0 | HAS_T1) && has_names)
-		return draft_refuse(draft, draft_mark(draft, bits & HAS_T0 ? keys->t0 : keys->t1),
-				    "%s: switches have names here; write {node: NAME} or {link: "
-				    "A-B}",
-				    keys->at);
+		return reader_refuse(reader,
+				     reader_mark(reader, bits & HAS_T0 ? keys->t0 : keys->t1),
+				     "%s: switches have names here; write {node: NAME} or {link: "
+				     "A-B}",
+				     keys->at);
 	if (!(bits & (HAS_NODE | HAS_LINK)))
 		return 0;
 	if (!(bits & HAS_PLANE))
 		place->plane = PLANE_EACH;
-	return draft_find_place(draft, bits & HAS_NODE ? keys->node : keys->link, place);
+	return reader_find_place(reader, bits & HAS_NODE ? keys->node : keys->link, place);
 }
 
 // Finds out what kind of place `at` names, from the keys that were given.
-static int settle_place(struct draft *draft, const yaml_node_t *node, const struct place_keys *keys,
-			struct link_place *place)
+static int settle_place(struct reader *reader, const yaml_node_t *node,
+			const struct place_keys *keys, struct link_location *place)
 {
 	const char *const paths[] = {keys->nic,	  keys->t0,   keys->t1,	  keys->up,
 				     keys->plane, keys->node, keys->link, keys->host};
 	const char *first = NULL;
 	unsigned bits = 0;
 	for (uint32_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
-		if (!draft_is_given(draft, paths[i]))
+		if (!reader_is_given(reader, paths[i]))
 			continue;
 		bits |= 1u << i;
 		first = first == NULL ? paths[i] : first;
 	}
-	if (draft_is_given(draft, keys->at)) {
+	if (reader_is_given(reader, keys->at)) {
 		place->where = LINK_AT_ALL;
 		return 0;
 	}
@@ -153,13 +154,13 @@ static int settle_place(struct draft *draft, const yaml_node_t *node, const stru
 				place->port = place->t1;
 			else if (bits & HAS_T1)
 				place->index = place->t1;
-			return find_names(draft, keys, bits, place);
+			return find_names(reader, keys, bits, place);
 		}
 	}
 	if (first == NULL)
-		return draft_refuse(draft, document_mark(node), "%s is missing", keys->at);
-	return draft_refuse(
-		draft, draft_element_mark(draft, node, first),
+		return reader_refuse(reader, document_mark(node), "%s is missing", keys->at);
+	return reader_refuse(
+		reader, reader_element_mark(reader, node, first),
 		"%s: a place is all, {nic}, {nic, plane}, {t0, plane}, {t0, up, plane}, "
 		"{t0, t1, plane}, {t1, plane}, {t1, up, plane}, {node}, {node, plane}, {link}, "
 		"{link, plane}, "
@@ -168,23 +169,23 @@ static int settle_place(struct draft *draft, const yaml_node_t *node, const stru
 		keys->at);
 }
 
-static int check_place(struct draft *draft, const struct place_keys *keys,
-		       const struct link_place *place)
+static int check_place(struct reader *reader, const struct place_keys *keys,
+		       const struct link_location *place)
 {
-	const struct fabric_config *fabric = &draft->scenario->fabric;
+	const struct fabric_config *fabric = &reader->scenario->fabric;
 	const struct plane_counts counts = count_plane(fabric);
-	int rc = check_index(draft, keys->plane, place->plane, fabric->planes);
+	int rc = check_index(reader, keys->plane, place->plane, fabric->planes);
 	if (rc == 0)
-		rc = check_index(draft, keys->nic, place->index, fabric->nics);
+		rc = check_index(reader, keys->nic, place->index, fabric->nics);
 	if (rc == 0)
-		rc = check_index(draft, keys->host, place->index,
+		rc = check_index(reader, keys->host, place->index,
 				 fabric->nics / fabric->nics_per_host);
 	if (rc == 0)
-		rc = check_index(draft, keys->t0, place->index, counts.t0);
+		rc = check_index(reader, keys->t0, place->index, counts.t0);
 	if (rc == 0)
-		rc = check_index(draft, keys->t1, place->t1, counts.t1);
+		rc = check_index(reader, keys->t1, place->t1, counts.t1);
 	if (rc == 0)
-		rc = check_index(draft, keys->up, place->port,
+		rc = check_index(reader, keys->up, place->port,
 				 place->where == LINK_AT_T1_TRUNK ? counts.t1_up : counts.t0_up);
 	return rc;
 }
@@ -232,68 +233,70 @@ static const struct {
 	{"faults[].bad_loss", true, false},    {"faults[].good_loss", true, false},
 };
 
-static int check_burst(struct draft *draft, const yaml_node_t *node)
+static int check_burst(struct reader *reader, const yaml_node_t *node)
 {
-	bool has_chances = draft_is_given(draft, "faults[].enter") ||
-		draft_is_given(draft, "faults[].leave");
+	bool has_chances = reader_is_given(reader, "faults[].enter") ||
+		reader_is_given(reader, "faults[].leave");
 	for (size_t i = 0; i < sizeof(burst_figures) / sizeof(*burst_figures); i++) {
 		const char *path = burst_figures[i].path;
-		bool is_given = draft_is_given(draft, path);
+		bool is_given = reader_is_given(reader, path);
 		bool is_right = burst_figures[i].is_of_chances == has_chances;
 		if (is_given && !is_right)
-			return draft_refuse(draft, draft_mark(draft, path),
-					    "%s has no effect here; a burst has probability and "
-					    "burst, or enter and leave",
-					    path);
+			return reader_refuse(reader, reader_mark(reader, path),
+					     "%s has no effect here; a burst has probability and "
+					     "burst, or enter and leave",
+					     path);
 		if (!is_given && is_right && burst_figures[i].is_needed)
-			return draft_refuse(draft, document_mark(node),
-					    "%s is missing; a burst has probability and burst, or "
-					    "enter and leave",
-					    path);
+			return reader_refuse(reader, document_mark(node),
+					     "%s is missing; a burst has probability and burst, or "
+					     "enter and leave",
+					     path);
 	}
 	return 0;
 }
 
-static int check_figures(struct draft *draft, const yaml_node_t *node, const struct fault *fault)
+static int check_figures(struct reader *reader, const yaml_node_t *node, const struct fault *fault)
 {
 	static const char *const kinds[FAULT_KIND_COUNT] = {
 		"a link_down", "a loss",  "a flap",  "a corrupt",   "a duplicate", "a reorder",
 		"a slow",      "a burst", "a stall", "a straggler", "an ecn",	   "an evs"};
 	for (size_t i = 0; i < sizeof(fault_figures) / sizeof(*fault_figures); i++) {
 		const char *path = fault_figures[i].path;
-		bool is_given = draft_is_given(draft, path);
+		bool is_given = reader_is_given(reader, path);
 		if (!is_given && fault_figures[i].must & KIND(fault->kind))
-			return draft_refuse(draft, document_mark(node),
-					    "%s is missing; %s needs it", path, kinds[fault->kind]);
+			return reader_refuse(reader, document_mark(node),
+					     "%s is missing; %s needs it", path,
+					     kinds[fault->kind]);
 		if (is_given && !(fault_figures[i].may & KIND(fault->kind)))
-			return draft_refuse(draft, draft_mark(draft, path),
-					    "%s has no effect here; it needs faults[].kind %s",
-					    path, fault_figures[i].needs);
+			return reader_refuse(reader, reader_mark(reader, path),
+					     "%s has no effect here; it needs faults[].kind %s",
+					     path, fault_figures[i].needs);
 	}
-	return fault->kind == FAULT_BURST ? check_burst(draft, node) : 0;
+	return fault->kind == FAULT_BURST ? check_burst(reader, node) : 0;
 }
 
 // A host is hit as a whole, and a straggler must have something to be late with.
-static int check_host_fault(struct draft *draft, const yaml_node_t *node, const struct fault *fault)
+static int check_host_fault(struct reader *reader, const yaml_node_t *node,
+			    const struct fault *fault)
 {
-	enum traffic_kind kind = draft->scenario->traffic.kind;
+	enum traffic_kind kind = reader->scenario->traffic.kind;
 	bool has_work = kind == TRAFFIC_MODEL || kind == TRAFFIC_TRACE || kind == TRAFFIC_FLOWS ||
 		kind == TRAFFIC_GRADIENTS || kind == TRAFFIC_MATRIX || kind == TRAFFIC_GOAL ||
-		scenario_jobs_compute(draft->scenario);
-	if (draft_is_given(draft, "faults[].way"))
-		return draft_refuse(draft, draft_mark(draft, "faults[].way"),
-				    "faults[].way has no effect here; a host is hit as a whole");
+		scenario_jobs_compute(reader->scenario);
+	if (reader_is_given(reader, "faults[].way"))
+		return reader_refuse(reader, reader_mark(reader, "faults[].way"),
+				     "faults[].way has no effect here; a host is hit as a whole");
 	if (fault->at.where != LINK_AT_HOST && fault->at.where != LINK_AT_ALL)
-		return draft_refuse(draft, document_mark(node),
-				    "faults[].at: a host is hit as a whole; write {host} or all");
+		return reader_refuse(reader, document_mark(node),
+				     "faults[].at: a host is hit as a whole; write {host} or all");
 	if (fault->kind == FAULT_STALL && fault->until_ps == PS_NEVER)
-		return draft_refuse(
-			draft, draft_element_mark(draft, node, "faults[].until"),
+		return reader_refuse(
+			reader, reader_element_mark(reader, node, "faults[].until"),
 			"faults[].until: a stall ends; a host that is gone for good is a "
 			"link_down there");
 	if (fault->kind == FAULT_STRAGGLER && !has_work)
-		return draft_refuse(
-			draft, document_mark(node),
+		return reader_refuse(
+			reader, document_mark(node),
 			"faults[].kind: a straggler has no effect here; it needs "
 			"traffic.kind model, trace, flows, matrix, goal or gradients, or such "
 			"a job");
@@ -301,90 +304,90 @@ static int check_host_fault(struct draft *draft, const yaml_node_t *node, const 
 }
 
 // Marking is a switch's; so many entropy values are as many for each plane, and a power of two.
-static int check_setting(struct draft *draft, const yaml_node_t *node, const struct fault *fault)
+static int check_setting(struct reader *reader, const yaml_node_t *node, const struct fault *fault)
 {
-	const struct scenario *scenario = draft->scenario;
+	const struct scenario *scenario = reader->scenario;
 	enum link_where where = fault->at.where;
 	uint32_t planes = scenario->fabric.planes, per_plane = fault->ev_count / planes;
 	if (fault->kind == FAULT_EVS && scenario->flow_evs_count > 0)
-		return draft_refuse(draft, draft_mark(draft, "faults[].evs"),
-				    "faults[].evs: flows have sets of their own here "
-				    "(traffic.flows[].evs), which are of transport.evs");
+		return reader_refuse(reader, reader_mark(reader, "faults[].evs"),
+				     "faults[].evs: flows have sets of their own here "
+				     "(traffic.flows[].evs), which are of transport.evs");
 	if (fault->kind == FAULT_EVS) {
 		if (fault->ev_count % planes == 0 && per_plane > 0 &&
 		    (per_plane & (per_plane - 1)) == 0 &&
 		    fault->ev_count <= ev_universe(&scenario->transport))
 			return 0;
-		return draft_refuse(draft, draft_mark(draft, "faults[].evs"),
-				    "faults[].evs: for each of the %u planes a power of two, and "
-				    "no more than transport.evs",
-				    planes);
+		return reader_refuse(reader, reader_mark(reader, "faults[].evs"),
+				     "faults[].evs: for each of the %u planes a power of two, and "
+				     "no more than transport.evs",
+				     planes);
 	}
-	if (draft_is_given(draft, "faults[].way"))
-		return draft_refuse(draft, draft_mark(draft, "faults[].way"),
-				    "faults[].way has no effect here; a switch is set as a whole");
+	if (reader_is_given(reader, "faults[].way"))
+		return reader_refuse(reader, reader_mark(reader, "faults[].way"),
+				     "faults[].way has no effect here; a switch is set as a whole");
 	if (where != LINK_AT_T0 && where != LINK_AT_T1 && where != LINK_AT_NODE)
-		return draft_refuse(draft, document_mark(node),
-				    "faults[].at: marking is set for a switch; write {t0, plane}, "
-				    "{t1, plane} or {node}");
+		return reader_refuse(reader, document_mark(node),
+				     "faults[].at: marking is set for a switch; write {t0, plane}, "
+				     "{t1, plane} or {node}");
 	if (!scenario->fabric.ecn_on)
-		return draft_refuse(draft, document_mark(node),
-				    "faults[].kind: ecn has no effect here; it needs queue.ecn "
-				    "true");
+		return reader_refuse(reader, document_mark(node),
+				     "faults[].kind: ecn has no effect here; it needs queue.ecn "
+				     "true");
 	if (fault->ecn_low_bytes > fault->ecn_high_bytes)
-		return draft_refuse(draft, draft_mark(draft, "faults[].low"),
-				    "faults[].low: marking starts at most at faults[].high");
+		return reader_refuse(reader, reader_mark(reader, "faults[].low"),
+				     "faults[].low: marking starts at most at faults[].high");
 	return 0;
 }
 
-static int check_fault(struct draft *draft, const yaml_node_t *node, const struct fault *fault)
+static int check_fault(struct reader *reader, const yaml_node_t *node, const struct fault *fault)
 {
-	int rc = check_figures(draft, node, fault);
+	int rc = check_figures(reader, node, fault);
 	if (rc == 0 && fault_is_of_host(fault->kind))
-		rc = check_host_fault(draft, node, fault);
+		rc = check_host_fault(reader, node, fault);
 	if (rc == 0 && fault_is_setting(fault->kind))
-		rc = check_setting(draft, node, fault);
+		rc = check_setting(reader, node, fault);
 	if (rc != 0)
 		return rc;
 	if (fault->until_ps <= fault->from_ps)
-		return draft_refuse(draft, draft_element_mark(draft, node, "faults[].until"),
-				    "faults[].until: a fault must end after it begins");
-	return check_place(draft, &fault_keys, &fault->at);
+		return reader_refuse(reader, reader_element_mark(reader, node, "faults[].until"),
+				     "faults[].until: a fault must end after it begins");
+	return check_place(reader, &fault_keys, &fault->at);
 }
 
-int draft_read_fault(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
-		     uint32_t index)
+int reader_read_fault(struct reader *reader, yaml_document_t *document, const yaml_node_t *node,
+		      uint32_t index)
 {
-	struct fault *fault = &draft->scenario->faults[index];
-	int rc = document_read_element(draft, document, node, "faults[]", fault);
+	struct fault *fault = &reader->scenario->faults[index];
+	int rc = document_read_element(reader, document, node, "faults[]", fault);
 	if (rc == 0)
-		rc = settle_place(draft, node, &fault_keys, &fault->at);
+		rc = settle_place(reader, node, &fault_keys, &fault->at);
 	if (rc != 0)
 		return rc;
 	if (fault->until_ps == 0)
 		fault->until_ps = PS_NEVER;
-	draft->scenario->fault_lines[index] = document_mark(node).line;
-	draft->scenario->fault_count = index + 1;
-	return check_fault(draft, node, fault);
+	reader->scenario->fault_lines[index] = document_mark(node).line;
+	reader->scenario->fault_count = index + 1;
+	return check_fault(reader, node, fault);
 }
 
-int draft_read_tap(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
-		   uint32_t index)
+int reader_read_tap(struct reader *reader, yaml_document_t *document, const yaml_node_t *node,
+		    uint32_t index)
 {
-	struct tap *tap = &draft->scenario->taps[index];
-	int rc = document_read_element(draft, document, node, "taps[]", tap);
+	struct tap *tap = &reader->scenario->taps[index];
+	int rc = document_read_element(reader, document, node, "taps[]", tap);
 	if (rc == 0)
-		rc = settle_place(draft, node, &tap_keys, &tap->at);
+		rc = settle_place(reader, node, &tap_keys, &tap->at);
 	if (rc != 0)
 		return rc;
 	if (tap->until_ps == 0)
 		tap->until_ps = PS_NEVER;
-	draft->scenario->tap_lines[index] = document_mark(node).line;
-	draft->scenario->tap_count = index + 1;
+	reader->scenario->tap_lines[index] = document_mark(node).line;
+	reader->scenario->tap_count = index + 1;
 	if (tap->until_ps <= tap->from_ps)
-		return draft_refuse(draft, draft_element_mark(draft, node, "taps[].until"),
-				    "taps[].until: a tap must end after it begins");
-	return check_place(draft, &tap_keys, &tap->at);
+		return reader_refuse(reader, reader_element_mark(reader, node, "taps[].until"),
+				     "taps[].until: a tap must end after it begins");
+	return check_place(reader, &tap_keys, &tap->at);
 }
 
 // Whether the value of a key stands in quotes.
@@ -401,69 +404,69 @@ static bool is_quoted(yaml_document_t *document, const yaml_node_t *node, const 
 	return false;
 }
 
-static int read_variant(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
+static int read_variant(struct reader *reader, yaml_document_t *document, const yaml_node_t *node,
 			uint32_t index)
 {
-	struct scenario *scenario = draft->scenario;
+	struct scenario *scenario = reader->scenario;
 	struct scenario_variant *variant = &scenario->variants[index];
-	int rc = document_read_element(draft, document, node, "variants[]", variant);
+	int rc = document_read_element(reader, document, node, "variants[]", variant);
 	if (rc != 0)
 		return rc;
-	const struct mark mark = draft_element_mark(draft, node, "variants[].set");
+	const struct mark mark = reader_element_mark(reader, node, "variants[].set");
 	variant->line = mark.line;
 	variant->column = mark.column + is_quoted(document, node, "set");
 	scenario->variant_count = index + 1;
 	if (variant->name[0] == '\0' || strchr(variant->name, ' ') != NULL)
-		return draft_refuse(draft, draft_mark(draft, "variants[].name"),
-				    "variants[].name: a name is one word");
+		return reader_refuse(reader, reader_mark(reader, "variants[].name"),
+				     "variants[].name: a name is one word");
 	for (uint32_t i = 0; i < index; i++)
 		if (strcmp(scenario->variants[i].name, variant->name) == 0)
-			return draft_refuse(draft, draft_mark(draft, "variants[].name"),
-					    "variants[].name: %s is here twice", variant->name);
+			return reader_refuse(reader, reader_mark(reader, "variants[].name"),
+					     "variants[].name: %s is here twice", variant->name);
 	return 0;
 }
 
-static int read_input(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
+static int read_input(struct reader *reader, yaml_document_t *document, const yaml_node_t *node,
 		      uint32_t index)
 {
-	draft->scenario->input_count = index + 1;
-	return document_read_element(draft, document, node, "inputs[]",
-				     &draft->scenario->inputs[index]);
+	reader->scenario->input_count = index + 1;
+	return document_read_element(reader, document, node, "inputs[]",
+				     &reader->scenario->inputs[index]);
 }
 
-int draft_read_lists(struct draft *draft, yaml_document_t *document)
+int reader_read_lists(struct reader *reader, yaml_document_t *document)
 {
-	bool is_graph = draft->scenario->fabric.kind == TOPOLOGY_GRAPH;
-	int rc = draft_read_evs(draft, document);
+	bool is_graph = reader->scenario->fabric.kind == TOPOLOGY_GRAPH;
+	int rc = reader_read_evs(reader, document);
 	if (rc == 0)
-		rc = draft_read_list(draft, document, "fabric.nodes", SCENARIO_NODES_MAX,
-				     draft_read_node);
+		rc = reader_read_list(reader, document, "fabric.nodes", SCENARIO_NODES_MAX,
+				      reader_read_node);
 	if (rc == 0)
-		rc = draft_read_list(draft, document, "fabric.links", SCENARIO_LINKS_MAX,
-				     draft_read_link);
+		rc = reader_read_list(reader, document, "fabric.links", SCENARIO_LINKS_MAX,
+				      reader_read_link);
 	if (rc == 0 && is_graph)
-		rc = draft_check_graph(draft);
+		rc = reader_check_graph(reader);
 	if (rc == 0)
-		rc = draft_read_list(draft, document, "traffic.flows", SCENARIO_FLOWS_MAX,
-				     read_flow);
-	if (rc == 0 && draft->scenario->traffic.kind == TRAFFIC_FLOWS &&
-	    draft->scenario->traffic.flow_count == 0)
-		rc = draft_refuse(draft, draft_mark(draft, "traffic.flows"),
-				  "traffic.flows: at least one flow is needed");
+		rc = reader_read_list(reader, document, "traffic.flows", SCENARIO_FLOWS_MAX,
+				      read_flow);
+	if (rc == 0 && reader->scenario->traffic.kind == TRAFFIC_FLOWS &&
+	    reader->scenario->traffic.flow_count == 0)
+		rc = reader_refuse(reader, reader_mark(reader, "traffic.flows"),
+				   "traffic.flows: at least one flow is needed");
 	if (rc == 0)
-		rc = draft_read_jobs(draft, document);
+		rc = reader_read_jobs(reader, document);
 	if (rc == 0)
-		rc = draft_read_list(draft, document, "faults", SCENARIO_FAULTS_MAX,
-				     draft_read_fault);
+		rc = reader_read_list(reader, document, "faults", SCENARIO_FAULTS_MAX,
+				      reader_read_fault);
 	if (rc == 0)
-		rc = draft_read_list(draft, document, "taps", SCENARIO_TAPS_MAX, draft_read_tap);
+		rc = reader_read_list(reader, document, "taps", SCENARIO_TAPS_MAX, reader_read_tap);
 	if (rc == 0)
-		rc = draft_read_list(draft, document, "variants", SCENARIO_VARIANTS_MAX,
-				     read_variant);
+		rc = reader_read_list(reader, document, "variants", SCENARIO_VARIANTS_MAX,
+				      read_variant);
 	if (rc == 0)
-		rc = draft_read_list(draft, document, "expect", SCENARIO_EXPECTATIONS_MAX,
-				     draft_read_expectation);
+		rc = reader_read_list(reader, document, "expect", SCENARIO_EXPECTATIONS_MAX,
+				      reader_read_expectation);
 	if (rc == 0)
-		rc = draft_read_list(draft, document, "inputs", SCENARIO_INPUTS_MAX, read_input);
+		rc = reader_read_list(reader, document, "inputs", SCENARIO_INPUTS_MAX, read_input);
 	return rc;
 }

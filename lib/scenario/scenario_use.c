@@ -193,8 +193,8 @@ static bool shared_use_holds(enum scenario_use use, const struct scenario *scena
 		return scenario_use_holds(USE_PIPELINED, scenario) || kind == TRAFFIC_COLLECTIVE;
 	case USE_RINGS:
 		return is_rings(scenario);
-	case USE_SKIP:
-		return is_rings(scenario) && scenario->skip.is_on;
+	case USE_FAST_FORWARD:
+		return is_rings(scenario) && scenario->fast_forward.is_on;
 	case USE_PIPELINED:
 		return kind == TRAFFIC_JOBS ||
 			(is_rings(scenario) && scenario->traffic.ring.form == RING_PIPELINED);
@@ -244,7 +244,7 @@ bool scenario_use_holds(enum scenario_use use, const struct scenario *scenario)
 		return is_pattern(kind) || kind == TRAFFIC_RING || kind == TRAFFIC_COLLECTIVE ||
 			kind == TRAFFIC_GRADIENTS;
 	case USE_BESIDE:
-		return !scenario->traffic.is_course;
+		return !scenario->traffic.is_coll_stream;
 	case USE_MESSAGES:
 		return is_pattern(kind) || kind == TRAFFIC_FLOWS || kind == TRAFFIC_MATRIX;
 	case USE_INCAST:
@@ -360,7 +360,7 @@ static const char *const use_names[USE_COUNT] = {
 	[USE_CHUNKS] = "a traffic.kind collective or jobs, or ring, model or trace that is "
 		       "pipelined",
 	[USE_RINGS] = "traffic.kind ring, model or trace",
-	[USE_SKIP] = "skip.steady true",
+	[USE_FAST_FORWARD] = "skip.steady true",
 	[USE_PIPELINED] = "traffic.kind jobs, or ring, model or trace with traffic.form "
 			  "pipelined",
 	[USE_MODEL] = "traffic.kind model",

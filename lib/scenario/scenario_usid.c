@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "scenario_draft.h"
+#include "scenario_reader.h"
 
 #define FORWARDING "fabric.forwarding"
 #define T0S_MAX 4096u	   // numbers of T0 switches in a uSID, below the plane's bits
@@ -17,15 +17,15 @@ static uint32_t up_ports(const struct fabric_config *fabric)
 	return fabric->t1_count * fabric->bundle;
 }
 
-void draft_settle_usid(struct draft *draft)
+void reader_settle_usid(struct reader *reader)
 {
-	struct scenario *scenario = draft->scenario;
+	struct scenario *scenario = reader->scenario;
 	struct transport_config *transport = &scenario->transport;
 	if (scenario->fabric.forwarding != FABRIC_USID || up_ports(&scenario->fabric) == 0)
 		return;
-	if (!draft_is_given(draft, "wire.entropy"))
+	if (!reader_is_given(reader, "wire.entropy"))
 		scenario->frames.entropy = FRAMES_ENTROPY_SRV6;
-	if (!draft_is_given(draft, "wire.ev")) // the high half would give ports of known services
+	if (!reader_is_given(reader, "wire.ev")) // the high half would give ports of known services
 		scenario->frames.ev_place = FRAMES_EV_PORT_LOW;
 	if (transport->ev_mode != EV_AUTO)
 		return;
@@ -38,23 +38,23 @@ void draft_settle_usid(struct draft *draft)
 	transport->ev_fields[1] = (struct ev_field){.bits = rest, .max = (UINT32_C(1) << rest) - 1};
 }
 
-void draft_settle_srh(struct draft *draft)
+void reader_settle_srh(struct reader *reader)
 {
-	struct scenario *scenario = draft->scenario;
+	struct scenario *scenario = reader->scenario;
 	if (!scenario->frames.has_srh)
 		return;
-	if (!draft_is_given(draft, "transport.header"))
+	if (!reader_is_given(reader, "transport.header"))
 		scenario->transport.header_bytes += SRH_BYTES;
-	if (!draft_is_given(draft, "transport.control"))
+	if (!reader_is_given(reader, "transport.control"))
 		scenario->transport.control_bytes += SRH_BYTES;
-	if (!draft_is_given(draft, "queue.trim_bytes"))
+	if (!reader_is_given(reader, "queue.trim_bytes"))
 		scenario->fabric.trim_bytes += SRH_BYTES;
 }
 
 // Other choices that leave nothing for a source route to say.
-static int check_choices(struct draft *draft)
+static int check_choices(struct reader *reader)
 {
-	const struct scenario *scenario = draft->scenario;
+	const struct scenario *scenario = reader->scenario;
 	const struct {
 		bool is_wrong;
 		const char *path, *needs;
@@ -66,39 +66,40 @@ static int check_choices(struct draft *draft)
 	};
 	for (size_t i = 0; i < sizeof(choices) / sizeof(*choices); i++)
 		if (choices[i].is_wrong)
-			return draft_refuse(draft, draft_mark(draft, FORWARDING),
-					    FORWARDING ": usid needs %s %s", choices[i].path,
-					    choices[i].needs);
+			return reader_refuse(reader, reader_mark(reader, FORWARDING),
+					     FORWARDING ": usid needs %s %s", choices[i].path,
+					     choices[i].needs);
 	return 0;
 }
 
 // Only data that is sent again may look like other data.
-int draft_check_dscp(struct draft *draft)
+int reader_check_dscp(struct reader *reader)
 {
 	static const char *const paths[FRAMES_CLASSES] = {
 		"wire.dscp_no_trim", "wire.dscp_trimmable",    "wire.dscp_trimmable_retx",
 		"wire.dscp_trimmed", "wire.dscp_trimmed_last", "wire.dscp_control"};
-	const uint8_t *dscp = draft->scenario->frames.dscp;
+	const uint8_t *dscp = reader->scenario->frames.dscp;
 	for (int other = 0; other < FRAMES_CLASSES; other++)
 		for (int index = other + 1; index < FRAMES_CLASSES; index++)
 			if (dscp[other] == dscp[index] && (other != 1 || index != 2))
-				return draft_refuse(draft,
-						    draft_mark(draft,
-							       draft_is_given(draft, paths[index])
-								       ? paths[index]
-								       : paths[other]),
-						    "%s: %u is the value of %s, too; switches "
-						    "would take one for the other",
-						    paths[index], dscp[index], paths[other]);
+				return reader_refuse(
+					reader,
+					reader_mark(reader,
+						    reader_is_given(reader, paths[index])
+							    ? paths[index]
+							    : paths[other]),
+					"%s: %u is the value of %s, too; switches "
+					"would take one for the other",
+					paths[index], dscp[index], paths[other]);
 	return 0;
 }
 
-int draft_check_usid(struct draft *draft)
+int reader_check_usid(struct reader *reader)
 {
-	const struct fabric_config *fabric = &draft->scenario->fabric;
+	const struct fabric_config *fabric = &reader->scenario->fabric;
 	if (fabric->forwarding != FABRIC_USID)
 		return 0;
-	int rc = check_choices(draft);
+	int rc = check_choices(reader);
 	if (rc != 0)
 		return rc;
 	const struct {
@@ -112,8 +113,8 @@ int draft_check_usid(struct draft *draft)
 	};
 	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++)
 		if (limits[i].count > limits[i].max)
-			return draft_refuse(draft, draft_mark(draft, FORWARDING),
-					    FORWARDING ": a uSID tells %u %s apart, not %u",
-					    limits[i].max, limits[i].of, limits[i].count);
+			return reader_refuse(reader, reader_mark(reader, FORWARDING),
+					     FORWARDING ": a uSID tells %u %s apart, not %u",
+					     limits[i].max, limits[i].of, limits[i].count);
 	return 0;
 }

@@ -289,7 +289,7 @@ static bool has_flows_alone(const struct world *world)
 {
 	return world->flow_count > 0 && world->outcome->collective_count == 0 &&
 		world->line_count == 0 && world->jobs.bytes == NULL && world->program == NULL &&
-		world->course == NULL;
+		world->coll_stream == NULL;
 }
 
 // Of flows it is known how many packets they have, and each that is sent again is one more.
@@ -306,7 +306,7 @@ static double retransmitted_so_far(const struct report_input *input)
 double report_study_so_far(uint32_t figure, const struct report_input *input)
 {
 	const struct study_figure *of = study_figure(figure);
-	if (is_sampled(input) || input->world->scenario->skip.is_on)
+	if (is_sampled(input) || input->world->scenario->fast_forward.is_on)
 		return NAN;
 	if (of->of == done)
 		return seconds(input->now_ps);
@@ -394,7 +394,7 @@ static double fairness_at_most(const struct report_input *input)
 double report_study_at_most(uint32_t figure, const struct report_input *input)
 {
 	const struct study_figure *of = study_figure(figure);
-	if (is_sampled(input) || input->world->scenario->skip.is_on)
+	if (is_sampled(input) || input->world->scenario->fast_forward.is_on)
 		return NAN;
 	if (of->of == goodput)
 		return goodput_at_most(input);

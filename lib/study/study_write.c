@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <weft/result/report_visible.h>
+#include <weft/result/report_escape.h>
 
 #include <weft/result/expect.h>
 #include <weft/result/put.h>
@@ -240,7 +240,7 @@ static void cell(FILE *to, double value)
 static void name_cell(FILE *to, const char *name)
 {
 	fputc(',', to);
-	visible_cell(to, name);
+	escape_cell(to, name);
 }
 
 // Columns that name a point: its variant, then the value of each swept key.

@@ -100,7 +100,7 @@ static int line_up_rank(struct trace_rank *rank)
 
 int trace_line_up(struct trace_set *set, struct refusal *refusal)
 {
-	int rc = trace_seat(set, refusal);
+	int rc = trace_file_rank(set, refusal);
 	if (rc < 0 || set->is_lined_up ||
 	    (set->format != TRACE_FORMAT_KINETO && set->format != TRACE_FORMAT_PYTORCH))
 		return rc;

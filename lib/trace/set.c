@@ -207,7 +207,7 @@ static int add_rank(struct trace_set *set, struct trace_input *input, const char
 	*input->rank = (struct trace_rank){0};
 	snprintf(input->rank->path, sizeof(input->rank->path), "%s", path);
 	if (set->format == TRACE_FORMAT_CHAKRA || set->format == TRACE_FORMAT_CHAKRA_JSON)
-		input->rank->has_number = trace_seat_number(path, &input->rank->number);
+		input->rank->has_number = trace_file_rank_number(path, &input->rank->number);
 	return 0;
 }
 

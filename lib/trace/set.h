@@ -55,12 +55,13 @@ struct input_mark input_mark(const struct trace_input *input);
 // counted where the set skips them, which makes it 0.
 int input_settle(struct trace_input *input, struct input_mark mark, int rc);
 
-// seat.c: the number that the name of a file of Chakra ends with ("x.12.et"). False: there is none.
-bool trace_seat_number(const char *path, uint32_t *ret);
+// file_rank.c: the number that the name of a file of Chakra ends with ("x.12.et"). False: there is
+// none.
+bool trace_file_rank_number(const char *path, uint32_t *ret);
 
-// seat.c: puts the files of a set in the order of the ranks that they say they are of. -EINVAL when
-// one is missing or there twice.
-int trace_seat(struct trace_set *set, struct refusal *refusal);
+// file_rank.c: puts the files of a set in the order of the ranks that they say they are of. -EINVAL
+// when one is missing or there twice.
+int trace_file_rank(struct trace_set *set, struct refusal *refusal);
 
 // Microseconds as picoseconds. -ERANGE when they are no time of a trace: negative, or over 106
 // days.

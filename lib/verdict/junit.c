@@ -5,13 +5,13 @@
 #include <errno.h>
 #include <math.h>
 
-#include <weft/result/report_visible.h>
+#include <weft/result/report_escape.h>
 #include <weft/verdict/report_junit.h>
 
 static void put_attribute(FILE *to, const char *name, const char *text)
 {
 	fprintf(to, " %s=\"", name);
-	visible_xml(to, text);
+	escape_xml(to, text);
 	fputc('"', to);
 }
 

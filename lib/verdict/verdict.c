@@ -251,7 +251,7 @@ int verdict_of(struct verdict *ret, const struct profile *profile, const struct 
 	const struct result *const both[] = {result, baseline};
 	memset(ret, 0, sizeof(*ret));
 	for (int i = 0; i < 2; i++)
-		if (both[i] != NULL && both[i]->kind == RESULT_BOOK)
+		if (both[i] != NULL && both[i]->kind == RESULT_ACCEPTANCE)
 			return result_refuse(
 				refusal, both[i]->path,
 				"this is a book: its verdict is in it, and each case has a run");

@@ -52,12 +52,12 @@ static void note(struct bare *bare, enum wall_stage stage)
 	bare->ticked = now;
 }
 
-static void put_head(const struct bare *bare, uint32_t way, uint8_t *to, uint16_t what,
+static void put_head(const struct bare *bare, uint32_t wall_port, uint8_t *to, uint16_t what,
 		     uint64_t count)
 {
 	const struct bare_options *options = bare->options;
 	struct head head = {.what = what, .mark = MARK, .count = count};
-	uint8_t plane = (uint8_t)options->ways[way].port, target[6], source[6];
+	uint8_t plane = (uint8_t)options->wall_ports[wall_port].port, target[6], source[6];
 	wire_mac(options->wire, options->peer, plane, target);
 	wire_mac(options->wire, options->nic, plane, source);
 	wire_put_macs(head.ether, target, source);
@@ -106,10 +106,10 @@ static uint64_t frames_due(const struct bare_options *options, int64_t now)
 }
 
 // Sends what a way's window lets go. Returns how many frames.
-static uint32_t send_some(struct bare *bare, uint32_t way, int64_t now)
+static uint32_t send_some(struct bare *bare, uint32_t wall_port, int64_t now)
 {
 	const struct bare_options *options = bare->options;
-	struct lane *lane = &bare->lanes[way];
+	struct lane *lane = &bare->lanes[wall_port];
 	struct frame frames[PORT_BURST];
 	uint64_t open = WINDOW - (lane->sent - lane->lost - lane->answered);
 	uint64_t due = frames_due(options, now);
@@ -121,13 +121,13 @@ static uint32_t send_some(struct bare *bare, uint32_t way, int64_t now)
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t head = options->frame_bytes - options->payload_bytes;
 		frames[i].length = options->frame_bytes;
-		put_head(bare, way, frames[i].bytes, DATA, lane->sent + i);
+		put_head(bare, wall_port, frames[i].bytes, DATA, lane->sent + i);
 		memset(frames[i].bytes + head, (int)((lane->sent + i) & 0xff),
 		       options->payload_bytes);
 	}
 	note(bare, WALL_STAGE_BUILD);
-	uint32_t sent = options->ports->ops->send(options->ports, options->ways[way].tx_queue,
-						  frames, count);
+	uint32_t sent = options->ports->ops->send(
+		options->ports, options->wall_ports[wall_port].tx_queue, frames, count);
 	for (uint32_t i = sent; i < count; i++)
 		options->ports->ops->give(options->ports, &frames[i].owner, 1);
 	if (sent > 0 && lane->sent - lane->lost == lane->answered)
@@ -137,17 +137,18 @@ static uint32_t send_some(struct bare *bare, uint32_t way, int64_t now)
 	return sent;
 }
 
-static void answer(struct bare *bare, uint32_t way)
+static void answer(struct bare *bare, uint32_t wall_port)
 {
 	const struct bare_options *options = bare->options;
-	struct lane *lane = &bare->lanes[way];
+	struct lane *lane = &bare->lanes[wall_port];
 	struct frame frame;
 	if (lane->came - lane->told < ANSWER_EACH ||
 	    !options->ports->ops->take(options->ports, &frame, 1))
 		return;
 	frame.length = 64;
-	put_head(bare, way, frame.bytes, ANSWER, lane->came);
-	if (options->ports->ops->send(options->ports, options->ways[way].tx_queue, &frame, 1) == 1)
+	put_head(bare, wall_port, frame.bytes, ANSWER, lane->came);
+	if (options->ports->ops->send(options->ports, options->wall_ports[wall_port].tx_queue,
+				      &frame, 1) == 1)
 		lane->told = lane->came;
 	else
 		options->ports->ops->give(options->ports, &frame.owner, 1);
@@ -155,10 +156,10 @@ static void answer(struct bare *bare, uint32_t way)
 
 // ---------------------------------------------------------------- what comes
 
-static void hear(struct bare *bare, uint32_t way, const struct frame *frame, int64_t now)
+static void hear(struct bare *bare, uint32_t wall_port, const struct frame *frame, int64_t now)
 {
 	const struct bare_options *options = bare->options;
-	struct lane *lane = &bare->lanes[way];
+	struct lane *lane = &bare->lanes[wall_port];
 	struct head head;
 	if (frame->length < sizeof(head))
 		return;
@@ -172,7 +173,7 @@ static void hear(struct bare *bare, uint32_t way, const struct frame *frame, int
 						 options->payload_bytes, head.count);
 		lane->came++;
 		bare->last_ns = now;
-		answer(bare, way);
+		answer(bare, wall_port);
 	} else if (head.what == ANSWER && options->sends && head.count > lane->answered &&
 		   head.count <= lane->sent) {
 		lane->answered = head.count;
@@ -182,18 +183,18 @@ static void hear(struct bare *bare, uint32_t way, const struct frame *frame, int
 	}
 }
 
-static uint32_t receive_some(struct bare *bare, uint32_t way, int64_t now)
+static uint32_t receive_some(struct bare *bare, uint32_t wall_port, int64_t now)
 {
 	const struct bare_options *options = bare->options;
 	struct frame frames[PORT_BURST];
 	void *owners[PORT_BURST];
-	uint32_t count = options->ports->ops->receive(options->ports, options->ways[way].rx_queue,
-						      frames, PORT_BURST);
+	uint32_t count = options->ports->ops->receive(
+		options->ports, options->wall_ports[wall_port].rx_queue, frames, PORT_BURST);
 	if (count == 0)
 		return 0;
 	note(bare, WALL_STAGE_RECEIVE);
 	for (uint32_t i = 0; i < count; i++) {
-		hear(bare, way, &frames[i], now);
+		hear(bare, wall_port, &frames[i], now);
 		owners[i] = frames[i].owner;
 	}
 	options->ports->ops->give(options->ports, owners, count);
@@ -215,7 +216,7 @@ static void give_up(struct lane *lane, int64_t now)
 static uint64_t frames_so_far(const struct bare *bare)
 {
 	uint64_t sum = 0;
-	for (uint32_t i = 0; i < bare->options->way_count; i++)
+	for (uint32_t i = 0; i < bare->options->wall_port_count; i++)
 		sum += bare->options->sends ? bare->lanes[i].answered : bare->lanes[i].came;
 	return sum;
 }
@@ -232,12 +233,12 @@ static bool turn(struct bare *bare, int64_t now)
 {
 	uint32_t moved = 0;
 	bare->ticked = ticks();
-	for (uint32_t way = 0; way < bare->options->way_count; way++) {
-		moved += receive_some(bare, way, now);
+	for (uint32_t wall_port = 0; wall_port < bare->options->wall_port_count; wall_port++) {
+		moved += receive_some(bare, wall_port, now);
 		if (!bare->options->sends || bare->is_over)
 			continue;
-		moved += send_some(bare, way, now);
-		give_up(&bare->lanes[way], now);
+		moved += send_some(bare, wall_port, now);
+		give_up(&bare->lanes[wall_port], now);
 	}
 	return moved > 0;
 }
@@ -258,7 +259,7 @@ static bool has_ended(const struct wall_control *control, enum wall_end *ret)
 static enum wall_end run(struct bare *bare, const struct wall_control *control, struct rest *rest)
 {
 	int64_t start_ns = control->clock(control->clock_context);
-	bool is_told = false;
+	bool is_reported = false;
 	enum wall_end end;
 	while (!has_ended(control, &end)) {
 		int64_t now = control->clock(control->clock_context) - start_ns + 1;
@@ -266,8 +267,8 @@ static enum wall_end run(struct bare *bare, const struct wall_control *control, 
 		if (bare->is_ramping && now > bare->options->ramp_ns)
 			end_ramp(bare);
 		bare->is_over = now > bare->options->ramp_ns + bare->options->lasts_ns;
-		if (!is_told && (!bare->options->sends || bare->is_over)) {
-			is_told = true;
+		if (!is_reported && (!bare->options->sends || bare->is_over)) {
+			is_reported = true;
 			control->done(control->done_context);
 		}
 		if (was_busy)
@@ -283,7 +284,7 @@ enum wall_end bare_run(const struct bare_options *options, const struct wall_con
 {
 	struct bare bare = {.options = options, .counts = ret, .is_ramping = options->ramp_ns > 0};
 	struct rest rest;
-	check(options->way_count <= sizeof(bare.lanes) / sizeof(*bare.lanes));
+	check(options->wall_port_count <= sizeof(bare.lanes) / sizeof(*bare.lanes));
 	check(options->frame_bytes >= options->payload_bytes + sizeof(struct head));
 	*ret = (struct bare_counts){0};
 	rest_init(&rest, control->owns_core, REST_NS);
@@ -292,7 +293,7 @@ enum wall_end bare_run(const struct bare_options *options, const struct wall_con
 	enum wall_end end = run(&bare, control, &rest);
 	int64_t took_ns = control->clock(control->clock_context) - start_ns;
 	uint64_t took = ticks() - start;
-	for (uint32_t i = 0; i < options->way_count; i++)
+	for (uint32_t i = 0; i < options->wall_port_count; i++)
 		ret->lost += bare.lanes[i].lost;
 	ret->frames = frames_so_far(&bare) - ret->ramp_frames;
 	ret->took_ns = bare.last_ns - bare.first_ns;

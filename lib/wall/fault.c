@@ -10,7 +10,7 @@ static bool is_at_nic(const struct world *world, const struct fault *fault)
 {
 	const struct topology *topology = &world->topology;
 	for (uint32_t i = 0; i < topology->link_count; i++)
-		if (topology->links[i].tier == 0 && link_place_hits(&fault->at, topology, i))
+		if (topology->links[i].tier == 0 && link_location_hits(&fault->at, topology, i))
 			return true;
 	return false;
 }
@@ -27,7 +27,7 @@ static bool has_place(const struct world *world, const struct fault *fault)
 	case FAULT_FLAP:
 		return is_at_nic(world, fault);
 	case FAULT_SLOW:
-		return fault->way == FAULT_UP && is_at_nic(world, fault);
+		return fault->direction == FAULT_UP && is_at_nic(world, fault);
 	default:
 		return false;
 	}

@@ -5,9 +5,9 @@
 
 #include <errno.h>
 
-int line_init(struct line *ret, struct arena *arena, const struct wall_way *way)
+int line_init(struct line *ret, struct arena *arena, const struct wall_port *wall_port)
 {
-	*ret = (struct line){.way = *way};
+	*ret = (struct line){.wall_port = *wall_port};
 	ret->frames = arena_draw(arena, ARENA_DRIVE, LINE_FRAMES_MAX, sizeof(*ret->frames));
 	return ret->frames == NULL ? -ENOMEM : 0;
 }
@@ -41,7 +41,8 @@ static uint32_t send_row(struct line *line, struct ports *ports)
 		count = LINE_FRAMES_MAX - first;
 	if (count > PORT_BURST)
 		count = PORT_BURST;
-	uint32_t sent = ports->ops->send(ports, line->way.tx_queue, at(line, line->head), count);
+	uint32_t sent = ports->ops->send(ports, line->wall_port.tx_queue, at(line, line->head),
+					 count);
 	for (uint32_t i = 0; i < sent; i++)
 		line->bytes -= at(line, line->head + i)->length;
 	line->head += sent;

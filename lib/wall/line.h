@@ -14,7 +14,7 @@
 #define LINE_PROBES 32u	      // that wait for one that is down, to see when it is not
 
 struct line {
-	struct wall_way way;
+	struct wall_port wall_port;
 	struct frame *frames; // [LINE_FRAMES_MAX] a ring
 	uint32_t head, tail;
 	uint64_t bytes; // of those that wait
@@ -23,7 +23,7 @@ struct line {
 };
 
 // Draws the ring. -ENOMEM.
-int line_init(struct line *ret, struct arena *arena, const struct wall_way *way);
+int line_init(struct line *ret, struct arena *arena, const struct wall_port *wall_port);
 
 static inline uint32_t line_count(const struct line *line)
 {

@@ -31,8 +31,9 @@ static bool is_cut(const struct wall *wall, uint32_t port)
 	const struct ports *ports = wall->options.ports;
 	for (uint32_t i = 0; i < wall->line_count; i++) {
 		const struct line *line = &wall->lines[i];
-		if (line->way.port == port && !line->is_down &&
-		    (ports->ops->is_up == NULL || ports->ops->is_up(ports, line->way.rx_queue)))
+		if (line->wall_port.port == port && !line->is_down &&
+		    (ports->ops->is_up == NULL ||
+		     ports->ops->is_up(ports, line->wall_port.rx_queue)))
 			return false;
 	}
 	return true;

@@ -46,7 +46,7 @@ static bool is_stopped(const struct meeting *meeting)
 
 static int64_t deadline_of(const struct meeting *meeting)
 {
-	return now_ms() + meeting->options.patience_s * INT64_C(1000);
+	return now_ms() + meeting->options.timeout_s * INT64_C(1000);
 }
 
 static int refuse_text(struct refusal *refusal, int code, const char *format, const char *word)
@@ -97,13 +97,12 @@ static int write_all(int socket, const void *from, size_t bytes)
 	return 0;
 }
 
-static int refuse_peer(struct refusal *refusal, int rc, uint32_t host, uint32_t patience_s)
+static int refuse_peer(struct refusal *refusal, int rc, uint32_t host, uint32_t timeout_s)
 {
 	if (rc == -EINTR)
 		return refuse(refusal, rc, "interrupted while it waited for host %", host);
 	if (rc == -ETIMEDOUT)
-		return refuse(refusal, -ECONNRESET, "host % said nothing for % s", host,
-			      patience_s);
+		return refuse(refusal, -ECONNRESET, "host % said nothing for % s", host, timeout_s);
 	return refuse(refusal, -ECONNRESET, "host % is gone", host);
 }
 
@@ -292,7 +291,7 @@ static int host_all(struct meeting *meeting, const struct hello *mine, void *hea
 			refuse(refusal, rc,
 			       rc == -EINTR ? "interrupted while it waited for others"
 					    : "% of % hosts came within % s",
-			       count, meeting->options.count, meeting->options.patience_s);
+			       count, meeting->options.count, meeting->options.timeout_s);
 			break;
 		}
 		int caller = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
@@ -325,7 +324,7 @@ static int join_host(struct meeting *meeting, const struct hello *mine, void *he
 	if (rc == 0)
 		rc = read_all(meeting, found, &answer, sizeof(answer), deadline_ms);
 	if (rc < 0)
-		return refuse_peer(refusal, rc, 0, meeting->options.patience_s);
+		return refuse_peer(refusal, rc, 0, meeting->options.timeout_s);
 	answer.why[sizeof(answer.why) - 1] = '\0';
 	if (memcmp(answer.magic, MAGIC, sizeof(MAGIC)) != 0)
 		return refuse_text(refusal, -EINVAL, "%s answers, but is no weft host",
@@ -387,7 +386,7 @@ int meeting_take(struct meeting *meeting, uint32_t host, void *ret, uint32_t byt
 		 struct refusal *refusal)
 {
 	int rc = read_part(meeting, meeting->sockets[host], ret, bytes, deadline_of(meeting));
-	return rc < 0 ? refuse_peer(refusal, rc, host, meeting->options.patience_s) : 0;
+	return rc < 0 ? refuse_peer(refusal, rc, host, meeting->options.timeout_s) : 0;
 }
 
 // Host 0 takes the parts of the others, and gives each all of them.
@@ -399,7 +398,7 @@ static int share_here(struct meeting *meeting, uint8_t *all, uint32_t bytes,
 		int rc = read_part(meeting, meeting->sockets[i], all + (size_t)i * bytes, bytes,
 				   deadline_ms);
 		if (rc < 0)
-			return refuse_peer(refusal, rc, i, meeting->options.patience_s);
+			return refuse_peer(refusal, rc, i, meeting->options.timeout_s);
 	}
 	for (uint32_t i = 1; i < meeting->options.count; i++) {
 		int rc = write_part(meeting->sockets[i], all, meeting->options.count * bytes);
@@ -419,7 +418,7 @@ int meeting_share(struct meeting *meeting, const void *mine, void *all, uint32_t
 	if (rc == 0)
 		rc = read_part(meeting, meeting->sockets[0], all, meeting->options.count * bytes,
 			       deadline_of(meeting));
-	return rc < 0 ? refuse_peer(refusal, rc, 0, meeting->options.patience_s) : 0;
+	return rc < 0 ? refuse_peer(refusal, rc, 0, meeting->options.timeout_s) : 0;
 }
 
 void meeting_close(struct meeting *meeting)

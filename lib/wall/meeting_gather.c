@@ -137,9 +137,9 @@ static void take(const struct meeting *meeting, struct coming *coming, int64_t d
 }
 
 int meeting_gather(struct meeting *meeting, const struct meeting_part *mine,
-		   struct meeting_part *all, uint32_t patience_ms, struct refusal *refusal)
+		   struct meeting_part *all, uint32_t timeout_ms, struct refusal *refusal)
 {
-	int64_t deadline_ms = now_ms() + patience_ms;
+	int64_t deadline_ms = now_ms() + timeout_ms;
 	uint32_t hosts = meeting->options.count;
 	if (meeting->options.index != 0) {
 		give(meeting, mine, deadline_ms);

@@ -142,7 +142,7 @@ static void say_here(struct watch *watch, uint32_t count, int64_t now)
 			say(meeting->sockets[0], WORD_HERE, meeting->options.index);
 	}
 	for (uint32_t i = 0; i < count && meeting->news == WALL_QUIET; i++)
-		if (now - watch->heard_ms[i] > meeting->options.patience_s * INT64_C(1000)) {
+		if (now - watch->heard_ms[i] > meeting->options.timeout_s * INT64_C(1000)) {
 			meeting->is_silent = true;
 			end(meeting, WORD_LOST, is_first ? i + 1 : 0);
 		}

@@ -35,25 +35,25 @@ static uint8_t plane_of(const struct wall *wall, uint32_t port)
 }
 
 // The MAC that this end of a line has: the port's, where it says one.
-static void own_mac(const struct wall *wall, const struct wall_way *way, uint8_t ret[6])
+static void own_mac(const struct wall *wall, const struct wall_port *wall_port, uint8_t ret[6])
 {
-	if (way->has_mac)
-		memcpy(ret, way->mac, sizeof(way->mac));
+	if (wall_port->has_mac)
+		memcpy(ret, wall_port->mac, sizeof(wall_port->mac));
 	else
-		wire_mac(&wall->codec.nic, own_nic(wall, way->port), plane_of(wall, way->port),
-			 ret);
+		wire_mac(&wall->codec.nic, own_nic(wall, wall_port->port),
+			 plane_of(wall, wall_port->port), ret);
 }
 
 void neighbour_address(const struct wall *wall, const struct packet *packet, uint32_t line,
 		       struct frame *frame)
 {
-	const struct wall_way *way = &wall->lines[line].way;
-	const struct next_hop *hop = hop_of(wall, way->port, packet->target);
+	const struct wall_port *wall_port = &wall->lines[line].wall_port;
+	const struct next_hop *hop = hop_of(wall, wall_port->port, packet->target);
 	uint8_t target[6], source[6];
-	if (!hop->is_told && !way->has_mac)
+	if (!hop->is_known && !wall_port->has_mac)
 		return; // as it was built
-	own_mac(wall, way, source);
-	if (hop->is_told)
+	own_mac(wall, wall_port, source);
+	if (hop->is_known)
 		memcpy(target, hop->mac, sizeof(target));
 	else
 		wire_mac(&wall->codec.nic, packet->target, packet->plane, target);
@@ -77,11 +77,11 @@ static void say(struct wall *wall, uint32_t line, const struct wire_neighbour *w
 
 static void tell(struct wall *wall, uint32_t line, const uint8_t to[16], const uint8_t mac[6])
 {
-	const struct wall_way *way = &wall->lines[line].way;
+	const struct wall_port *wall_port = &wall->lines[line].wall_port;
 	struct wire_neighbour what = {.tells = true};
-	wire_address(&wall->codec.nic, own_nic(wall, way->port), plane_of(wall, way->port),
-		     what.source);
-	own_mac(wall, way, what.source_mac);
+	wire_address(&wall->codec.nic, own_nic(wall, wall_port->port),
+		     plane_of(wall, wall_port->port), what.source);
+	own_mac(wall, wall_port, what.source_mac);
 	memcpy(what.target, to != NULL ? to : what.source, sizeof(what.target));
 	if (mac != NULL)
 		memcpy(what.target_mac, mac, sizeof(what.target_mac));
@@ -90,11 +90,11 @@ static void tell(struct wall *wall, uint32_t line, const uint8_t to[16], const u
 
 static void ask(struct wall *wall, uint32_t line, uint32_t nic)
 {
-	const struct wall_way *way = &wall->lines[line].way;
-	uint8_t plane = plane_of(wall, way->port);
+	const struct wall_port *wall_port = &wall->lines[line].wall_port;
+	uint8_t plane = plane_of(wall, wall_port->port);
 	struct wire_neighbour what = {.tells = false};
-	wire_address(&wall->codec.nic, own_nic(wall, way->port), plane, what.source);
-	own_mac(wall, way, what.source_mac);
+	wire_address(&wall->codec.nic, own_nic(wall, wall_port->port), plane, what.source);
+	own_mac(wall, wall_port, what.source_mac);
 	wire_address(&wall->codec.nic, nic, plane, what.target);
 	say(wall, line, &what);
 }
@@ -103,12 +103,12 @@ void neighbour_announce(struct wall *wall, uint32_t port)
 {
 	uint32_t each = wall->world->topology.nics_per_host, nics = wall->world->topology.nics;
 	for (uint32_t line = 0; line < wall->line_count; line++) {
-		const struct wall_way *way = &wall->lines[line].way;
-		if (way->port != port)
+		const struct wall_port *wall_port = &wall->lines[line].wall_port;
+		if (wall_port->port != port)
 			continue;
 		tell(wall, line, NULL, NULL);
-		bool is_alone = way->peer != WALL_ANY_HOST;
-		uint32_t first = is_alone ? way->peer * each : 0;
+		bool is_alone = wall_port->peer != WALL_ANY_HOST;
+		uint32_t first = is_alone ? wall_port->peer * each : 0;
 		uint32_t end = is_alone ? first + each : nics;
 		for (uint32_t nic = first; nic < end && nic - first < WALL_ASKED_MAX; nic++)
 			if (nic / each != wall->options.host)
@@ -133,12 +133,12 @@ static bool is_single(const uint8_t mac[6])
 static void learn(struct wall *wall, uint32_t port, uint32_t nic, const uint8_t mac[6])
 {
 	struct next_hop *hop = hop_of(wall, port, nic);
-	if (!is_single(mac) || (hop->is_told && memcmp(hop->mac, mac, sizeof(hop->mac)) == 0))
+	if (!is_single(mac) || (hop->is_known && memcmp(hop->mac, mac, sizeof(hop->mac)) == 0))
 		return;
-	wall->counts.neighbours_learnt += !hop->is_told;
-	wall->counts.neighbours_moved += hop->is_told;
+	wall->counts.neighbours_learnt += !hop->is_known;
+	wall->counts.neighbours_moved += hop->is_known;
 	memcpy(hop->mac, mac, sizeof(hop->mac));
-	hop->is_told = true;
+	hop->is_known = true;
 }
 
 // A NIC of the world in the plane of a port.
@@ -153,16 +153,16 @@ static bool is_here(const struct wall *wall, uint32_t port, const uint8_t addres
 bool neighbour_take(struct wall *wall, uint32_t line, const struct frame *frame)
 {
 	struct wire_neighbour heard;
-	uint32_t port = wall->lines[line].way.port, nic;
+	uint32_t port = wall->lines[line].wall_port.port, nic;
 	if (!wire_neighbour_parse(frame->bytes, frame->length, &heard))
 		return false;
-	bool is_told = is_here(wall, port, heard.source, &nic);
-	if (is_told && nic != own_nic(wall, port))
+	bool is_known = is_here(wall, port, heard.source, &nic);
+	if (is_known && nic != own_nic(wall, port))
 		learn(wall, port, nic, heard.source_mac);
 	bool is_asked = !heard.tells && is_here(wall, port, heard.target, &nic) &&
 		nic == own_nic(wall, port);
 	if (is_asked)
 		tell(wall, line, heard.source, heard.source_mac);
-	wall->counts.neighbours_heard += is_told || is_asked;
-	return is_told || is_asked;
+	wall->counts.neighbours_heard += is_known || is_asked;
+	return is_known || is_asked;
 }

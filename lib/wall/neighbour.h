@@ -14,7 +14,7 @@ struct wall;
 
 struct next_hop {
 	uint8_t mac[6];
-	bool is_told;
+	bool is_known;
 };
 
 // Draws the table. -ENOMEM.

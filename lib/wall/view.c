@@ -80,7 +80,7 @@ static void fill_lines(const struct wall *wall, struct view *ret)
 				endpoint_counters(nic->endpoint)->plane_bytes[port % planes];
 	}
 	for (uint32_t i = 0; i < wall->line_count; i++) {
-		uint32_t port = wall->lines[i].way.port;
+		uint32_t port = wall->lines[i].wall_port.port;
 		if (port >= ret->count)
 			continue;
 		ret->lines[port].waiting += line_count(&wall->lines[i]);

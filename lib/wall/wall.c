@@ -22,10 +22,10 @@ static void give(struct wall *wall, const struct frame *frame)
 static void tap(struct wall *wall, uint32_t cable, uint32_t packet, const struct frame *frame,
 		ps_t at)
 {
-	uint32_t place = TAP_PLACE(cable, false);
-	if (!tap_listens(wall->taps, place, at))
+	uint32_t location = TAP_LOCATION(cable, false);
+	if (!tap_listens(wall->taps, location, at))
 		return;
-	tap_take(wall->taps, 0, place, at, packet_at(wall->out.packets, packet), frame->bytes,
+	tap_take(wall->taps, 0, location, at, packet_at(wall->out.packets, packet), frame->bytes,
 		 frame->length);
 	tap_window_end(wall->taps); // its buffers are for windows, which are shorter than turns
 }
@@ -35,14 +35,14 @@ static void tap(struct wall *wall, uint32_t cable, uint32_t packet, const struct
 // The port of the host that a packet which came by `way` is for. A way that joins two hosts alone
 // has no switch, so it carries what is for any NIC of this host in its plane.
 static uint32_t port_of(const struct wall *wall, const struct packet *packet,
-			const struct wall_way *way)
+			const struct wall_port *wall_port)
 {
 	uint32_t planes = wall->host->planes, nic = packet->target - wall->host->first_nic;
 	uint32_t port = nic * planes + packet->plane;
-	if (nic >= wall->host->nic_count || packet->plane != way->port % planes ||
+	if (nic >= wall->host->nic_count || packet->plane != wall_port->port % planes ||
 	    packet->source >= wall->world->topology.nics)
 		return NO_PORT;
-	return port == way->port || way->peer != WALL_ANY_HOST ? port : NO_PORT;
+	return port == wall_port->port || wall_port->peer != WALL_ANY_HOST ? port : NO_PORT;
 }
 
 static void take(struct wall *wall, const struct line *line, const struct frame *frame, ps_t at)
@@ -55,7 +55,7 @@ static void take(struct wall *wall, const struct line *line, const struct frame 
 		give(wall, frame);
 		return;
 	}
-	uint32_t port = port_of(wall, packet_at(wall->out.packets, packet), &line->way);
+	uint32_t port = port_of(wall, packet_at(wall->out.packets, packet), &line->wall_port);
 	if (port == NO_PORT) {
 		wall->counts.frames_strange++;
 		packet_put(wall->out.packets, packet);
@@ -90,7 +90,8 @@ static void receive_line(struct wall *wall, const struct line *line, ps_t at)
 	for (uint32_t burst = 0; burst < BURSTS; burst++) {
 		if (packets_left(wall) < PORT_BURST + PACKETS_SPARE)
 			return;
-		uint32_t count = ports->ops->receive(ports, line->way.rx_queue, frames, PORT_BURST);
+		uint32_t count = ports->ops->receive(ports, line->wall_port.rx_queue, frames,
+						     PORT_BURST);
 		wall->counts.frames_received += count;
 		if (count > 0)
 			account(wall, WALL_STAGE_RECEIVE);
@@ -108,8 +109,8 @@ static void receive(struct wall *wall, ps_t at)
 {
 	wall->run_count = wall->arrival_count = 0;
 	for (uint32_t i = 0; i < wall->line_count;) {
-		uint32_t port = wall->lines[i].way.port, before = wall->arrival_count;
-		for (; i < wall->line_count && wall->lines[i].way.port == port; i++)
+		uint32_t port = wall->lines[i].wall_port.port, before = wall->arrival_count;
+		for (; i < wall->line_count && wall->lines[i].wall_port.port == port; i++)
 			receive_line(wall, &wall->lines[i], at);
 		if (wall->arrival_count > before)
 			wall->runs[wall->run_count++] = (struct arrival_run){
@@ -186,18 +187,20 @@ static void flush(struct wall *wall, ps_t now)
 		line_flush(line, wall->options.ports, now, wall->options.dead_ps, &wall->counts);
 		if (line_count(line) < HOLD_FRAMES)
 			continue;
-		const struct nic *nic = &wall->host->nics[wall->host->nic_of_port[line->way.port]];
-		host_hold_line(wall->host, line->way.port, now + line_ps(nic->line, line->bytes));
+		const struct nic *nic =
+			&wall->host->nics[wall->host->nic_of_port[line->wall_port.port]];
+		host_hold_line(wall->host, line->wall_port.port,
+			       now + line_ps(nic->line, line->bytes));
 	}
 }
 
 // ---------------------------------------------------------------- the machine
 
-static void place(struct wall *wall)
+static void write_payload(struct wall *wall)
 {
-	for (uint32_t i = 0; i < wall->out.place_count; i++) {
-		const struct place *order = &wall->out.places[i];
-		uint32_t wrong = backing_place(&wall->backing, order);
+	for (uint32_t i = 0; i < wall->out.dma_write_count; i++) {
+		const struct dma_write *order = &wall->out.dma_writes[i];
+		uint32_t wrong = backing_dma_write(&wall->backing, order);
 		if (order->payload == 0)
 			continue;
 		wall->counts.payload_bytes_wrong += wrong;
@@ -215,12 +218,12 @@ static void run(struct wall *wall, ps_t until, uint32_t runs, uint32_t arrivals)
 	wall->next = wall->machine.run(wall->machine.self, &in, until, &wall->out);
 	wall->until = until;
 	account(wall, WALL_STAGE_MACHINE);
-	place(wall);
+	write_payload(wall);
 	backing_give(&wall->backing, wall->arrivals, arrivals);
 	account(wall, WALL_STAGE_PLACE);
 	depart_all(wall, until);
 	account(wall, WALL_STAGE_BUILD);
-	wall->out.count = wall->out.place_count = 0;
+	wall->out.count = wall->out.dma_write_count = 0;
 	flush(wall, until);
 	account(wall, WALL_STAGE_SEND);
 }
@@ -282,8 +285,8 @@ uint64_t wall_drain(struct wall *wall)
 	uint64_t drained = 0;
 	for (uint32_t i = 0; i < wall->line_count; i++) {
 		uint32_t count;
-		while ((count = ports->ops->receive(ports, wall->lines[i].way.rx_queue, frames,
-						    PORT_BURST)) > 0) {
+		while ((count = ports->ops->receive(ports, wall->lines[i].wall_port.rx_queue,
+						    frames, PORT_BURST)) > 0) {
 			for (uint32_t k = 0; k < count; k++)
 				give(wall, &frames[k]);
 			drained += count;

@@ -4,9 +4,9 @@
 #include <errno.h>
 
 #include <weft/host/host.h>
-#include <weft/world/world_landing.h>
 #include <weft/world/world_signal.h>
 #include <weft/world/world_work.h>
+#include <weft/world/world_write_target.h>
 
 #include "loop.h"
 
@@ -27,7 +27,7 @@ int wall_check(const struct world *world, struct refusal *refusal)
 		return refuse(refusal, -EINVAL,
 			      "queue.pfc: pause frames have no bytes here, so ports cannot pause "
 			      "each other");
-	if (world->course != NULL)
+	if (world->coll_stream != NULL)
 		return refuse(refusal, -EINVAL,
 			      "traffic.messages: a host has to know all messages before it "
 			      "starts: stored goes with it");
@@ -45,14 +45,14 @@ static int check_ways(const struct world *world, const struct wall_options *opti
 		      struct refusal *refusal)
 {
 	uint32_t ports = world->machines[options->host].port_count;
-	for (uint32_t i = 0; i < options->way_count; i++)
-		check(options->ways[i].port < ports &&
-		      (i == 0 || options->ways[i].port >= options->ways[i - 1].port));
-	if (options->way_count < ports)
+	for (uint32_t i = 0; i < options->wall_port_count; i++)
+		check(options->wall_ports[i].port < ports &&
+		      (i == 0 || options->wall_ports[i].port >= options->wall_ports[i - 1].port));
+	if (options->wall_port_count < ports)
 		return refuse(refusal, -EINVAL,
 			      "the host has % NIC ports (one for each plane), and % ports were "
 			      "given",
-			      ports, options->way_count);
+			      ports, options->wall_port_count);
 	return 0;
 }
 
@@ -66,18 +66,18 @@ static int draw_lines(struct wall *wall)
 	const struct world *world = wall->world;
 	uint32_t ports = wall->machine.port_count, hosts = world->topology.hosts;
 	const struct wall_options *options = &wall->options;
-	wall->lines = draw(wall, options->way_count, sizeof(*wall->lines));
+	wall->lines = draw(wall, options->wall_port_count, sizeof(*wall->lines));
 	wall->line_of = draw(wall, (size_t)ports * hosts, sizeof(*wall->line_of));
 	if (wall->lines == NULL || wall->line_of == NULL)
 		return -ENOMEM;
-	wall->line_count = options->way_count;
+	wall->line_count = options->wall_port_count;
 	for (uint32_t i = 0; i < wall->line_count; i++) {
-		const struct wall_way *way = &options->ways[i];
-		if (line_init(&wall->lines[i], world->arena, way) < 0)
+		const struct wall_port *wall_port = &options->wall_ports[i];
+		if (line_init(&wall->lines[i], world->arena, wall_port) < 0)
 			return -ENOMEM;
 		for (uint32_t host = 0; host < hosts; host++)
-			if (way->peer == WALL_ANY_HOST || way->peer == host)
-				wall->line_of[way->port * hosts + host] = (uint16_t)i;
+			if (wall_port->peer == WALL_ANY_HOST || wall_port->peer == host)
+				wall->line_of[wall_port->port * hosts + host] = (uint16_t)i;
 	}
 	return 0;
 }
@@ -129,14 +129,14 @@ static int draw_outbox(struct wall *wall)
 	out->chunks = &world->chunks;
 	out->capacity = departures_max(wall);
 	out->departures = draw(wall, out->capacity, sizeof(*out->departures));
-	out->place_capacity = wall->arrivals_max + world_moves_max(world);
-	out->places = draw(wall, out->place_capacity, sizeof(*out->places));
-	return out->departures == NULL || out->places == NULL ? -ENOMEM : 0;
+	out->dma_write_capacity = wall->arrivals_max + world_moves_max(world);
+	out->dma_writes = draw(wall, out->dma_write_capacity, sizeof(*out->dma_writes));
+	return out->departures == NULL || out->dma_writes == NULL ? -ENOMEM : 0;
 }
 
 static int draw_inbox(struct wall *wall)
 {
-	wall->arrivals_max = wall->options.way_count * BURST_FRAMES;
+	wall->arrivals_max = wall->options.wall_port_count * BURST_FRAMES;
 	wall->arrivals = draw(wall, wall->arrivals_max, sizeof(*wall->arrivals));
 	wall->scratch[0] = draw(wall, wall->arrivals_max, sizeof(*wall->arrivals));
 	wall->scratch[1] = draw(wall, wall->arrivals_max, sizeof(*wall->arrivals));

@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include <weft/world/world_outside.h>
+#include <weft/world/world_external_compute.h>
 
 #include "loop.h"
 #include "view.h"
@@ -96,12 +96,12 @@ static void wake(void *context, uint32_t machine, ps_t at)
 	wall->next = ps_min(wall->next, at);
 }
 
-ps_t wall_outside_end(struct wall *wall, uint32_t op, ps_t at)
+ps_t wall_external_compute_end(struct wall *wall, uint32_t op, ps_t at)
 {
 	ps_t begun = 0;
-	check(world_outside_has_begun(wall->world, op, &begun));
+	check(world_external_compute_has_begun(wall->world, op, &begun));
 	ps_t ends = ps_max(at, ps_max(begun, wall->until)); // what was run is over
-	world_outside_end(wall->world, op, ends, wake, wall);
+	world_external_compute_end(wall->world, op, ends, wake, wall);
 	return ends - at;
 }
 
@@ -123,15 +123,16 @@ static int64_t await_start(const struct wall_control *control)
 static enum wall_end turn_after_turn(struct wall *wall, const struct wall_control *control,
 				     int64_t start_ns)
 {
-	bool is_told = false;
+	bool is_reported = false;
 	enum wall_end end;
 	for (;;) {
-		if (control->outside != NULL && !control->outside(control->outside_context, wall))
-			return WALL_END_OUTSIDE;
+		if (control->external_compute != NULL &&
+		    !control->external_compute(control->external_compute_context, wall))
+			return WALL_END_EXTERNAL_COMPUTE;
 		ps_t now = (control->clock(control->clock_context) - start_ns) * PS_PER_NS;
 		bool was_busy = wall_turn(wall, now);
-		if (!is_told && wall_is_done(wall)) {
-			is_told = true;
+		if (!is_reported && wall_is_done(wall)) {
+			is_reported = true;
 			if (control->done != NULL)
 				control->done(control->done_context);
 			if (control->news == NULL) // it is alone

@@ -56,19 +56,19 @@ static void tell_done(void *context)
 static void run_bare(struct end *end, const struct wall_control *control)
 {
 	struct codec codec;
-	struct wall_way ways[PLANES];
+	struct wall_port wall_ports[PLANES];
 	assert_int_equal(codec_init(&codec, &end->pair->world[0], &end->pair->refusal), 0);
 	for (uint32_t plane = 0; plane < PLANES; plane++)
-		ways[plane] = (struct wall_way){.port = plane,
-						.peer = WALL_ANY_HOST,
-						.rx_queue = (1 - end->host) * PLANES + plane,
-						.tx_queue = end->host * PLANES + plane};
+		wall_ports[plane] = (struct wall_port){.port = plane,
+						       .peer = WALL_ANY_HOST,
+						       .rx_queue = (1 - end->host) * PLANES + plane,
+						       .tx_queue = end->host * PLANES + plane};
 	const struct bare_options options = {.ports = &end->pair->ports,
 					     .wire = &codec.nic,
 					     .nic = end->host,
 					     .peer = 1 - end->host,
-					     .ways = ways,
-					     .way_count = PLANES,
+					     .wall_ports = wall_ports,
+					     .wall_port_count = PLANES,
 					     .frame_bytes = codec.frame_bytes_max,
 					     .payload_bytes = PAYLOAD_BYTES,
 					     .sends = end->host == 0,

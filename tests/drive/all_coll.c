@@ -35,40 +35,43 @@ static void a_flipped_bit_is_repaired(void **state)
 	struct coll_config config;
 	struct coll_words words;
 	struct rig rig;
-	struct ledger *ledger = ledger_create();
+	struct payload_store *payload_store = payload_store_create();
 	(void)state;
-	ledger_hook(ledger, &options.ports);
+	payload_store_hook(payload_store, &options.ports);
 	coll_say(&words, COLL_ALL_REDUCE, COLL_RING);
 	assert_int_equal(rig_build_with(&rig, coll_worlds[0], words.sets, &options), 0);
 	scenario_collective(&config, &rig.scenario);
-	assert_int_equal(ledger_attach(ledger, &rig.stage.world, 4, &rig.refusal), 0);
+	assert_int_equal(
+		payload_store_attach(payload_store, &rig.world_instance.world, 4, &rig.refusal), 0);
 	for (uint32_t rank = 0; rank < config.ranks; rank++)
-		coll_fill(&config, rank, ledger_buffer(ledger, rank));
-	sim_run(rig.stage.sim, &rig.run);
+		coll_fill(&config, rank, payload_store_buffer(payload_store, rank));
+	sim_run(rig.world_instance.sim, &rig.run);
 	assert_int_equal(rig.run.end, RUN_DONE);
 	assert_int_equal(left, 0);
 	assert_int_equal(rig.run.dropped[DROP_BAD_FRAME], 1);
 	for (uint32_t rank = 0; rank < config.ranks; rank++)
-		assert_int_equal(coll_wrong(&config, rank, ledger_buffer(ledger, rank)), 0);
-	stage_free(&rig.stage);
-	ledger_free(ledger);
+		assert_int_equal(
+			coll_wrong(&config, rank, payload_store_buffer(payload_store, rank)), 0);
+	world_instance_free(&rig.world_instance);
+	payload_store_free(payload_store);
 }
 
 static void elements_are_not_cut(void **state)
 {
 	struct sim_options options = {.lanes = 1, .ports = {.kind = PORTS_MEMORY}};
-	struct ledger *ledger = ledger_create();
+	struct payload_store *payload_store = payload_store_create();
 	struct coll_words words;
 	struct rig rig;
 	(void)state;
-	ledger_hook(ledger, &options.ports);
+	payload_store_hook(payload_store, &options.ports);
 	coll_say(&words, COLL_ALL_REDUCE, COLL_RING);
 	words.sets[6] = "transport.payload=1026B";
 	assert_int_equal(rig_build_with(&rig, coll_worlds[0], words.sets, &options), 0);
-	assert_true(ledger_attach(ledger, &rig.stage.world, 4, &rig.refusal) < 0);
+	assert_true(payload_store_attach(payload_store, &rig.world_instance.world, 4,
+					 &rig.refusal) < 0);
 	assert_non_null(strstr(rig.refusal.text, "cut elements of 4"));
-	stage_free(&rig.stage);
-	ledger_free(ledger);
+	world_instance_free(&rig.world_instance);
+	payload_store_free(payload_store);
 }
 
 int main(void)

@@ -45,9 +45,9 @@ static uint64_t digest_of(const char *yaml, const char *const *sets)
 	rig_run(&rig, yaml, sets);
 	assert_int_equal(rig.run.end, RUN_DONE);
 	assert_int_equal(rig.run.held, 0);
-	assert_int_equal(packet_pool_taken(&rig.stage.world.packets), 0);
+	assert_int_equal(packet_pool_taken(&rig.world_instance.world.packets), 0);
 	uint64_t digest = rig.run.digest;
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	return digest;
 }
 
@@ -82,15 +82,15 @@ static void the_traffic_of_the_cases_is_what_their_names_say(void **state)
 	static struct rig rig;
 	rig_run(&rig, cases[1].yaml, NULL);
 	assert_true(rig.run.dropped[DROP_RANDOM_LOSS] > 0);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	rig_run(&rig, cases[2].yaml, NULL);
 	assert_true(rig.run.dropped[DROP_LINK_DOWN] > 0);
 	assert_true(rig.outcome->transport.paths_retired > 0);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	rig_run(&rig, cases[3].yaml, NULL);
 	assert_true(rig.outcome->fabric.trimmed > 0);
 	assert_true(rig.outcome->transport.rtx[RTX_NACK] > 0);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 int main(void)

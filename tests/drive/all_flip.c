@@ -108,9 +108,9 @@ static void a_flipped_payload_byte_is_dropped_and_repaired(void **state)
 			rtx += rig.outcome->transport.rtx[i];
 		assert_true(rtx >= 1);
 		assert_int_not_equal(rig.run.digest, truth.run.digest);
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 	}
-	stage_free(&truth.stage);
+	world_instance_free(&truth.world_instance);
 }
 
 // ---------------------------------------------------------------- every byte
@@ -140,7 +140,7 @@ static void flip_every_byte(const char *yaml, uint32_t ip, enum what what, uint3
 			length = flip.length;
 			runs++;
 			dropped += rig.run.dropped[DROP_BAD_FRAME];
-			stage_free(&rig.stage);
+			world_instance_free(&rig.world_instance);
 		}
 	}
 	printf("IPv%u, %s, behind %u switches: %llu flips, %llu dropped frames\n", ip,
@@ -203,7 +203,7 @@ static void runs_end_whole_on_cables_that_flip_bits(void **state)
 				 (unsigned)noise.flips,
 				 (unsigned long long)rig.run.dropped[DROP_BAD_FRAME],
 				 (unsigned long long)rig.run.hops);
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 	}
 }
 

@@ -3,7 +3,7 @@
 // steps, and the run is that of one process with jumps, to the packet. The processes are threads
 // here, each with a world of its own.
 
-#include <weft/scenario/world_skip.h>
+#include <weft/scenario/world_fast_forward.h>
 
 #include "../sanitized.h"
 #include "thread_ranks.h"
@@ -13,8 +13,8 @@
 
 static struct rig truth, rigs[RANKS_MAX];
 
-static void assert_same_skips(const char *name, const struct world_skip *is,
-			      const struct world_skip *should)
+static void assert_same_skips(const char *name, const struct world_fast_forward *is,
+			      const struct world_fast_forward *should)
 {
 	if (memcmp(is, should, sizeof(*is)) == 0)
 		return;
@@ -27,7 +27,7 @@ static void assert_same_skips(const char *name, const struct world_skip *is,
 }
 
 // Runs it by one process and by `count`. Returns what was jumped over.
-static struct world_skip hold(const char *yaml, const char *const *sets, uint32_t count)
+static struct world_fast_forward hold(const char *yaml, const char *const *sets, uint32_t count)
 {
 	const char *all[RIG_SETS_MAX] = {"skip.steady=true"};
 	char name[128];
@@ -38,8 +38,8 @@ static struct world_skip hold(const char *yaml, const char *const *sets, uint32_
 	assert_int_equal(truth.run.end, RUN_DONE);
 	thread_ranks_run(rigs, yaml, all, count);
 	truth_same(name, &rigs[0], &truth);
-	struct world_skip should = *truth.stage.world.skipped;
-	assert_same_skips(name, rigs[0].stage.world.skipped, &should);
+	struct world_fast_forward should = *truth.world_instance.world.skipped;
+	assert_same_skips(name, rigs[0].world_instance.world.skipped, &should);
 	for (uint32_t i = 0; i < truth.outcome->collective_count; i++) {
 		struct outcome_collective a = rigs[0].outcome->collectives[i];
 		struct outcome_collective b = truth.outcome->collectives[i];
@@ -50,14 +50,14 @@ static struct world_skip hold(const char *yaml, const char *const *sets, uint32_
 		truth_count(name, "its steps that were skipped", a.steps_skipped, b.steps_skipped);
 	}
 	for (uint32_t i = 1; i < count; i++) {
-		const struct world_skip *other = rigs[i].stage.world.skipped;
+		const struct world_fast_forward *other = rigs[i].world_instance.world.skipped;
 		truth_count(name, "jumps of another rank", other->jumps, should.jumps);
 		truth_count(name, "its time that was skipped", (uint64_t)other->time_ps,
 			    (uint64_t)should.time_ps);
 		truth_count(name, "its windows", rigs[i].run.windows, truth.run.windows);
 	}
 	thread_ranks_free(rigs, count);
-	stage_free(&truth.stage);
+	world_instance_free(&truth.world_instance);
 	return should;
 }
 
@@ -86,7 +86,7 @@ static void rings_jump_as_in_one_process(void **)
 		 "skip.tolerance=7%", NULL}, // one here, one there
 	};
 	for (size_t i = 0; i < cases(sizeof(kinds) / sizeof(*kinds)); i++) {
-		struct world_skip skip = hold(RING, kinds[i], 2 + (uint32_t)i % 3);
+		struct world_fast_forward skip = hold(RING, kinds[i], 2 + (uint32_t)i % 3);
 		printf("%s: %llu jumps over %llu steps\n", kinds[i][0],
 		       (unsigned long long)skip.jumps, (unsigned long long)skip.steps);
 		assert_true(skip.jumps >= 1 && skip.steps >= 4 && skip.packets > 0);
@@ -109,12 +109,12 @@ static void whole_collectives_are_jumped_over_by_all(void **)
 // What lies in one process alone keeps all from jumping.
 static void a_fault_at_one_rank_holds_all_back(void **)
 {
-	struct world_skip skip = hold(
+	struct world_fast_forward skip = hold(
 		RING "faults: [{kind: slow, at: {nic: 3, plane: 0}, rate: 50%, from: 900us, until: "
 		     "1100us}]\n",
 		NULL, 2);
 	assert_int_equal(skip.jumps, 0);
-	assert_true(skip.refused[SKIP_FAULT] >= 1);
+	assert_true(skip.refused[FAST_FORWARD_FAULT] >= 1);
 }
 
 int main(void)

@@ -66,20 +66,20 @@ static void watch_run(const char *yaml, const struct sim_options *options)
 	static struct rig rig;
 	if (rig_build_with(&rig, yaml, NULL, options) < 0)
 		fail_msg("refused: %s", rig.refusal.text);
-	assert_true(rig.stage.arena.is_sealed);
-	size_t used = rig.stage.arena.used;
+	assert_true(rig.world_instance.arena.is_sealed);
+	size_t used = rig.world_instance.arena.used;
 	is_watching = true;
-	sim_run(rig.stage.sim, &rig.run);
+	sim_run(rig.world_instance.sim, &rig.run);
 	is_watching = false;
 	assert_int_equal(rig.run.end, RUN_DONE);
 	assert_true(rig.run.dropped[DROP_RANDOM_LOSS] > 0);
-	assert_true(rig.stage.world.outcome->series.bins[1][SERIES_PLACED] > 0);
-	assert_true(rig.stage.world.bypass[0]->count > 0);
+	assert_true(rig.world_instance.world.outcome->series.bins[1][SERIES_PLACED] > 0);
+	assert_true(rig.world_instance.world.bypass[0]->count > 0);
 	assert_int_equal(rig.run.ports.name != NULL, options->ports.kind == PORTS_MEMORY);
 	assert_int_equal(rig.run.lateness_ns != NULL, options->pace.is_on);
 	assert_int_equal(calls, 0);
-	assert_int_equal(rig.stage.arena.used, used);
-	stage_free(&rig.stage);
+	assert_int_equal(rig.world_instance.arena.used, used);
+	world_instance_free(&rig.world_instance);
 }
 
 static void nothing_allocates_once_the_world_is_built(void **state)
@@ -96,11 +96,11 @@ static void nothing_allocates_with_frames_and_a_clock(void **state)
 	options.pace = (struct pace_options){.is_on = true, .dilation_milli = 1000};
 	watch_run(ring, &options);
 	options.pace.dilation_milli = 0; // a trial
-	options.pace.trial = pace_trial_create();
-	assert_non_null(options.pace.trial);
+	options.pace.calibration = pace_calibration_create();
+	assert_non_null(options.pace.calibration);
 	watch_run(ring, &options);
-	assert_true(pace_trial_dilation(options.pace.trial) >= 1000);
-	pace_trial_free(options.pace.trial);
+	assert_true(pace_calibration_dilation(options.pace.calibration) >= 1000);
+	pace_calibration_free(options.pace.calibration);
 }
 
 int main(void)

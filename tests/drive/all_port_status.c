@@ -54,8 +54,8 @@ static void frames_and_descriptors_agree(void **state)
 		rig_run_with(&rig, cases[i]->yaml, NULL, &options);
 		truth_same(cases[i]->name, &rig, &truth);
 		truth_frames(cases[i]->name, &rig);
-		stage_free(&truth.stage);
-		stage_free(&rig.stage);
+		world_instance_free(&truth.world_instance);
+		world_instance_free(&rig.world_instance);
 	}
 }
 
@@ -68,7 +68,7 @@ static uint64_t sum(enum series_figure figure, ps_t from, ps_t until)
 static uint64_t goodput(uint32_t nic, ps_t from, ps_t until)
 {
 	const struct series *series = &rig.outcome->series;
-	const uint64_t *placed = rig.stage.world.nic_placed + (size_t)nic * series->count;
+	const uint64_t *placed = rig.world_instance.world.nic_placed + (size_t)nic * series->count;
 	uint64_t total = 0;
 	for (ps_t at = from; at < until; at += series->bin_ps)
 		total += placed[at / series->bin_ps];
@@ -88,7 +88,7 @@ static void nothing_is_lost_once_both_ends_know(void **state)
 	assert_int_equal(of->requests_sent, 2); // down, and up
 	assert_int_equal(of->requests_received, 2);
 	assert_int_equal(of->qps_failed, 0);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 static void the_planes_that_are_left_are_full(void **state)
@@ -105,7 +105,7 @@ static void the_planes_that_are_left_are_full(void **state)
 		assert_in_range(meanwhile, left * 99 / 100, left * 101 / 100);
 		assert_in_range(after, before * 99 / 100, before * 101 / 100); // all carry again
 	}
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 // The same cable, when no port is looked at: losses go on for as long as it is dark, for each plane
@@ -117,12 +117,12 @@ static void without_port_status_paths_have_to_be_lost_first(void **state)
 						shows_link_down, RUN_DONE};
 	truth_sim(&dark, &rig);
 	uint64_t told = rig.run.dropped[DROP_LINK_DOWN];
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	truth_sim(&blind, &rig);
 	assert_int_equal(rig.outcome->transport.port_downs, 0);
 	assert_int_equal(rig.outcome->transport.requests_sent, 0);
 	assert_true(rig.run.dropped[DROP_LINK_DOWN] > told);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 // What is shorter than the time of detection is never known, and repaired as losses are.
@@ -138,7 +138,7 @@ static void light_that_blinks_is_not_noticed(void **state)
 	assert_true(rig.run.dropped[DROP_LINK_DOWN] > 0);
 	assert_int_equal(rig.outcome->transport.port_downs, 0);
 	assert_int_equal(rig.outcome->transport.requests_sent, 0);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 static void a_port_that_never_had_light_is_known_from_the_start(void **state)
@@ -149,7 +149,7 @@ static void a_port_that_never_had_light_is_known_from_the_start(void **state)
 	assert_int_equal(rig.outcome->transport.port_downs, 1);
 	assert_true(sum(SERIES_LOST, 0, ONE_WAY) > 0); // the peer has to be told
 	assert_int_equal(sum(SERIES_LOST, ONE_WAY, 600 * PS_PER_US), 0);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 // Every port goes dark for good while answers wait for a line: they are dropped, and the run ends
@@ -171,7 +171,7 @@ static void ports_that_are_dark_for_good_keep_no_packets(void **state)
 		assert_true(rig.run.is_drained);
 		assert_int_equal(rig.run.held, 0);
 		dropped += rig.outcome->transport.answers_dropped;
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 	}
 	assert_true(dropped > 0);
 }

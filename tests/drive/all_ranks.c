@@ -32,7 +32,7 @@ static void a_run_does_not_depend_on_the_number_of_ranks(void **state)
 	for (size_t i = 0; i < TRUTH_CASES; i++) {
 		truth_sim(&truth_cases[i], &truth);
 		hold(&truth_cases[i], NULL, 2 + (uint32_t)i % 3);
-		stage_free(&truth.stage);
+		world_instance_free(&truth.world_instance);
 	}
 }
 
@@ -46,10 +46,10 @@ static void nor_on_the_length_of_windows(void **state)
 			rig_run(&truth, truth_cases[i].yaml, lengths[n]);
 			uint64_t digest = truth.run.digest;
 			hold(&truth_cases[i], lengths[n], 2);
-			stage_free(&truth.stage);
+			world_instance_free(&truth.world_instance);
 			rig_run(&truth, truth_cases[i].yaml, NULL);
 			truth_count(truth_cases[i].name, "digest", digest, truth.run.digest);
-			stage_free(&truth.stage);
+			world_instance_free(&truth.world_instance);
 		}
 }
 
@@ -78,7 +78,8 @@ static void what_is_watched_comes_together(void **state)
 	truth_sim(&test, &truth);
 	for (uint32_t count = 2; count <= 3; count++) {
 		thread_ranks_run(rigs, test.yaml, NULL, count);
-		const struct world *is = &rigs[0].stage.world, *should = &truth.stage.world;
+		const struct world *is = &rigs[0].world_instance.world,
+				   *should = &truth.world_instance.world;
 		const struct series *series = &should->outcome->series;
 		truth_same(test.name, &rigs[0], &truth);
 		assert_memory_equal(is->outcome->series.bins, series->bins,
@@ -91,7 +92,7 @@ static void what_is_watched_comes_together(void **state)
 		assert_int_equal(bypasses(is), bypasses(should));
 		thread_ranks_free(rigs, count);
 	}
-	stage_free(&truth.stage);
+	world_instance_free(&truth.world_instance);
 }
 
 #define TIMED \
@@ -108,10 +109,10 @@ static void what_is_timed_comes_together(void **state)
 	for (uint32_t count = 2; count <= 3; count++) {
 		thread_ranks_run(rigs, test.yaml, NULL, count);
 		truth_same(test.name, &rigs[0], &truth);
-		watched_same(&rigs[0].stage.world, &truth.stage.world);
+		watched_same(&rigs[0].world_instance.world, &truth.world_instance.world);
 		thread_ranks_free(rigs, count);
 	}
-	stage_free(&truth.stage);
+	world_instance_free(&truth.world_instance);
 }
 
 // Flows whose beginning is found while it runs: by the rank of their sender.
@@ -121,11 +122,11 @@ static void the_beginnings_of_flows_come_together(void **state)
 	truth_sim(&test, &truth);
 	thread_ranks_run(rigs, test.yaml, NULL, 3);
 	truth_same(test.name, &rigs[0], &truth);
-	for (uint32_t i = 0; i < truth.stage.world.flow_count; i++)
-		assert_int_equal(rigs[0].stage.world.flows[i].start_ps,
-				 truth.stage.world.flows[i].start_ps);
+	for (uint32_t i = 0; i < truth.world_instance.world.flow_count; i++)
+		assert_int_equal(rigs[0].world_instance.world.flows[i].start_ps,
+				 truth.world_instance.world.flows[i].start_ps);
 	thread_ranks_free(rigs, 3);
-	stage_free(&truth.stage);
+	world_instance_free(&truth.world_instance);
 }
 
 // Four switches in a ring; seed 1 to 40 of golden/all_pfc.c: some stand still. Beside it a tree
@@ -156,12 +157,12 @@ static struct world_pauses hold_pauses(const char *yaml, const char *const *sets
 	rig_run(&truth, yaml, sets);
 	thread_ranks_run(rigs, yaml, sets, count);
 	truth_same(test.name, &rigs[0], &truth);
-	struct world_pauses is = *rigs[0].stage.world.pauses;
-	struct world_pauses should = *truth.stage.world.pauses;
+	struct world_pauses is = *rigs[0].world_instance.world.pauses;
+	struct world_pauses should = *truth.world_instance.world.pauses;
 	is.room = should.room = (struct deadlock_room){0}; // places in memory
 	assert_memory_equal(&is, &should, sizeof(is));
 	thread_ranks_free(rigs, count);
-	stage_free(&truth.stage);
+	world_instance_free(&truth.world_instance);
 	return should;
 }
 
@@ -194,7 +195,7 @@ static void no_pool_runs_dry_by_traffic_that_goes_one_way(void **state)
 	assert_int_equal(truth.run.end, RUN_DONE);
 	assert_true(truth.run.data_packets > 4 * 3000);
 	hold(&test, sets, 2);
-	stage_free(&truth.stage);
+	world_instance_free(&truth.world_instance);
 }
 
 // Each rank has a pool of its own, so that more fits; one that runs dry ends all with its name, and
@@ -226,7 +227,7 @@ static void a_limit_of_hops_ends_all_where_one_process_ends(void **state)
 			assert_string_equal(rigs[i].run.limit_option, "limits.hops");
 		thread_ranks_free(rigs, count);
 	}
-	stage_free(&truth.stage);
+	world_instance_free(&truth.world_instance);
 }
 
 int main(void)

@@ -63,7 +63,7 @@ static void check_run(const struct rig *rig)
 	uint64_t answers = of->sacks_sent + of->nacks_sent + of->cnps_sent;
 	assert_int_equal(run->end, RUN_DONE);
 	assert_int_equal(run->held, 0);
-	assert_int_equal(packet_pool_taken(&rig->stage.world.packets), 0);
+	assert_int_equal(packet_pool_taken(&rig->world_instance.world.packets), 0);
 	assert_int_equal(run->sent, of->data_packets + answers);
 	assert_int_equal(run->sent,
 			 run->delivered + sum(run->dropped, DROP_REASON_COUNT) +
@@ -78,7 +78,7 @@ static void check_run(const struct rig *rig)
 	assert_int_equal(of->qps_failed + of->no_qp + transport_refused(of), 0);
 	assert_true(of->cnps_sent <= of->marks_received);
 	assert_true((of->cnps_sent > 0) == (of->marks_received > 0));
-	if (rig->stage.world.fabric.nics_per_host == 1) // other credits stay inside a host
+	if (rig->world_instance.world.fabric.nics_per_host == 1) // other credits stay inside a host
 		assert_int_equal(of->messages_sent,
 				 of->messages_received + rig->outcome->credits_sent);
 }
@@ -89,7 +89,7 @@ static uint64_t digest_of(const char *yaml, const char *const *sets)
 	rig_run(&rig, yaml, sets);
 	check_run(&rig);
 	uint64_t digest = rig.run.digest;
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	return digest;
 }
 
@@ -106,8 +106,8 @@ static void every_shipped_scenario_runs_with_rc(void **state)
 		       (unsigned long long)rig.outcome->transport.data_packets,
 		       (unsigned long long)sum(rig.outcome->transport.rtx, RTX_REASON_COUNT));
 		check_run(&rig);
-		assert_string_equal(rig.stage.world.transport.cc.name, "fixed");
-		stage_free(&rig.stage);
+		assert_string_equal(rig.world_instance.world.transport.cc.name, "fixed");
+		world_instance_free(&rig.world_instance);
 	}
 }
 
@@ -143,24 +143,27 @@ static uint64_t digest_in_shards(const char *yaml, uint32_t shards)
 {
 	static struct rig rig;
 	static const struct sim_options options;
-	struct stage *stage = &rig.stage;
+	struct world_instance *world_instance = &rig.world_instance;
 	memset(&rig, 0, sizeof(rig));
 	assert_int_equal(
 		scenario_parse(&rig.scenario, "test", yaml, strlen(yaml), NULL, 0, &rig.refusal),
 		0);
-	stage->memory_bytes = rig.scenario.memory_bytes_max;
-	stage->memory = memory_reserve(stage->memory_bytes);
-	assert_non_null(stage->memory);
-	arena_init(&stage->arena, stage->memory, stage->memory_bytes);
-	assert_int_equal(world_build_shards(&stage->world, &stage->arena, &rig.scenario, NULL, 0,
+	world_instance->memory_bytes = rig.scenario.memory_bytes_max;
+	world_instance->memory = memory_reserve(world_instance->memory_bytes);
+	assert_non_null(world_instance->memory);
+	arena_init(&world_instance->arena, world_instance->memory, world_instance->memory_bytes);
+	assert_int_equal(world_build_shards(&world_instance->world, &world_instance->arena,
+					    &rig.scenario, NULL, 0,
 					    (struct world_shards){.count = shards}, &rig.refusal),
 			 0);
-	assert_int_equal(sim_create(&stage->sim, &stage->world, &options, &rig.refusal), 0);
-	sim_run(stage->sim, &rig.run);
-	rig.outcome = stage->world.outcome;
+	assert_int_equal(
+		sim_create(&world_instance->sim, &world_instance->world, &options, &rig.refusal),
+		0);
+	sim_run(world_instance->sim, &rig.run);
+	rig.outcome = world_instance->world.outcome;
 	check_run(&rig);
 	uint64_t digest = rig.run.digest;
-	stage_free(stage);
+	world_instance_free(world_instance);
 	return digest;
 }
 
@@ -179,24 +182,25 @@ static void the_traffic_of_the_cases_is_what_their_names_say(void **state)
 	assert_true(rig.outcome->transport.rtx[RTX_NACK] > 0);
 	assert_true(rig.outcome->transport.rtx[RTX_TIMEOUT] > 0);
 	assert_true(rig.outcome->transport.out_of_window > 0);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	rig_run(&rig, cases[2].yaml, NULL);
 	assert_true(rig.run.dropped[DROP_LINK_DOWN] > 0);
 	assert_int_equal(rig.outcome->transport.paths_retired, 0); // RC knows no paths
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	rig_run(&rig, cases[3].yaml, NULL);
 	assert_true(rig.outcome->fabric.dropped[DROP_QUEUE_FULL] > 0); // trimming is on, not for RC
 	assert_true(rig.outcome->transport.cnps_received > 0);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	rig_run(&rig, cases[4].yaml, NULL);
-	assert_int_equal(rig.stage.world.qp_count, 4 * 2 * 2 * 32); // QPs, channels, ends, ranks
-	stage_free(&rig.stage);
+	assert_int_equal(rig.world_instance.world.qp_count,
+			 4 * 2 * 2 * 32); // QPs, channels, ends, ranks
+	world_instance_free(&rig.world_instance);
 	rig_run(&rig, cases[5].yaml, NULL);
-	assert_int_equal(rig.stage.world.qp_count, 8 * 2 * 32); // QPs, ends, flows
+	assert_int_equal(rig.world_instance.world.qp_count, 8 * 2 * 32); // QPs, ends, flows
 	assert_int_equal(rig.outcome->transport.messages_received, 8 * 32);
 	assert_int_equal(rig.outcome->flow_ns.total, 32);
 	assert_true(rig.outcome->transport.rtx[RTX_NACK] > 0);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 // ---------------------------------------------------------------- closed form
@@ -213,7 +217,7 @@ static void a_single_flow_takes_exactly_as_long_as_the_closed_form(void **state)
 	ps_t expected = (ps_t)(packets - 1 + 5) * full + last + way + 6 * 64 * byte_ps + way;
 	assert_int_equal(rig.outcome->flow_end_ps[0], expected);
 	check_run(&rig);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 // ---------------------------------------------------------------- QPs in turn
@@ -232,7 +236,7 @@ static ps_t ring_ps(bool is_rc, const char *qps, uint64_t *ret_messages)
 	assert_int_equal(rig.outcome->transport.rtx[RTX_TIMEOUT], 0);
 	ps_t end = rig.outcome->end_ps;
 	*ret_messages = rig.outcome->transport.messages_received;
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	return end;
 }
 
@@ -311,11 +315,11 @@ static void random_worlds_end_with_everything_delivered_once(void **state)
 		seed_begin("WEFT_RC", seed);
 		rig_run(&rig, text.at, add_shares(&shares, seed, text.at));
 		check_run(&rig);
-		shared += shares.qps > 1 && rig.stage.world.flow_count > 0;
+		shared += shares.qps > 1 && rig.world_instance.world.flow_count > 0;
 		lossy += rig.outcome->transport.rtx[RTX_NACK] > 0;
 		marked += rig.outcome->transport.marks_received > 0;
 		duplicated += rig.outcome->transport.duplicates > 0;
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 	}
 	seeds_end();
 	printf("%u worlds sent again after a NAK, %u had marks, %u duplicates, %u shared flows\n",

@@ -84,34 +84,36 @@ static const struct world_case cases[] = {
 static void build(struct rig *rig, const char *yaml, uint32_t shards,
 		  const struct sim_options *options)
 {
-	struct stage *stage = &rig->stage;
+	struct world_instance *world_instance = &rig->world_instance;
 	memset(rig, 0, sizeof(*rig));
 	int rc = scenario_parse(&rig->scenario, "test", yaml, strlen(yaml), NULL, 0, &rig->refusal);
 	if (rc == 0)
 		rc = plan_files_read(&rig->scenario, &rig->refusal);
 	if (rc == 0) {
-		stage->memory_bytes = rig->scenario.memory_bytes_max;
-		stage->memory = memory_reserve(stage->memory_bytes);
-		assert_non_null(stage->memory);
-		arena_init(&stage->arena, stage->memory, stage->memory_bytes);
+		world_instance->memory_bytes = rig->scenario.memory_bytes_max;
+		world_instance->memory = memory_reserve(world_instance->memory_bytes);
+		assert_non_null(world_instance->memory);
+		arena_init(&world_instance->arena, world_instance->memory,
+			   world_instance->memory_bytes);
 		const char *text = rig_workload(&rig->scenario);
-		rc = world_build_shards(&stage->world, &stage->arena, &rig->scenario, text,
-					text ? strlen(text) : 0,
+		rc = world_build_shards(&world_instance->world, &world_instance->arena,
+					&rig->scenario, text, text ? strlen(text) : 0,
 					(struct world_shards){.count = shards}, &rig->refusal);
 	}
 	if (rc == 0)
-		rc = sim_create(&stage->sim, &stage->world, options, &rig->refusal);
+		rc = sim_create(&world_instance->sim, &world_instance->world, options,
+				&rig->refusal);
 	if (rc < 0)
 		fail_msg("refused: %s", rig->refusal.text);
-	assert_int_equal(stage->world.shard_count, shards);
-	rig->outcome = stage->world.outcome;
+	assert_int_equal(world_instance->world.shard_count, shards);
+	rig->outcome = world_instance->world.outcome;
 }
 
 static void build_and_run(struct rig *rig, const char *yaml, uint32_t shards)
 {
 	static const struct sim_options options;
 	build(rig, yaml, shards, &options);
-	sim_run(rig->stage.sim, &rig->run);
+	sim_run(rig->world_instance.sim, &rig->run);
 }
 
 // ---------------------------------------------------------------- comparing
@@ -168,8 +170,8 @@ static void same_outcome(const struct rig *rig, const struct rig *other)
 	assert_int_equal(a->racks.groups, b->racks.groups);
 	for (uint32_t i = 0; i < a->racks.groups * a->racks.groups; i++)
 		watched_hist(&a->racks.of[i], &b->racks.of[i]);
-	uint32_t flows = rig->stage.world.flow_count;
-	assert_int_equal(flows, other->stage.world.flow_count);
+	uint32_t flows = rig->world_instance.world.flow_count;
+	assert_int_equal(flows, other->world_instance.world.flow_count);
 	assert_memory_equal(a->flow_end_ps, b->flow_end_ps, flows * sizeof(*a->flow_end_ps));
 	assert_int_equal(a->collective_count, b->collective_count);
 	for (uint32_t i = 0; i < a->collective_count; i++)
@@ -177,7 +179,7 @@ static void same_outcome(const struct rig *rig, const struct rig *other)
 	assert_int_equal(a->end_ps, b->end_ps);
 	assert_int_equal(a->credits_sent, b->credits_sent);
 	assert_memory_equal(&a->program, &b->program, sizeof(a->program));
-	same_watch(&rig->stage.world, &other->stage.world);
+	same_watch(&rig->world_instance.world, &other->world_instance.world);
 }
 
 static void same_run(const struct rig *rig, const struct rig *other)
@@ -207,17 +209,19 @@ static void a_result_does_not_depend_on_the_number_of_shards(void **state)
 		printf("%-26s %016llx\n", cases[i].name, (unsigned long long)whole.run.digest);
 		assert_int_equal(whole.run.end, cases[i].end);
 		assert_true(whole.outcome->message_ns[PAIR_ACROSS_T1].total > 0);
-		assert_int_equal(world_is_done(&whole.stage.world), cases[i].end == RUN_DONE);
-		assert_true(whole.stage.world.nic_placed == NULL ||
-			    bypasses(&whole.stage.world) > 0);
+		assert_int_equal(world_is_done(&whole.world_instance.world),
+				 cases[i].end == RUN_DONE);
+		assert_true(whole.world_instance.world.nic_placed == NULL ||
+			    bypasses(&whole.world_instance.world) > 0);
 		for (size_t n = 0; n < sizeof(numbers) / sizeof(*numbers); n++) {
 			build_and_run(&cut, cases[i].yaml, numbers[n]);
 			same_run(&cut, &whole);
 			same_outcome(&cut, &whole);
-			assert_int_equal(world_is_done(&cut.stage.world), cases[i].end == RUN_DONE);
-			stage_free(&cut.stage);
+			assert_int_equal(world_is_done(&cut.world_instance.world),
+					 cases[i].end == RUN_DONE);
+			world_instance_free(&cut.world_instance);
 		}
-		stage_free(&whole.stage);
+		world_instance_free(&whole.world_instance);
 	}
 }
 
@@ -227,14 +231,14 @@ static void every_number_of_shards_runs_a_small_world(void **state)
 	static struct rig whole, cut;
 	char *yaml = rig_text("two-planes");
 	build_and_run(&whole, yaml, 1);
-	assert_true(whole.stage.world.topology.hosts < WORLD_SHARDS_MAX);
+	assert_true(whole.world_instance.world.topology.hosts < WORLD_SHARDS_MAX);
 	for (uint32_t count = 2; count <= WORLD_SHARDS_MAX; count++) {
 		build_and_run(&cut, yaml, count);
 		same_run(&cut, &whole);
 		same_outcome(&cut, &whole);
-		stage_free(&cut.stage);
+		world_instance_free(&cut.world_instance);
 	}
-	stage_free(&whole.stage);
+	world_instance_free(&whole.world_instance);
 	free(yaml);
 }
 
@@ -244,13 +248,13 @@ static void adding_up_again_changes_nothing(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		build_and_run(&whole, cases[i].yaml, 1);
 		build_and_run(&cut, cases[i].yaml, 3);
-		world_collect(&cut.stage.world);
+		world_collect(&cut.world_instance.world);
 		same_outcome(&cut, &whole);
-		world_collect(&whole.stage.world);
-		world_collect(&cut.stage.world);
+		world_collect(&whole.world_instance.world);
+		world_collect(&cut.world_instance.world);
 		same_outcome(&cut, &whole);
-		stage_free(&cut.stage);
-		stage_free(&whole.stage);
+		world_instance_free(&cut.world_instance);
+		world_instance_free(&whole.world_instance);
 	}
 }
 
@@ -266,20 +270,20 @@ static void windows_may_be_added_up_one_by_one(void **state)
 		build(&cut, cases[i].yaml, 3, &options);
 		stop = 1;
 		for (int window = 0; window < WINDOWS; window++) {
-			sim_run(whole.stage.sim, &whole.run);
-			sim_run(cut.stage.sim, &cut.run);
+			sim_run(whole.world_instance.sim, &whole.run);
+			sim_run(cut.world_instance.sim, &cut.run);
 			same_run(&cut, &whole);
 			same_outcome(&cut, &whole);
 		}
 		assert_int_equal(whole.run.end, RUN_INTERRUPTED);
 		stop = 0;
-		sim_run(whole.stage.sim, &whole.run);
-		sim_run(cut.stage.sim, &cut.run);
+		sim_run(whole.world_instance.sim, &whole.run);
+		sim_run(cut.world_instance.sim, &cut.run);
 		assert_int_equal(cut.run.end, cases[i].end);
 		same_run(&cut, &whole);
 		same_outcome(&cut, &whole);
-		stage_free(&cut.stage);
-		stage_free(&whole.stage);
+		world_instance_free(&cut.world_instance);
+		world_instance_free(&whole.world_instance);
 	}
 }
 
@@ -291,7 +295,7 @@ static void same_in_shards(struct rig *whole, const char *yaml, enum run_end end
 	build_and_run(&cut, yaml, 3);
 	same_run(&cut, whole);
 	same_outcome(&cut, whole);
-	stage_free(&cut.stage);
+	world_instance_free(&cut.world_instance);
 }
 
 // 128 racks, of which a sample runs one group: most hosts and many switches have nothing to do.
@@ -314,13 +318,13 @@ static void a_sample_of_a_model_is_the_same_in_shards(void **state)
 					*second = first + 1;
 	assert_true(second->start_ps > first->end_ps && second->whole_error_ps > 0);
 	long long until_ns = second->start_ps / PS_PER_NS;
-	stage_free(&whole.stage);
+	world_instance_free(&whole.world_instance);
 	snprintf(yaml + used, sizeof(yaml) - used, "limits: {memory: 16GiB, time: %lldns}\n",
 		 until_ns);
 	same_in_shards(&whole, yaml, RUN_TIME);
 	assert_true(whole.outcome->collectives[0].whole_ps > 0);
 	assert_int_equal(whole.outcome->collectives[1].end_ps, 0);
-	stage_free(&whole.stage);
+	world_instance_free(&whole.world_instance);
 }
 
 int main(void)

@@ -59,8 +59,8 @@ static void a_host_that_stalls_sends_nothing_and_loses_nothing(void **)
 	ps_t later = rig.outcome->end_ps - calm.outcome->end_ps;
 	assert_true(later > 0 && later <= STALL_UNTIL_PS - STALL_FROM_PS);
 	assert_int_equal(rig.outcome->transport.rtx[RTX_TIMEOUT], 0);
-	stage_free(&rig.stage);
-	stage_free(&calm.stage);
+	world_instance_free(&rig.world_instance);
+	world_instance_free(&calm.world_instance);
 }
 
 static void a_full_receive_queue_loses_packets_and_counts_them(void **)
@@ -71,7 +71,7 @@ static void a_full_receive_queue_loses_packets_and_counts_them(void **)
 	assert_int_equal(rig.run.end, RUN_DONE);
 	assert_true(rig.run.dropped[DROP_HOST_FULL] > 10);
 	assert_int_equal(rig.run.sent, rig.run.delivered + rig.run.dropped[DROP_HOST_FULL]);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 // Three packets wait at each of two ports: with as many in flight nothing is lost, with one more
@@ -89,7 +89,7 @@ static void a_receive_queue_holds_what_it_says(void **)
 		rig_run(&rig, text, NULL);
 		assert_int_equal(rig.run.end, RUN_DONE);
 		assert_int_equal(rig.run.dropped[DROP_HOST_FULL], packets - 6);
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 	}
 }
 
@@ -103,7 +103,7 @@ static void a_run_may_end_while_a_host_stalls(void **)
 		NULL);
 	assert_int_equal(rig.run.end, RUN_TIME);
 	assert_true(rig.run.held > 0);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 // ---------------------------------------------------------------- work
@@ -116,7 +116,7 @@ static ps_t end_of(const char *text)
 	rig_run(&rig, text, NULL);
 	assert_int_equal(rig.run.end, RUN_DONE);
 	ps_t end_ps = rig.outcome->end_ps;
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	return end_ps;
 }
 
@@ -154,14 +154,14 @@ static struct outcome_collective collective_of(const char *yaml)
 	memset(&rig, 0, sizeof(rig));
 	int rc = scenario_parse(&rig.scenario, "test", yaml, strlen(yaml), NULL, 0, &rig.refusal);
 	if (rc == 0)
-		rc = stage_build(&rig.stage, &rig.scenario, TRACE, strlen(TRACE), &options,
-				 &rig.refusal);
+		rc = world_instance_build(&rig.world_instance, &rig.scenario, TRACE, strlen(TRACE),
+					  &options, &rig.refusal);
 	if (rc < 0)
 		fail_msg("refused: %s", rig.refusal.text);
-	sim_run(rig.stage.sim, &rig.run);
+	sim_run(rig.world_instance.sim, &rig.run);
 	assert_int_equal(rig.run.end, RUN_DONE);
-	struct outcome_collective ret = rig.stage.world.outcome->collectives[0];
-	stage_free(&rig.stage);
+	struct outcome_collective ret = rig.world_instance.world.outcome->collectives[0];
+	world_instance_free(&rig.world_instance);
 	return ret;
 }
 

@@ -58,14 +58,14 @@ static void run_paced(const struct sim_options *options, struct rig *ret)
 	truth_same(busy.name, ret, &truth);
 	assert_int_equal(ret->run.payload_bytes_wrong, 0);
 	assert_int_equal(ret->run.lateness_ns->total, ret->run.hops);
-	stage_free(&truth.stage);
+	world_instance_free(&truth.world_instance);
 }
 
 // What lateness must say of stalls: a window that was still to come when one began is that much
 // less late.
 static void check_stalls(const struct rig *rig, uint64_t dilation_milli, int64_t median_ns)
 {
-	int64_t window_ns = rig->stage.world.window_ps * (int64_t)dilation_milli / 1000000;
+	int64_t window_ns = rig->world_instance.world.window_ps * (int64_t)dilation_milli / 1000000;
 	printf("lateness p50 %.3f ms, max %.3f ms; gap max %.3f ms; window %.3f ms\n",
 	       (double)hist_quantile(rig->run.lateness_ns, 500000) / 1e6,
 	       (double)rig->run.lateness_ns->max / 1e6, (double)rig->run.gap_ns->max / 1e6,
@@ -89,7 +89,7 @@ static void on_a_stepped_clock_frames_are_late_by_its_step(void **state)
 	// more.
 	assert_true(rig.run.lateness_ns->min >= 100 && rig.run.lateness_ns->max < 200);
 	assert_true(rig.run.gap_ns->min == 100 && rig.run.gap_ns->max == 100);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 static void a_clock_that_jumps_changes_nothing_and_the_lateness_says_so(void **state)
@@ -104,7 +104,7 @@ static void a_clock_that_jumps_changes_nothing_and_the_lateness_says_so(void **s
 	run_paced(&options, &rig);
 	assert_in_range(clock.jumps, 3, 6);
 	check_stalls(&rig, options.pace.dilation_milli, 2 * clock.step_ns);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 static void sleep_ns(int64_t ns)
@@ -134,7 +134,7 @@ static void stalls_of_50_ms_change_nothing_and_the_lateness_says_so(void **state
 	assert_true(calls >= 2);
 	check_stalls(&rig, options.pace.dilation_milli,
 		     INT64_MAX); // a busy machine stalls the rest as well
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 int main(void)

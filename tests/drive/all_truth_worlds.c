@@ -194,8 +194,8 @@ static void run_seed(uint64_t seed, struct seen *seen)
 	note(seen, &rig);
 	seen->gone_back += sets != NULL && rig.outcome->transport.rtx[RTX_NACK] > 0;
 	seen->cnps += rig.outcome->transport.cnps_received > 0;
-	stage_free(&truth.stage);
-	stage_free(&rig.stage);
+	world_instance_free(&truth.world_instance);
+	world_instance_free(&rig.world_instance);
 }
 
 static void a_seed_is_the_same_world_with_every_compiler(void **)

@@ -117,7 +117,7 @@ static void walk_run(const char *yaml, struct rig *rig, struct walk *walk)
 {
 	memset(walk, 0, sizeof(*walk));
 	walk->waiting = calloc(PLACES, 1);
-	walk->world = &rig->stage.world;
+	walk->world = &rig->world_instance.world;
 	assert_non_null(walk->waiting);
 	const struct sim_options options = {
 		.ports = {.kind = PORTS_MEMORY, .watch = see, .watch_context = walk}};
@@ -135,7 +135,7 @@ static void each_frame_leaves_by_its_first_usid_which_is_taken_off(void **)
 	assert_true(walk.passed > 3000);
 	assert_int_equal(walk.ended, rig.run.delivered);
 	assert_int_equal(walk.outstanding, 0);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 static void so_do_trimmed_ones_and_answers(void **)
@@ -150,7 +150,7 @@ static void so_do_trimmed_ones_and_answers(void **)
 	assert_int_equal(walk.ended, rig.run.delivered);
 	assert_int_equal(walk.outstanding, 0);
 	assert_int_equal(walk.with_srh, 0);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 static void a_segment_follows_the_last_usid_of_the_switches(void **)
@@ -166,7 +166,7 @@ static void a_segment_follows_the_last_usid_of_the_switches(void **)
 	assert_int_equal(walk.ended, rig.run.delivered);
 	assert_int_equal(walk.outstanding, 0);
 	assert_int_equal(walk.with_srh, walk.ended);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 // What virtual time charges is what the frames of a run with frames take on the line.
@@ -200,7 +200,7 @@ static void an_srh_is_in_the_sizes_that_are_charged(void **)
 		     {"wire: {srh: true}\ntransport: {header: 190B}\n", 190, 202}};
 	for (size_t i = 0; i < 2; i++) {
 		static struct rig rig;
-		struct sizes sizes = {.world = &rig.stage.world};
+		struct sizes sizes = {.world = &rig.world_instance.world};
 		char yaml[512];
 		const struct sim_options options = {
 			.ports = {.kind = PORTS_MEMORY, .watch = weigh, .watch_context = &sizes}};
@@ -213,7 +213,7 @@ static void an_srh_is_in_the_sizes_that_are_charged(void **)
 		assert_int_equal(rig.scenario.transport.header_bytes, cases[i].header);
 		assert_int_equal(rig.scenario.transport.control_bytes, cases[i].control);
 		assert_true(sizes.writes > 100 && sizes.sacks > 8);
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 	}
 }
 
@@ -231,7 +231,7 @@ static void source_routes_use_all_trunks_about_alike(void **)
 	for (uint32_t i = 0; i < UP_PORTS; i++)
 		assert_in_range(walk.up[i], mean * 80 / 100, mean * 120 / 100);
 	assert_int_equal(rig.outcome->fabric.dropped[DROP_NO_ROUTE], 0);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 // Up port 9 of 4 is nowhere: its EV is lost each time, until it is held bad.
@@ -250,7 +250,7 @@ static void a_usid_without_a_route_is_dropped_and_counted_and_its_ev_retired(voi
 	assert_true(lost > 0);
 	assert_true(rig.outcome->transport.paths_retired >= 1);
 	assert_true(lost * 8 < rig.run.data_packets); // else it was an eighth of them
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 static void evs_learn_that_a_link_of_their_route_is_down(void **)
@@ -268,7 +268,7 @@ static void evs_learn_that_a_link_of_their_route_is_down(void **)
 	for (int reason = 0; reason < RTX_REASON_COUNT; reason++)
 		again += rig.outcome->transport.rtx[reason];
 	assert_true(again > 0 && again * 16 < rig.run.data_packets);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 int main(void)

@@ -6,7 +6,7 @@
 
 #include "../rig.h"
 
-#include <weft/ports/ledger.h>
+#include <weft/ports/payload_store.h>
 #include <weft/workload/coll.h>
 
 static const char coll_worlds[][320] = {
@@ -53,7 +53,7 @@ static uint64_t coll_digest(const char *world, const struct coll_words *words)
 	rig_run(&rig, world, words->sets);
 	assert_int_equal(rig.run.end, RUN_DONE);
 	uint64_t digest = rig.run.digest;
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	return digest;
 }
 
@@ -65,34 +65,35 @@ static bool coll_run(const char *world, enum coll_kind kind, enum coll_algorithm
 	struct coll_config config;
 	struct coll_words words;
 	struct rig rig;
-	struct ledger *ledger = ledger_create();
+	struct payload_store *payload_store = payload_store_create();
 	uint64_t wrong = 0;
-	ledger_hook(ledger, &options.ports);
+	payload_store_hook(payload_store, &options.ports);
 	coll_say(&words, kind, algorithm);
 	if (rig_build_with(&rig, world, words.sets, &options) < 0) {
-		ledger_free(ledger);
+		payload_store_free(payload_store);
 		if (strstr(rig.refusal.text, "power of two") == NULL &&
 		    strstr(rig.refusal.text, "PAT needs") == NULL)
 			fail_msg("refused: %s", rig.refusal.text);
 		return false;
 	}
 	scenario_collective(&config, &rig.scenario);
-	assert_int_equal(ledger_attach(ledger, &rig.stage.world, 4, &rig.refusal), 0);
+	assert_int_equal(
+		payload_store_attach(payload_store, &rig.world_instance.world, 4, &rig.refusal), 0);
 	for (uint32_t rank = 0; rank < config.ranks; rank++)
-		coll_fill(&config, rank, ledger_buffer(ledger, rank));
-	sim_run(rig.stage.sim, &rig.run);
+		coll_fill(&config, rank, payload_store_buffer(payload_store, rank));
+	sim_run(rig.world_instance.sim, &rig.run);
 	assert_int_equal(rig.run.end, RUN_DONE);
 	for (uint32_t rank = 0; rank < config.ranks; rank++)
-		wrong += coll_wrong(&config, rank, ledger_buffer(ledger, rank));
+		wrong += coll_wrong(&config, rank, payload_store_buffer(payload_store, rank));
 	if (wrong > 0)
 		fail_msg("%s, %s: %llu elements are wrong", coll_kind_name(kind),
 			 coll_algorithm_name(algorithm), (unsigned long long)wrong);
-	const struct outcome_program *sent = &rig.stage.world.outcome->program;
-	assert_int_equal(ledger_stored_bytes(ledger), sent->fabric_bytes);
-	assert_int_equal(ledger_moved_bytes(ledger), sent->scaleup_bytes);
+	const struct outcome_program *sent = &rig.world_instance.world.outcome->program;
+	assert_int_equal(payload_store_stored_bytes(payload_store), sent->fabric_bytes);
+	assert_int_equal(payload_store_moved_bytes(payload_store), sent->scaleup_bytes);
 	assert_int_equal(rig.run.digest, coll_digest(world, &words));
-	stage_free(&rig.stage);
-	ledger_free(ledger);
+	world_instance_free(&rig.world_instance);
+	payload_store_free(payload_store);
 	return true;
 }
 

@@ -17,9 +17,9 @@ static struct run run_with_rings(const char *yaml)
 	static const struct sim_options options = {.lanes = 1, .ports = {.kind = PORTS_RING}};
 	static struct rig rig;
 	rig_run_with(&rig, yaml, NULL, &options);
-	assert_int_equal(rig.stage.world.packets.capacity, 64);
+	assert_int_equal(rig.world_instance.world.packets.capacity, 64);
 	struct run run = rig.run;
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	return run;
 }
 

@@ -37,7 +37,7 @@ static void a_frame_costs_its_bytes(void **state)
 		printf("%s: %zu frames of %zu bytes take %zu\n", sets[i][0], frames, bytes, taken);
 		assert_true(taken > frames * bytes);
 		assert_true(taken < frames * (bytes + BESIDE) + RINGS);
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 		size_t left = taken_of_dpdk();
 		assert_true(left < RINGS); // all of it came back
 		assert_true(before == 0 || left <= before + ((size_t)1 << 20));

@@ -66,7 +66,7 @@ static int run_quietly(uint32_t lanes, run_progress_fn *progress)
 	if (!forbid_calls(lanes > 1))
 		return NO_FILTER;
 	is_watching = true;
-	sim_run(rig.stage.sim, &rig.run);
+	sim_run(rig.world_instance.sim, &rig.run);
 	is_watching = false;
 	if (rig.run.end != RUN_DONE || rig.run.dropped[DROP_RANDOM_LOSS] == 0)
 		return NOT_DONE;

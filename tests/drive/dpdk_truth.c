@@ -80,8 +80,8 @@ static void hold_over_ports(const struct truth_case *test, uint32_t ports, uint3
 	       rig.run.ports.ports, rig.run.ports.queues, rig.run.ports.cables_per_queue_max,
 	       (unsigned long long)rig.run.ports.sent);
 	*ret = rig.run;
-	stage_free(&truth.stage);
-	stage_free(&rig.stage);
+	world_instance_free(&truth.world_instance);
+	world_instance_free(&rig.world_instance);
 }
 
 static void any_number_of_ports_gives_the_same(void **state)

@@ -132,16 +132,16 @@ static int open_memif(struct pair *pair, const struct end *end)
 
 static int open_end(struct pair *pair, const struct end *end)
 {
-	struct wall_way ways[PLANES];
+	struct wall_port wall_ports[PLANES];
 	if (open_memif(pair, end) < 0)
 		return -1;
 	for (uint32_t i = 0; i < PLANES; i++)
-		ways[i] = (struct wall_way){
+		wall_ports[i] = (struct wall_port){
 			.port = i, .peer = WALL_ANY_HOST, .rx_queue = i, .tx_queue = i};
 	const struct wall_options options = {.host = end->host,
 					     .ports = &pair->ports,
-					     .ways = ways,
-					     .way_count = PLANES,
+					     .wall_ports = wall_ports,
+					     .wall_port_count = PLANES,
 					     .stall_ps = STALL_PS,
 					     .dead_ps = WAIT_S * PS_PER_S};
 	return wall_create(&pair->wall[end->host], &pair->world[end->host], &options,

@@ -134,7 +134,7 @@ static const struct ranks_ops thread_ops = {
 static void *thread_run(void *context)
 {
 	struct thread_rank *rank = context;
-	sim_run(rank->rig->stage.sim, &rank->rig->run);
+	sim_run(rank->rig->world_instance.sim, &rank->rig->run);
 	return NULL;
 }
 
@@ -155,7 +155,7 @@ __attribute__((unused)) static uint64_t thread_ranks_run(struct rig *rigs, const
 		const struct sim_options options = {.ranks = &all[i].ranks};
 		if (rig_build_with(&rigs[i], yaml, sets, &options) < 0)
 			fail_msg("refused: %s", rigs[i].refusal.text);
-		rigs[i].outcome = rigs[i].stage.world.outcome;
+		rigs[i].outcome = rigs[i].world_instance.world.outcome;
 	}
 	for (uint32_t i = 1; i < count; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, thread_run, &all[i]), 0);
@@ -168,5 +168,5 @@ __attribute__((unused)) static uint64_t thread_ranks_run(struct rig *rigs, const
 __attribute__((unused)) static void thread_ranks_free(struct rig *rigs, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
-		stage_free(&rigs[i].stage);
+		world_instance_free(&rigs[i].world_instance);
 }

@@ -42,7 +42,7 @@ static uint64_t shows_held_back(const struct rig *rig)
 
 static uint64_t shows_late_full(const struct rig *rig)
 {
-	return rig->run.late_full;
+	return rig->run.reorder_queue_full;
 }
 
 static uint64_t shows_bursts(const struct rig *rig)
@@ -367,7 +367,7 @@ static void truth_outcome(const char *name, const struct rig *is, const struct r
 	for (uint32_t i = 0; i < b->racks.groups * b->racks.groups; i++)
 		truth_hist(name, "latency between racks", &a->racks.of[i], &b->racks.of[i]);
 	truth_counts(name, "ends of flows", a->flow_end_ps, b->flow_end_ps,
-		     should->stage.world.flow_count * sizeof(ps_t));
+		     should->world_instance.world.flow_count * sizeof(ps_t));
 	truth_count(name, "collectives", a->collective_count, b->collective_count);
 	truth_counts(name, "collectives", a->collectives, b->collectives,
 		     b->collective_count * sizeof(*b->collectives));
@@ -400,7 +400,7 @@ static void truth_same(const char *name, const struct rig *is, const struct rig 
 	truth_count(name, "damaged", a->damaged, b->damaged);
 	truth_count(name, "doubled", a->doubled, b->doubled);
 	truth_count(name, "held back", a->held_back, b->held_back);
-	truth_count(name, "no room for late ones", a->late_full, b->late_full);
+	truth_count(name, "no room for late ones", a->reorder_queue_full, b->reorder_queue_full);
 	truth_counts(name, "drops on cables", a->dropped, b->dropped, sizeof(a->dropped));
 	truth_count(name, "held", a->held, b->held);
 	truth_count(name, "data packets", a->data_packets, b->data_packets);
@@ -482,7 +482,7 @@ __attribute__((unused)) static void truth_hold_all(const struct sim_options *opt
 		truth_same(test->name, &rig, &truth);
 		if (options->ports.kind != PORTS_NONE)
 			truth_frames(test->name, &rig);
-		stage_free(&truth.stage);
-		stage_free(&rig.stage);
+		world_instance_free(&truth.world_instance);
+		world_instance_free(&rig.world_instance);
 	}
 }

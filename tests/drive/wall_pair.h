@@ -134,20 +134,20 @@ static inline void port_mac(uint32_t host, uint32_t plane, uint8_t ret[6])
 
 static inline void open_wall(struct pair *pair, uint32_t host)
 {
-	struct wall_way ways[PLANES];
+	struct wall_port wall_ports[PLANES];
 	for (uint32_t plane = 0; plane < PLANES; plane++)
-		ways[plane] = (struct wall_way){.port = plane,
-						.peer = WALL_ANY_HOST,
-						.rx_queue = (1 - host) * PLANES + plane,
-						.tx_queue = host * PLANES + plane};
+		wall_ports[plane] = (struct wall_port){.port = plane,
+						       .peer = WALL_ANY_HOST,
+						       .rx_queue = (1 - host) * PLANES + plane,
+						       .tx_queue = host * PLANES + plane};
 	for (uint32_t plane = 0; has_macs && plane < PLANES; plane++) {
-		ways[plane].has_mac = true;
-		port_mac(host, plane, ways[plane].mac);
+		wall_ports[plane].has_mac = true;
+		port_mac(host, plane, wall_ports[plane].mac);
 	}
 	const struct wall_options options = {.host = host,
 					     .ports = &pair->ports,
-					     .ways = ways,
-					     .way_count = PLANES,
+					     .wall_ports = wall_ports,
+					     .wall_port_count = PLANES,
 					     .stall_ps = STALL_PS,
 					     .dead_ps = DEAD_PS};
 	if (wall_create(&pair->wall[host], &pair->world[host], &options, &pair->refusal) < 0)

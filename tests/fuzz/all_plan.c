@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include <weft/workload/order.h>
-#include <weft/workload/plan_draft.h>
+#include <weft/workload/plan_edit.h>
 #include <weft/workload/step.h>
 
 #include "target.h"
@@ -64,7 +64,7 @@ static void check_sizes(const struct plan *plan)
 
 static void check_order(const struct plan *plan, const char *text)
 {
-	const struct seats seats = {8, 4};
+	const struct gpu_layout gpu_layout = {8, 4};
 	struct refusal refusal = {0};
 	struct order order;
 	int rc = order_parse(&order, text, plan, &refusal);
@@ -76,7 +76,8 @@ static void check_order(const struct plan *plan, const char *text)
 	plan_messages(plan, 0, sums);
 	for (uint32_t kind = 0; kind < MESSAGE_COUNT; kind++) {
 		struct spread spread;
-		order_spread(&spread, &order, plan, message_group((enum message_kind)kind), &seats);
+		order_spread(&spread, &order, plan, message_group((enum message_kind)kind),
+			     &gpu_layout);
 		check((uint64_t)spread.ranks * spread.groups == plan_ranks(plan));
 		check(spread.per_domain_min >= 1 && spread.per_domain_max <= 8);
 		check(spread.hops_out <= spread.hops && spread.hops_rail <= spread.hops_out);
@@ -130,7 +131,7 @@ static void check_plan(struct plan *plan, const char *order)
 static void fuzz_one(const uint8_t *data, size_t bytes)
 {
 	static char text[FUZZ_BYTES_MAX + 1];
-	struct plan_draft draft;
+	struct plan_edit draft;
 	struct refusal refusal = {0};
 	char *rest = text;
 	if (bytes > FUZZ_BYTES_MAX)

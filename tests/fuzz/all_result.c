@@ -7,7 +7,7 @@
 
 #include <weft/page/report_html.h>
 #include <weft/result/report_result.h>
-#include <weft/study/report_contrast.h>
+#include <weft/study/run_diff.h>
 
 #define FUZZ_HAS_COMMANDS
 #include "target.h"
@@ -30,20 +30,20 @@ static void judge(const struct result *result)
 {
 	static struct profile profile;
 	static struct verdict verdict;
-	static struct contrast contrast;
+	static struct run_diff run_diff;
 	struct refusal refusal = {0};
 	if (profile.check_count == 0)
 		check(profile_parse(&profile, "p", done, sizeof(done) - 1, &refusal) == 0);
 	int rc = verdict_of(&verdict, &profile, result, NULL, &refusal);
-	check((rc == 0) == (result_kind(result) != RESULT_BOOK));
+	check((rc == 0) == (result_kind(result) != RESULT_ACCEPTANCE));
 	if (rc < 0)
 		return;
 	check((verdict.end == VERDICT_PASS) == !result_is_partial(result));
-	rc = contrast_of(&contrast, result, result, &refusal);
+	rc = run_diff_of(&run_diff, result, result, &refusal);
 	check(rc == 0 || (rc == -EINVAL && refusal.text[0] != '\0')); // nothing to compare
-	check(rc < 0 || (contrast.differing == 0 && contrast_beyond(&contrast, 0) == NULL));
-	check(rc < 0 || contrast.is_partial == result_is_partial(result));
-	contrast_free(&contrast);
+	check(rc < 0 || (run_diff.differing == 0 && run_diff_beyond(&run_diff, 0) == NULL));
+	check(rc < 0 || run_diff.is_partial == result_is_partial(result));
+	run_diff_free(&run_diff);
 }
 
 static void show(const struct result *result, FILE *to)
@@ -51,12 +51,14 @@ static void show(const struct result *result, FILE *to)
 	const struct html_input input = {
 		.result = result, .style = "", .script = "", .version = "fuzz"};
 	struct refusal refusal = {0};
-	struct sheet *sheet;
-	check(sheet_create(&sheet, &input, &refusal) == 0);
-	check(sheet_show(to, sheet) == 0 && html_write(to, sheet, &input) == 0);
-	if (sheet_is_result(sheet))
-		check(sheet_metrics(to, sheet) == 0 && sheet_csv(to, sheet) == 0);
-	sheet_free(sheet);
+	struct report_model *report_model;
+	check(report_model_create(&report_model, &input, &refusal) == 0);
+	check(report_model_show(to, report_model) == 0 &&
+	      html_write(to, report_model, &input) == 0);
+	if (report_model_is_result(report_model))
+		check(report_model_metrics(to, report_model) == 0 &&
+		      report_model_csv(to, report_model) == 0);
+	report_model_free(report_model);
 }
 
 static void fuzz_one(const uint8_t *data, size_t bytes)

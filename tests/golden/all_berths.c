@@ -29,7 +29,7 @@ static const struct outcome *run(const char *fault, const char *seed, const char
 	const char *const sets[] = {seed, bytes, NULL};
 	snprintf(yaml, sizeof(yaml), "%s%s", everyone, fault);
 	rig_run(&rig, yaml, sets);
-	const struct outcome *outcome = rig.stage.world.outcome;
+	const struct outcome *outcome = rig.world_instance.world.outcome;
 	assert_int_equal(rig.run.end, RUN_DONE);
 	assert_int_equal(outcome->program.fabric_messages, RANKS * (RANKS - 1));
 	assert_int_equal(outcome->transport.payload_bytes_placed,
@@ -55,7 +55,7 @@ static void what_comes_twice_is_placed_once(void **)
 		       (unsigned long)sent_again(counters), (unsigned long)counters->duplicates);
 		assert_true(sent_again(counters) > 100);
 		assert_true(counters->duplicates > 10);
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 	}
 }
 
@@ -68,7 +68,7 @@ static void what_finds_no_place_comes_again(void **)
 	printf("%lu packets found no place, %lu went again\n", (unsigned long)lost,
 	       (unsigned long)sent_again(&outcome->transport));
 	assert_true(lost > 100);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 int main(void)

@@ -144,13 +144,13 @@ static void run_row(uint32_t row)
 		check_refusal(row, rig.refusal.text);
 		return;
 	}
-	check_names(row, &rig.stage.world);
-	note_warnings(&rows[row], &rig.stage.world);
-	sim_run(rig.stage.sim, &rig.run);
+	check_names(row, &rig.world_instance.world);
+	note_warnings(&rows[row], &rig.world_instance.world);
+	sim_run(rig.world_instance.sim, &rig.run);
 	assert_int_equal(rig.run.end, RUN_DONE);
 	rows[row].digest = rig.run.digest;
 	rows[row].runs = true;
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 static void each_runs_under_its_name_or_is_refused_by_a_key(void **)
@@ -298,9 +298,9 @@ static void warned(const char *yaml, const char *name, bool holds)
 	bool is_there = false;
 	if (rig_build(&rig, yaml, NULL) < 0)
 		fail_msg("refused: %s", rig.refusal.text);
-	for (uint32_t i = world_warnings(&rig.stage.world, of); i > 0; i--)
+	for (uint32_t i = world_warnings(&rig.world_instance.world, of); i > 0; i--)
 		is_there |= strcmp(of[i - 1].name, name) == 0;
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	if (is_there != holds)
 		fail_msg("%s: %s a warning\n%s", name, holds ? "needs" : "is no", yaml);
 }
@@ -392,9 +392,9 @@ static uint64_t digest_of(const char *spray, const char *path, bool *ret_warned)
 	snprintf(text[0], sizeof(text[0]), "fabric.spray=%s", spray);
 	snprintf(text[1], sizeof(text[1]), "transport.path=%s", path);
 	rig_run(&rig, small, (const char *const[]){"fabric.planes=2", text[0], text[1], NULL});
-	*ret_warned = world_warnings(&rig.stage.world, of) == 1 &&
+	*ret_warned = world_warnings(&rig.world_instance.world, of) == 1 &&
 		strcmp(of[0].name, "path-unused") == 0;
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	return rig.run.digest;
 }
 

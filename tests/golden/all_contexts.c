@@ -42,7 +42,7 @@ static void all_work_is_done_with_few_contexts(void **state)
 			assert_true(counters->contexts_taken + counters->posts_deferred +
 					    counters->packets_deferred >
 				    0);
-			stage_free(&rig.stage);
+			world_instance_free(&rig.world_instance);
 		}
 	}
 }
@@ -53,11 +53,11 @@ static void a_context_for_each_is_as_no_limit(void **state)
 	run(&rig, ring, "all");
 	uint64_t digest = rig.run.digest;
 	assert_int_equal(rig.outcome->transport.contexts_given, 0);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	run(&rig, ring, "16");
 	assert_int_equal(rig.run.digest, digest);
 	assert_int_equal(rig.outcome->transport.contexts_given, 0);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 static void the_same_run_twice_is_the_same(void **state)
@@ -65,10 +65,10 @@ static void the_same_run_twice_is_the_same(void **state)
 	static struct rig rig;
 	run(&rig, lossy, "2");
 	uint64_t digest = rig.run.digest;
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	run(&rig, lossy, "2");
 	assert_int_equal(rig.run.digest, digest);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 int main(void)

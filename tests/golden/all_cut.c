@@ -30,7 +30,7 @@ static ps_t flow_ps(const char *switching, uint32_t to, uint32_t bytes, const ch
 	rig_run(&rig, text, sets);
 	assert_int_equal(rig.run.end, RUN_DONE);
 	ps_t end = rig.outcome->flow_end_ps[0];
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	return end;
 }
 
@@ -89,12 +89,14 @@ static void the_base_round_trip_is_that_of_one_packet(void **state)
 		char text[2048];
 		snprintf(text, sizeof(text), world, "leaf-spine", switchings[i], 7, 4086);
 		assert_int_equal(rig_build(&rig, text, NULL), 0);
-		assert_time(rig.stage.world.topology.base_rtt_ps, closed_form(4, 1, head_ps));
-		stage_free(&rig.stage);
+		assert_time(rig.world_instance.world.topology.base_rtt_ps,
+			    closed_form(4, 1, head_ps));
+		world_instance_free(&rig.world_instance);
 		snprintf(text, sizeof(text), graph, switchings[i]);
 		assert_int_equal(rig_build(&rig, text, NULL), 0);
-		assert_time(rig.stage.world.topology.base_rtt_ps, closed_form(3, 1, head_ps));
-		stage_free(&rig.stage);
+		assert_time(rig.world_instance.world.topology.base_rtt_ps,
+			    closed_form(3, 1, head_ps));
+		world_instance_free(&rig.world_instance);
 	}
 }
 
@@ -132,7 +134,7 @@ static void windows_change_nothing(void **state)
 				uint64_t dropped = rig.outcome->fabric.dropped[DROP_HEADROOM_FULL];
 				if (fault == 0)
 					assert_int_equal(dropped, 0);
-				stage_free(&rig.stage);
+				world_instance_free(&rig.world_instance);
 			}
 		}
 	}

@@ -19,7 +19,7 @@ static const struct delays *delays_of(const char *yaml, const char *const *sets)
 {
 	rig_run(&rig, yaml, sets);
 	assert_int_equal(rig.run.end, RUN_DONE);
-	return rig.stage.world.delays->whole;
+	return rig.world_instance.world.delays->whole;
 }
 
 static void is_near(int64_t ns, ps_t expected_ps)
@@ -42,7 +42,7 @@ static void one_packet_takes_as_long_as_the_closed_form(void **)
 		snprintf(yaml, sizeof(yaml), SMALL "traffic: {kind: flows, flows: [%s]}\n",
 			 cases[i].flow);
 		const struct delays *delays = delays_of(yaml, NULL);
-		const struct transport_config *sizes = &rig.stage.world.transport;
+		const struct transport_config *sizes = &rig.world_instance.world.transport;
 		ps_t there = cases[i].hops * ((4000 + sizes->header_bytes) * 80 + PS_PER_US);
 		ps_t back = cases[i].hops * (sizes->control_bytes * 80 + PS_PER_US);
 		const struct hist *one_way = &delays->one_way_ns[cases[i].pair];
@@ -57,7 +57,7 @@ static void one_packet_takes_as_long_as_the_closed_form(void **)
 		assert_int_equal(delays->order_packets.total, 1);
 		assert_int_equal(delays->order_packets.max, 0);
 		assert_int_equal(delays->incast.max, 1);
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 	}
 }
 
@@ -70,8 +70,8 @@ static void an_incast_has_as_many_senders_as_there_are(void **)
 	assert_int_equal(delays->incast.max, 9);
 	for (uint32_t i = 1; i <= 9; i++)
 		assert_int_equal(delays->incast.counts[i], 1);
-	assert_int_equal(rig.stage.world.delays->pair_count, 9);
-	stage_free(&rig.stage);
+	assert_int_equal(rig.world_instance.world.delays->pair_count, 9);
+	world_instance_free(&rig.world_instance);
 }
 
 // From when all have begun until the first is done each bin has them all.
@@ -79,7 +79,7 @@ static void an_incast_is_as_deep_all_the_time(void **)
 {
 	const ps_t begun_ps = 14 * PS_PER_US; // of most the first packets are trimmed
 	delays_of(SMALL "traffic: {kind: incast, senders: 9, bytes: 200kB}\n", NULL);
-	const struct world *world = &rig.stage.world;
+	const struct world *world = &rig.world_instance.world;
 	ps_t done_ps = PS_NEVER;
 	uint32_t busy = 0, bins = 0;
 	for (uint32_t i = 0; i < world->flow_count; i++)
@@ -102,7 +102,7 @@ static void an_incast_is_as_deep_all_the_time(void **)
 	}
 	assert_int_equal(busy, 1);
 	assert_true(bins > 10);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 // One behind the other over one line: what lies between two is a packet's time on it.
@@ -112,7 +112,7 @@ static void packets_of_a_message_come_a_packet_apart(void **)
 	const struct delays *delays = delays_of(
 		SMALL "traffic: {kind: flows, flows: [{from: 0, to: 1, bytes: 40960B}]}\n",
 		one_line);
-	const struct transport_config *sizes = &rig.stage.world.transport;
+	const struct transport_config *sizes = &rig.world_instance.world.transport;
 	const struct hist *gaps = &delays->gap_ns[PAIR_SAME_T0];
 	int64_t gap_ns = (sizes->payload_bytes + sizes->header_bytes) * 80 / PS_PER_NS;
 	assert_int_equal(sizes->payload_bytes, 4096);
@@ -120,7 +120,7 @@ static void packets_of_a_message_come_a_packet_apart(void **)
 	assert_int_equal(gaps->min, gap_ns);
 	assert_int_equal(gaps->max, gap_ns);
 	assert_int_equal(delays->gap_ns[PAIR_ACROSS_T1].total, 0);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 // A ring's credits come back on connections of their own: these have no gaps, nor has the first
@@ -139,7 +139,7 @@ static void credits_are_no_gaps(void **)
 	assert_int_equal(rig.outcome->transport.data_packets, rig.outcome->transport.data_received);
 	assert_true(credits > 0 && came == rig.outcome->transport.data_received);
 	assert_int_equal(found, came - credits - 16);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 // A pair's slowest message is the flow between the two; flows are timed from their start on.
@@ -147,7 +147,7 @@ static void messages_belong_to_their_two_nics(void **)
 {
 	const struct delays *delays = delays_of(
 		SMALL "traffic: {kind: permutation, bytes: 300kB}\n", NULL);
-	const struct world *world = &rig.stage.world;
+	const struct world *world = &rig.world_instance.world;
 	assert_int_equal(world->delays->pair_count, world->flow_count);
 	for (uint32_t i = 0; i < world->flow_count; i++) {
 		const struct flow *flow = &world->flows[i];
@@ -165,7 +165,7 @@ static void messages_belong_to_their_two_nics(void **)
 		assert_int_equal(found, 1);
 	}
 	assert_true(delays->order_packets.counts[0] < delays->order_packets.total);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 // A timer shorter than a round trip repeats what is on its way: none is needed. Trims are.
@@ -180,17 +180,17 @@ static void repeats_are_needed_or_not(void **)
 	assert_true(counters->rtx_spurious > 0);
 	assert_int_equal(counters->rtx_placed, 0);
 	assert_int_equal(counters->rtx_spurious, counters->rtx[RTX_TIMEOUT]);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	delays_of(SMALL "queue: {bytes: 20000B}\n"
 			"traffic: {kind: incast, senders: 9, bytes: 200kB}\n",
 		  NULL);
 	counters = &rig.outcome->transport;
-	uint32_t payload = rig.stage.world.transport.payload_bytes;
+	uint32_t payload = rig.world_instance.world.transport.payload_bytes;
 	uint64_t packets = 9 * ((200000 + payload - 1) / payload);
 	assert_int_equal(counters->data_received - counters->duplicates, packets);
 	assert_true(counters->rtx_placed > 0 && counters->rtx_placed < packets);
 	assert_int_equal(counters->rtx_spurious, counters->duplicates);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 // A plane's line is slow: each of its EVs is slower than any of the other plane, and EVs, planes
@@ -218,7 +218,7 @@ static void a_slow_plane_shows_in_its_evs(void **)
 	assert_int_equal(delays->one_way_plane_ns[0].max, slowest);
 	assert_int_equal(delays->one_way_plane_ns[1].min, fastest);
 	assert_int_equal(delays->one_way_paths_ns.count, 16);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 // A receiver does not guess: of EVs that others drew it tells planes alone.
@@ -242,7 +242,7 @@ static void evs_that_cannot_be_told_are_not(void **)
 		assert_int_equal(delays->ev_mask, i == 0 ? 15 : 0);
 		assert_int_equal(
 			delays->one_way_plane_ns[0].total + delays->one_way_plane_ns[1].total, all);
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 	}
 }
 
@@ -258,11 +258,11 @@ static void a_digest_is_the_same_with_and_without(void **)
 				 "faults: [{kind: loss, at: all, probability: 1%}]\n";
 	delays_of(yaml, NULL);
 	uint64_t digest = rig.run.digest;
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++) {
 		rig_run(&rig, yaml, sets[i]);
 		assert_int_equal(rig.run.digest, digest);
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 	}
 }
 

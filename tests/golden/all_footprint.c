@@ -31,7 +31,7 @@ static void print_footprint(const struct rig *rig, char *ret)
 {
 	FILE *to = fmemopen(ret, PRINTED_BYTES, "w");
 	assert_non_null(to);
-	report_footprint(to, &rig->stage.world);
+	report_footprint(to, &rig->world_instance.world);
 	assert_int_equal(fclose(to), 0);
 }
 
@@ -58,7 +58,7 @@ static void the_table_is_what_the_arena_drew(void **state)
 	static char text[PRINTED_BYTES];
 	build_flows(&rig, 4);
 	print_footprint(&rig, text);
-	const struct arena *arena = &rig.stage.arena;
+	const struct arena *arena = &rig.world_instance.arena;
 	uint64_t total = 0;
 	for (enum arena_room room = 0; room < ARENA_ROOM_COUNT; room++) {
 		assert_int_equal(printed(text, arena_room_name(room)), arena->drawn_bytes[room]);
@@ -68,8 +68,8 @@ static void the_table_is_what_the_arena_drew(void **state)
 	assert_int_equal(printed(text, "total"), arena->used);
 	assert_int_equal(printed(text, "one QP:"), endpoint_qp_bytes());
 	assert_int_equal(printed(text, "one context:"),
-			 endpoint_context_bytes(&rig.stage.world.transport));
-	stage_free(&rig.stage);
+			 endpoint_context_bytes(&rig.world_instance.world.transport));
+	world_instance_free(&rig.world_instance);
 }
 
 // One flow more between NICs that have endpoints already: two QPs, and their places in the timer
@@ -92,10 +92,11 @@ static void a_connection_draws_what_it_is_said_to(void **state)
 						 "    - {from: %u, to: 31, bytes: 1MB}\n", i);
 		if (rig_build(&rig, text, NULL) < 0)
 			fail_msg("refused: %s", rig.refusal.text);
-		drawn[count - 1] = rig.stage.arena.drawn_bytes[ARENA_TRANSPORT];
-		assert_int_equal(rig.stage.world.qp_count, 2 * (count + 3));
-		one_qp = endpoint_qp_bytes() + endpoint_context_bytes(&rig.stage.world.transport);
-		stage_free(&rig.stage);
+		drawn[count - 1] = rig.world_instance.arena.drawn_bytes[ARENA_TRANSPORT];
+		assert_int_equal(rig.world_instance.world.qp_count, 2 * (count + 3));
+		one_qp = endpoint_qp_bytes() +
+			endpoint_context_bytes(&rig.world_instance.world.transport);
+		world_instance_free(&rig.world_instance);
 	}
 	uint64_t first = drawn[1] - drawn[0], second = drawn[2] - drawn[1];
 	printf("two ends more: %llu and %llu bytes; one QP: %llu\n", (unsigned long long)first,
@@ -125,12 +126,12 @@ static void qps_at_rest_cost_a_record(void **state)
 			 many ? 32 : 4);
 		if (rig_build(&rig, text, NULL) < 0)
 			fail_msg("refused: %s", rig.refusal.text);
-		const struct world *world = &rig.stage.world;
-		drawn[many] = rig.stage.arena.drawn_bytes[ARENA_TRANSPORT];
+		const struct world *world = &rig.world_instance.world;
+		drawn[many] = rig.world_instance.arena.drawn_bytes[ARENA_TRANSPORT];
 		qps[many] = world->qp_count;
 		contexts[many] = world->context_count;
 		assert_in_range(endpoint_ev_bytes(&world->transport), 1, EV_BYTES_MAX);
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 	}
 	assert_int_equal(contexts[0], 32 * 4);
 	assert_int_equal(contexts[1], 32 * 4);
@@ -151,12 +152,12 @@ static void a_host_of_a_permutation_stays_small(void **state)
 	if (rig_build(&rig, text, NULL) < 0)
 		fail_msg("refused: %s", rig.refusal.text);
 	free(text);
-	assert_int_equal(rig.stage.world.topology.hosts, HOSTS);
-	uint64_t per_host = rig.stage.arena.used / HOSTS;
+	assert_int_equal(rig.world_instance.world.topology.hosts, HOSTS);
+	uint64_t per_host = rig.world_instance.arena.used / HOSTS;
 	printf("%llu bytes per host, switches, cables and packets included\n",
 	       (unsigned long long)per_host);
 	assert_true(per_host <= HOST_BYTES_MAX);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 int main(void)

@@ -42,7 +42,8 @@ static void own_on_loss(struct cc *cc, const struct cc_loss *loss, ps_t now)
 		.on_credit = cc_on_credit_none, .aims = cc_aims_of_config, \
 		.receiver_init = cc_receiver_init_none, \
 		.receiver_on_data = cc_receiver_on_data_none, \
-		.receiver_told = cc_receiver_told_none, .receiver_grant = cc_receiver_grant_none \
+		.receiver_notified = cc_receiver_notified_none, \
+		.receiver_grant = cc_receiver_grant_none \
 	}
 
 static const struct cc_ops own_both = OWN("own_both", CC_ON_MRC | CC_ON_RC);
@@ -66,9 +67,9 @@ static uint64_t run_named(const char *transport, const char *name)
 	snprintf(algorithm, sizeof(algorithm), "cc.algorithm=%s", name);
 	rig_run(&rig, INCAST, (const char *const[]){kind, algorithm, NULL});
 	assert_int_equal(rig.run.end, RUN_DONE);
-	assert_string_equal(rig.stage.world.transport.cc.name, name);
+	assert_string_equal(rig.world_instance.world.transport.cc.name, name);
 	uint64_t digest = rig.run.digest;
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	return digest;
 }
 
@@ -113,7 +114,7 @@ static void keys_are_those_of_its_row(void **)
 	const char *const reads[] = {"cc.algorithm=own_mrc", "cc.target_delay=9us",
 				     "cc.max_window=99kB", NULL};
 	assert_int_equal(rig_build(&rig, INCAST, reads), 0);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	refused(INCAST, (const char *const[]){"cc.algorithm=own_mrc", "cc.fi=9kB", NULL},
 		"cc.fi has no effect here; it needs cc.algorithm nscc or nscc_rccc");
 	refused(INCAST, (const char *const[]){"cc.algorithm=own_mrc", "cc.window=99kB", NULL},

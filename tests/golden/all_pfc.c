@@ -48,7 +48,7 @@ static void without_pfc_the_victim_is_untouched(void **state)
 	if (llabs(measured - there - back) > PS_PER_NS)
 		fail_msg("%lld ps, but the closed form is %lld", (long long)measured,
 			 (long long)(there + back));
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 // With PFC the trunk waits for the incast: of four packets on it three are for NIC 4, which takes
@@ -59,7 +59,7 @@ static void with_pfc_the_victim_has_the_rate_of_the_incast(void **state)
 	(void)state;
 	ps_t measured = victim_ps((const char *const[]){"queue.pfc=true", "queue.ecn=false",
 							"queue.bytes=100kB", NULL});
-	const struct topology *topology = &rig.stage.world.topology;
+	const struct topology *topology = &rig.world_instance.world.topology;
 	ps_t whole = 3 * PACKETS * (ps_t)FULL_PS;
 	// three in-ports on its way: at the first switch its own, then two that all four share
 	uint64_t room = topology->pfc_xoff_bytes + topology->pfc_headroom_high_bytes;
@@ -69,10 +69,10 @@ static void with_pfc_the_victim_has_the_rate_of_the_incast(void **state)
 			 (long long)measured, (long long)whole, (long long)held_ps);
 	const struct pause_counters *pause = &rig.outcome->fabric.pause;
 	assert_true(pause->pauses_received > 0); // it spread over switches
-	assert_true(rig.stage.world.pauses->nic_pauses > 0);
+	assert_true(rig.world_instance.world.pauses->nic_pauses > 0);
 	assert_true(pause->headroom_bytes_max <= topology->pfc_headroom_high_bytes);
-	assert_int_equal(rig.stage.world.pauses->deadlock_count, 0);
-	stage_free(&rig.stage);
+	assert_int_equal(rig.world_instance.world.pauses->deadlock_count, 0);
+	world_instance_free(&rig.world_instance);
 }
 
 // Frames that were sent came to NICs or switches; a port that is paused waits.
@@ -82,7 +82,7 @@ static void frames_and_times_add_up(void **state)
 	victim_ps((const char *const[]){"queue.pfc=true", "queue.ecn=false", "queue.bytes=100kB",
 					NULL});
 	const struct pause_counters *pause = &rig.outcome->fabric.pause;
-	const struct world_pauses *pauses = rig.stage.world.pauses;
+	const struct world_pauses *pauses = rig.world_instance.world.pauses;
 	assert_int_equal(pause->pauses_sent, pause->pauses_received + pauses->nic_pauses);
 	assert_int_equal(pause->resumes_sent, pause->resumes_received + pauses->nic_resumes);
 	assert_int_equal(pause->pauses_sent, pause->resumes_sent); // each was short
@@ -92,7 +92,7 @@ static void frames_and_times_add_up(void **state)
 	for (uint32_t i = 0; i < pauses->listed_count; i++)
 		listed_ps += pauses->listed[i].paused_ps;
 	assert_int_equal(listed_ps, pauses->nic_paused_ps + (ps_t)pause->paused_ps);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 // ---------------------------------------------------------------- deadlock
@@ -119,21 +119,21 @@ static void ports_that_wait_in_a_ring_are_found(void **state)
 		char set[32];
 		snprintf(set, sizeof(set), "seed=%d", seed);
 		rig_run(&rig, ring, (const char *const[]){set, NULL});
-		const struct world_pauses *pauses = rig.stage.world.pauses;
+		const struct world_pauses *pauses = rig.world_instance.world.pauses;
 		assert_int_equal(rig.run.end, pauses->deadlock_count > 0 ? RUN_TIME : RUN_DONE);
 		assert_int_equal(rig.outcome->fabric.dropped[DROP_HEADROOM_FULL], 0);
 		if (pauses->deadlock_count > 0) {
 			found++;
 			assert_int_equal(pauses->deadlock_count, 4);
 			for (uint32_t i = 0; i < 4; i++) { // each leads to where the next begins
-				const struct cable_plan *cables = rig.stage.world.cables;
+				const struct cable_plan *cables = rig.world_instance.world.cables;
 				uint32_t here = pauses->deadlock[i];
 				uint32_t next = pauses->deadlock[(i + 1) % 4];
 				assert_int_equal(cables[here].to_machine,
 						 cables[next].from_machine);
 			}
 		}
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 	}
 	assert_in_range(found, 1, 20); // two of sixteen ways around
 }
@@ -144,8 +144,8 @@ static uint64_t seed_with_deadlock(void)
 		char set[32];
 		snprintf(set, sizeof(set), "seed=%d", (int)seed);
 		rig_run(&rig, ring, (const char *const[]){set, NULL});
-		bool is_found = rig.stage.world.pauses->deadlock_count > 0;
-		stage_free(&rig.stage);
+		bool is_found = rig.world_instance.world.pauses->deadlock_count > 0;
+		world_instance_free(&rig.world_instance);
 		if (is_found)
 			return seed;
 	}
@@ -161,16 +161,16 @@ static void a_watch_that_drops_ends_it(void **state)
 	rig_run(&rig, ring,
 		(const char *const[]){set, "queue.pfc_watch=1ms", "transport.rto=200us", NULL});
 	assert_int_equal(rig.run.end, RUN_TIME); // to be counted is no cure
-	assert_int_equal(rig.stage.world.pauses->deadlock_count, 4);
+	assert_int_equal(rig.world_instance.world.pauses->deadlock_count, 4);
 	assert_int_equal(rig.outcome->fabric.pause.watch_fired, 4);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	rig_run(&rig, ring,
 		(const char *const[]){set, "queue.pfc_watch=200us", "queue.pfc_watch_action=drop",
 				      "transport.rto=200us", "limits.time=1s", NULL});
-	assert_int_equal(rig.stage.world.pauses->deadlock_count, 0);
+	assert_int_equal(rig.world_instance.world.pauses->deadlock_count, 0);
 	assert_true(rig.outcome->fabric.pause.watch_fired > 0);
 	assert_true(rig.outcome->fabric.dropped[DROP_PAUSE_WATCH] > 0);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 // Five routers in a row that is closed, each sends to the one after the next: dimension order goes
@@ -193,9 +193,10 @@ static uint32_t deadlock_of(const char *start, const char *const *sets, enum run
 	snprintf(text, sizeof(text), torus, start);
 	rig_run(&rig, text, sets);
 	assert_int_equal(rig.run.end, end);
-	uint32_t count = rig.stage.world.pauses == NULL ? 0
-							: rig.stage.world.pauses->deadlock_count;
-	stage_free(&rig.stage);
+	uint32_t count = rig.world_instance.world.pauses == NULL
+		? 0
+		: rig.world_instance.world.pauses->deadlock_count;
+	world_instance_free(&rig.world_instance);
 	return count;
 }
 

@@ -34,8 +34,8 @@ static int build(const char *goal, const char *const *sets)
 	int rc = scenario_parse(&rig.scenario, "program", FABRIC, strlen(FABRIC), words, count,
 				&rig.refusal);
 	return rc < 0 ? rc
-		      : stage_build(&rig.stage, &rig.scenario, goal, strlen(goal), &options,
-				    &rig.refusal);
+		      : world_instance_build(&rig.world_instance, &rig.scenario, goal, strlen(goal),
+					     &options, &rig.refusal);
 }
 
 // Runs to the end; the program ends at `end_ps`.
@@ -43,8 +43,8 @@ static void expect_end(const char *goal, const char *const *sets, ps_t end_ps)
 {
 	if (build(goal, sets) < 0)
 		fail_msg("%u:%u: %s", rig.refusal.line, rig.refusal.column, rig.refusal.text);
-	sim_run(rig.stage.sim, &rig.run);
-	rig.outcome = rig.stage.world.outcome;
+	sim_run(rig.world_instance.sim, &rig.run);
+	rig.outcome = rig.world_instance.world.outcome;
 	assert_int_equal(rig.run.end, RUN_DONE);
 	assert_int_equal(rig.outcome->end_ps, end_ps);
 	assert_true(rig.run.now_ps >= end_ps); // a result that says less is refused
@@ -57,7 +57,7 @@ static void expect_messages(uint64_t fabric, uint64_t scaleup)
 	assert_int_equal(program->scaleup_messages, scaleup);
 	assert_int_equal(program->fabric_bytes, fabric * 4086);
 	assert_int_equal(program->scaleup_bytes, scaleup * 4086);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 static void computations_take_their_time(void **)
@@ -68,7 +68,7 @@ static void computations_take_their_time(void **)
 	expect_messages(0, 0);
 	expect_end("num_ranks 1\nrank 0 {\na: calc 30\nb: calc 12\n}\n",
 		   (const char *const[]){"traffic.unit=1us", NULL}, 42 * PS_PER_US);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 // There, and back again: what the receiver sends waits for the answer on its line, 64 bytes.
@@ -109,12 +109,12 @@ static void a_slow_host_computes_longer(void **)
 	assert_int_equal(
 		scenario_parse(&rig.scenario, "program", text, strlen(text), NULL, 0, &rig.refusal),
 		0);
-	assert_int_equal(
-		stage_build(&rig.stage, &rig.scenario, goal, strlen(goal), &options, &rig.refusal),
-		0);
-	sim_run(rig.stage.sim, &rig.run);
-	assert_int_equal(rig.stage.world.outcome->end_ps, 60 * PS_PER_US);
-	stage_free(&rig.stage);
+	assert_int_equal(world_instance_build(&rig.world_instance, &rig.scenario, goal,
+					      strlen(goal), &options, &rig.refusal),
+			 0);
+	sim_run(rig.world_instance.sim, &rig.run);
+	assert_int_equal(rig.world_instance.world.outcome->end_ps, 60 * PS_PER_US);
+	world_instance_free(&rig.world_instance);
 }
 
 // ---------------------------------------------------------------- collectives
@@ -170,10 +170,11 @@ static void run_ring(ps_t before_ps, ps_t between_ps)
 		scenario_parse(&rig.scenario, "ring", text, strlen(text), NULL, 0, &rig.refusal),
 		0);
 	rig.scenario.traffic.program = ring_program(&job, before_ps, between_ps);
-	if (stage_build(&rig.stage, &rig.scenario, NULL, 0, &options, &rig.refusal) < 0)
+	if (world_instance_build(&rig.world_instance, &rig.scenario, NULL, 0, &options,
+				 &rig.refusal) < 0)
 		fail_msg("%s", rig.refusal.text);
-	sim_run(rig.stage.sim, &rig.run);
-	rig.outcome = rig.stage.world.outcome;
+	sim_run(rig.world_instance.sim, &rig.run);
+	rig.outcome = rig.world_instance.world.outcome;
 	assert_int_equal(rig.run.end, RUN_DONE);
 }
 
@@ -185,7 +186,7 @@ static ps_t ring_alone(void)
 		      "channels: 4}\n",
 		NULL);
 	ps_t whole_ps = rig.outcome->collectives[0].whole_ps;
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	return whole_ps;
 }
 
@@ -196,20 +197,20 @@ static void a_collective_starts_when_its_operation_may_begin(void **)
 	const struct outcome_collective *first = &rig.outcome->collectives[0], *second = first + 1;
 	assert_int_equal(rig.outcome->end_ps, second->end_ps + PS_PER_US);
 	assert_true(second->start_ps < first->end_ps); // ranks that are done go on
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	run_ring(0, 500 * PS_PER_US);
 	first = &rig.outcome->collectives[0];
 	assert_int_equal(first->whole_ps, alone_ps); // the same ring, packet by packet
 	assert_true(first[1].start_ps >= first->start_ps + 500 * PS_PER_US);
 	assert_true(first[1].end_ps > first->end_ps + 500 * PS_PER_US);
 	assert_true(first[1].end_ps < first->end_ps + 500 * PS_PER_US + alone_ps * 11 / 10);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	run_ring(300 * PS_PER_US, 0);
 	first = &rig.outcome->collectives[0];
 	assert_true(first->end_ps > 300 * PS_PER_US);
 	assert_true(first->end_ps < 300 * PS_PER_US + alone_ps);
 	assert_int_equal(rig.outcome->end_ps, first[1].end_ps + PS_PER_US);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 static void a_program_with_collectives_is_not_sampled(void **)
@@ -222,7 +223,8 @@ static void a_program_with_collectives_is_not_sampled(void **)
 		0);
 	rig.scenario.traffic.program = ring_program(&job, 0, 0);
 	rig.scenario.sample.is_on = true;
-	assert_int_equal(stage_build(&rig.stage, &rig.scenario, NULL, 0, &options, &rig.refusal),
+	assert_int_equal(world_instance_build(&rig.world_instance, &rig.scenario, NULL, 0, &options,
+					      &rig.refusal),
 			 -EINVAL);
 	assert_string_equal(rig.refusal.text, "a program runs whole: sample off goes with it");
 }

@@ -43,7 +43,7 @@ static void a_barrier_ring_takes_the_sum_of_its_steps(void **state)
 		printf("%s: %.3f us, closed form %.3f us\n", kinds[i].set, (double)measured / 1e6,
 		       (double)expected / 1e6);
 		assert_true(llabs(measured - expected) * 200 <= expected);
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 	}
 }
 
@@ -66,7 +66,7 @@ static ps_t whole_of(const char *steps, const char *seed, ps_t *ret_error_ps)
 	assert_int_equal(rig.run.end, RUN_DONE);
 	ps_t whole_ps = rig.outcome->collectives[0].whole_ps;
 	*ret_error_ps = rig.outcome->collectives[0].whole_error_ps;
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	return whole_ps;
 }
 

@@ -59,7 +59,7 @@ static struct found run(const char *groups, const char *seed, const char *switch
 	assert_int_equal(rig.run.end, RUN_DONE);
 	for (uint32_t i = 0; i < rig.outcome->collective_count; i++) {
 		const struct outcome_collective *of = &rig.outcome->collectives[i];
-		const struct bucket *bucket = &rig.stage.world.job.buckets[of->bucket];
+		const struct bucket *bucket = &rig.world_instance.world.job.buckets[of->bucket];
 		if (bucket->bytes != CELL_BYTES)
 			continue;
 		sum += (double)of->whole_ps * bucket->siblings;
@@ -72,9 +72,9 @@ static struct found run(const char *groups, const char *seed, const char *switch
 	found.step_ms = step_ms(&rig.scenario, sum / count);
 	found.step_error_ms = step_ms(&rig.scenario, sum / count + found.error_ms * 1e9) -
 		found.step_ms;
-	const struct report_input input = {.world = &rig.stage.world};
+	const struct report_input input = {.world = &rig.world_instance.world};
 	message_latency(&found.latency, &input, PAIR_ACROSS_T1);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	return found;
 }
 
@@ -160,7 +160,7 @@ static void later_channels_may_have_a_loop_less(void **)
 		assert_int_equal(rig.run.end, RUN_DONE);
 		const struct outcome_collective *of = &rig.outcome->collectives[0];
 		assert_true(of->whole_ps > of->end_ps - of->start_ps);
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 	}
 }
 
@@ -194,7 +194,7 @@ static void groups_that_load_rails_are_not_left_out(void **)
 	assert_non_null(strstr(rig.refusal.text, "leaves out groups (1 of 2 run)"));
 	rig_run(&rig, rails, (const char *const[]){"sample.groups=2", "sample.steps=4", NULL});
 	assert_int_equal(rig.run.end, RUN_DONE);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 int main(void)

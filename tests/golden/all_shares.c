@@ -93,13 +93,13 @@ static void run_line(const char *kind, uint32_t qps, uint32_t bytes)
 	       (double)measured / 1e6, (double)expected / 1e6, (long long)(measured - expected));
 	assert_int_equal(rig.run.end, RUN_DONE);
 	assert_int_equal(measured, expected);
-	assert_int_equal(rig.stage.world.qp_count, 2 * qps);
+	assert_int_equal(rig.world_instance.world.qp_count, 2 * qps);
 	assert_int_equal(rig.outcome->transport.messages_sent, qps);
 	assert_int_equal(rig.outcome->transport.messages_received, qps);
 	assert_int_equal(rig.outcome->transport.payload_bytes_placed, bytes);
 	assert_int_equal(rig.outcome->flow_ns.total, 1);
 	assert_int_equal(rig.outcome->flow_ns.max, (measured - 3 * US) / PS_PER_NS);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 static void a_flow_of_several_qps_takes_as_long_as_its_packets_in_turn(void **)
@@ -151,7 +151,7 @@ static uint32_t run_planes(uint32_t seed, uint32_t qps)
 	}
 	assert_int_equal(packets, 16);
 	assert_int_equal(rig.outcome->flow_end_ps[0], closed_form(most));
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	return most / share;
 }
 

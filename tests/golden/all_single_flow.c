@@ -60,7 +60,7 @@ static void run_single(const struct single *single)
 	assert_true(llabs(measured - expected) <= PS_PER_NS);
 	assert_true(llabs(measured - (ps_t)(single->htsim_us * 1e6)) <= PS_PER_NS);
 	assert_int_equal(rig.outcome->transport.rtx[RTX_TIMEOUT], 0);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	free(yaml);
 	free(text);
 }

@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-#include <weft/scenario/world_skip.h>
+#include <weft/scenario/world_fast_forward.h>
 
 static const char ring[] =
 	"name: ring\n"
@@ -18,7 +18,7 @@ static const char ring[] =
 	"traffic: {kind: ring, collective: reduce_scatter, bytes: 32MiB, channels: 2, ranks: 64}\n";
 
 struct found {
-	struct world_skip skip;
+	struct world_fast_forward skip;
 	uint64_t digest, packets, payload_bytes, resent;
 	ps_t whole_ps[16], error_ps[16], end_ps;
 	uint32_t collectives;
@@ -44,10 +44,10 @@ static struct found run(const char *yaml, const char *const *sets, bool is_skipp
 		found.whole_ps[i] = rig.outcome->collectives[i].whole_ps;
 		found.error_ps[i] = rig.outcome->collectives[i].whole_error_ps;
 	}
-	assert_true((rig.stage.world.skipped != NULL) == is_skipping);
+	assert_true((rig.world_instance.world.skipped != NULL) == is_skipping);
 	if (is_skipping)
-		found.skip = *rig.stage.world.skipped;
-	stage_free(&rig.stage);
+		found.skip = *rig.world_instance.world.skipped;
+	world_instance_free(&rig.world_instance);
 	return found;
 }
 
@@ -160,7 +160,7 @@ static const char with_fault[] =
 static void nobody_jumps_over_a_fault(void **)
 {
 	struct found whole = run(with_fault, NULL, false), part = run(with_fault, NULL, true);
-	assert_true(part.skip.refused[SKIP_FAULT] >= 2);
+	assert_true(part.skip.refused[FAST_FORWARD_FAULT] >= 2);
 	assert_same_run(&part, &whole);
 }
 
@@ -170,8 +170,9 @@ static void steps_that_jitter_are_run(void **)
 	const char *const sets[] = {"queue.bytes=20KiB", "queue.trim=false",
 				    "transport.path=single", NULL};
 	struct found whole = run(ring, sets, false), part = run(ring, sets, true);
-	uint64_t refused = part.skip.refused[SKIP_PACE] + part.skip.refused[SKIP_JITTER] +
-		part.skip.refused[SKIP_APART] + part.skip.refused[SKIP_QUEUES];
+	uint64_t refused = part.skip.refused[FAST_FORWARD_PACE] +
+		part.skip.refused[FAST_FORWARD_JITTER] + part.skip.refused[FAST_FORWARD_APART] +
+		part.skip.refused[FAST_FORWARD_QUEUES];
 	assert_true(refused >= 2);
 	assert_same_run(&part, &whole);
 }
@@ -192,8 +193,8 @@ static void ranks_that_drift_are_run(void **)
 		return;
 	struct found part = run(drifting, NULL, true);
 	assert_int_equal(part.skip.jumps, 0);
-	assert_true(part.skip.refused[SKIP_SLACK] >= 1);
-	assert_true(part.skip.refused[SKIP_APART] >= 5);
+	assert_true(part.skip.refused[FAST_FORWARD_SLACK] >= 1);
+	assert_true(part.skip.refused[FAST_FORWARD_APART] >= 5);
 	assert_int_equal(part.error_ps[0], 0);
 }
 

@@ -31,7 +31,7 @@ static ps_t flow_ps(const char *faults)
 	rig_run(&rig, text, NULL);
 	assert_int_equal(rig.run.end, RUN_DONE);
 	ps_t end = rig.outcome->flow_end_ps[0];
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	return end;
 }
 
@@ -122,7 +122,7 @@ static void a_fault_of_one_way_leaves_the_other_alone(void **state)
 		assert_int_equal(rig.outcome->transport.data_received, cases[i].received);
 		assert_int_equal(rig.outcome->transport.messages_sent, 0);
 		assert_true(rig.run.dropped[DROP_LINK_DOWN] > 0);
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 	}
 }
 

@@ -56,7 +56,7 @@ static void each_way_is_the_one_that_was_taken(void **)
 		snprintf(yaml, sizeof(yaml), head, kinds[i].fabric);
 		rig_run(&rig, yaml, NULL);
 		assert_int_equal(rig.run.end, RUN_DONE);
-		const struct world *world = &rig.stage.world;
+		const struct world *world = &rig.world_instance.world;
 		const struct tail *tail = world->delays->tail;
 		assert_non_null(tail);
 		for (uint32_t level = 0; level < TAIL_LEVELS; level++)
@@ -73,7 +73,7 @@ static void each_way_is_the_one_that_was_taken(void **)
 					 kinds[i].name, went, cable, counted(tail, cable));
 		}
 		assert_true(used >= 2 * world->topology.nics);
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 	}
 }
 
@@ -84,9 +84,9 @@ static void switches_that_look_at_queues_give_a_reason(void **)
 	snprintf(yaml, sizeof(yaml), head, kinds[0].fabric);
 	rig_run(&rig, yaml, sets);
 	assert_int_equal(rig.run.end, RUN_DONE);
-	assert_null(rig.stage.world.delays->tail);
-	assert_non_null(rig.stage.world.delays->tail_reason);
-	stage_free(&rig.stage);
+	assert_null(rig.world_instance.world.delays->tail);
+	assert_non_null(rig.world_instance.world.delays->tail_reason);
+	world_instance_free(&rig.world_instance);
 }
 
 int main(void)

@@ -30,7 +30,8 @@ static int build_matrix(const char *matrix, struct refusal *refusal)
 	assert_int_equal(scenario_parse(&rig.scenario, "triggers", FABRIC, strlen(FABRIC), sets,
 					more == NULL ? 2 : 3, refusal),
 			 0);
-	return stage_build(&rig.stage, &rig.scenario, matrix, strlen(matrix), &options, refusal);
+	return world_instance_build(&rig.world_instance, &rig.scenario, matrix, strlen(matrix),
+				    &options, refusal);
 }
 
 static void run_matrix(const char *matrix)
@@ -38,14 +39,14 @@ static void run_matrix(const char *matrix)
 	struct refusal refusal = {0};
 	if (build_matrix(matrix, &refusal) < 0)
 		fail_msg("%u:%u: %s", refusal.line, refusal.column, refusal.text);
-	sim_run(rig.stage.sim, &rig.run);
-	rig.outcome = rig.stage.world.outcome;
+	sim_run(rig.world_instance.sim, &rig.run);
+	rig.outcome = rig.world_instance.world.outcome;
 	assert_int_equal(rig.run.end, RUN_DONE);
 }
 
 static void assert_flow(uint32_t index, ps_t start, ps_t end)
 {
-	assert_int_equal(rig.stage.world.flows[index].start_ps, start);
+	assert_int_equal(rig.world_instance.world.flows[index].start_ps, start);
 	assert_int_equal(rig.outcome->flow_end_ps[index], end);
 }
 
@@ -63,7 +64,7 @@ static void a_flow_begins_when_the_one_before_is_done(void **state)
 	// its first packet waits for the answer, which was there first: 64 bytes
 	assert_flow(2, received, received + 64 * 80 + THERE_PS + BACK_PS);
 	assert_int_equal(rig.outcome->flow_ns.max, (THERE_PS + BACK_PS + 64 * 80) / PS_PER_NS);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 static void a_barrier_waits_for_the_last(void **state)
@@ -77,7 +78,7 @@ static void a_barrier_waits_for_the_last(void **state)
 		   "trigger id 1 barrier\n");
 	ps_t last = 90000000 + THERE_PS;
 	assert_flow(3, last, last + 64 * 80 + THERE_PS + BACK_PS);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 // The ring of htsim's generator: a step is started at its sender, the receiver of the step before,
@@ -104,7 +105,7 @@ static void a_ring_of_other_hosts_takes_its_steps_and_signals(void **state)
 	ps_t step = THERE_PS + BACK_PS + SIGNAL_PS;
 	for (uint32_t i = 0; i < 16; i++)
 		assert_flow(i, i * step, i * step + THERE_PS + BACK_PS);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 // Two connections with a receiver each, and all four kinds of flow behind them: at a host that was
@@ -126,7 +127,7 @@ static void a_barrier_over_hosts_opens_for_each_when_it_knows(void **state)
 	assert_flow(3, first + SIGNAL_PS, first + SIGNAL_PS + THERE_PS + BACK_PS);
 	assert_flow(4, last + SIGNAL_PS, last + SIGNAL_PS + THERE_PS + BACK_PS);
 	assert_flow(5, last + BACK_PS + SIGNAL_PS, last + BACK_PS + SIGNAL_PS + THERE_PS + BACK_PS);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 // Each time the next of the file, here or elsewhere; a firing that finds none left is nothing.
@@ -146,7 +147,7 @@ static void a_multishot_starts_one_after_the_other(void **state)
 	assert_flow(4, flow + SIGNAL_PS, 2 * flow + SIGNAL_PS);
 	assert_flow(5, 50000000 + flow, 50000000 + 2 * flow);
 	assert_flow(6, 100000000 + flow + SIGNAL_PS, 100000000 + 2 * flow + SIGNAL_PS);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 // Any delay from a nanosecond on: shorter than all cables, and longer. One that nothing needs is
@@ -166,7 +167,7 @@ static void the_delay_of_a_signal_is_what_the_scenario_says(void **state)
 			   "0->1 start 0 size 4086 recv_done_trigger 1\n"
 			   "2->3 trigger 1 size 4086\ntrigger id 1 oneshot\n");
 		assert_flow(1, THERE_PS + cases[i].delay, 2 * THERE_PS + BACK_PS + cases[i].delay);
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 	}
 	struct refusal refusal = {0};
 	assert_int_equal(build_matrix("Nodes 16\nConnections 2\nTriggers 1\n"
@@ -200,7 +201,7 @@ static void a_chain_of_flows_takes_their_sum(void **state)
 	for (uint32_t i = 0; i < 15; i++)
 		assert_flow(i, (ps_t)i * (THERE_PS + BACK_PS),
 			    (ps_t)(i + 1) * (THERE_PS + BACK_PS));
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 // Four rounds. Each NIC sends a packet and its answer in each: the answer goes first where both are
@@ -212,11 +213,11 @@ static void a_butterfly_takes_its_rounds(void **state)
 	const char *const sets[] = {"traffic.kind=butterfly", "traffic.bytes=4086B", NULL};
 	rig_run(&rig, FABRIC, sets);
 	assert_int_equal(rig.run.end, RUN_DONE);
-	assert_int_equal(rig.stage.world.flow_count, 64);
+	assert_int_equal(rig.world_instance.world.flow_count, 64);
 	for (uint32_t i = 0; i < 64; i++)
 		assert_flow(i, (ps_t)(i / 16) * (THERE_PS + BACK_PS),
 			    (ps_t)(i / 16 + 1) * (THERE_PS + BACK_PS));
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 int main(void)

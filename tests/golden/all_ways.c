@@ -164,7 +164,7 @@ static void run_way(const struct way *way, uint32_t bytes)
 	assert_true(llabs(measured - expected) <= PS_PER_NS);
 	if (is_even(way))
 		assert_int_equal(expected, closed_form(way, bytes));
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 static void single_flows_take_as_long_as_expected_on_every_kind(void **)
@@ -189,8 +189,9 @@ static void the_base_round_trip_is_measured_where_the_way_is_longest(void **)
 		snprintf(text, sizeof(text), head, way->nics, way->fabric, way->from, way->to,
 			 4086);
 		rig_run(&rig, text, NULL);
-		assert_int_equal(rig.stage.world.topology.base_rtt_ps, rig.outcome->flow_end_ps[0]);
-		stage_free(&rig.stage);
+		assert_int_equal(rig.world_instance.world.topology.base_rtt_ps,
+				 rig.outcome->flow_end_ps[0]);
+		world_instance_free(&rig.world_instance);
 	}
 }
 
@@ -226,13 +227,14 @@ static void a_world_from_a_file_is_the_world_of_its_counts(void **)
 			assert_int_equal(tree_parse(&rig.scenario.fabric.tree, file, strlen(file),
 						    &rig.refusal),
 					 0);
-		assert_int_equal(
-			stage_build(&rig.stage, &rig.scenario, NULL, 0, &options, &rig.refusal), 0);
-		sim_run(rig.stage.sim, &rig.run);
+		assert_int_equal(world_instance_build(&rig.world_instance, &rig.scenario, NULL, 0,
+						      &options, &rig.refusal),
+				 0);
+		sim_run(rig.world_instance.sim, &rig.run);
 		assert_int_equal(rig.run.end, RUN_DONE);
 		digests[i] = rig.run.digest;
 		hops[i] = rig.run.hops;
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 	}
 	assert_int_equal(digests[0], digests[1]);
 	assert_int_equal(hops[0], hops[1]);

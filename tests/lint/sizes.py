@@ -1,17 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds functions to 70 lines, .c files to 500, headers to 200. Argument: the root.
+"""Holds functions to 70 lines, .c files to 800, headers to 300. Argument: the root.
 
 An exception needs a line below with its own limit and a reason, and is itself an error once it is not needed.
 """
 import pathlib
 import sys
 
-FUNCTION_LINES, SOURCE_LINES, HEADER_LINES = 70, 500, 200
+FUNCTION_LINES, SOURCE_LINES, HEADER_LINES = 70, 800, 300
 EXCEPTIONS = {  # path: (limit, reason)
     "include/weft/workload/workload.h": (340, "front door of six files; to be split by noun once its callers stand"),
-    "include/weft/fabric/fabric.h": (290, "the topology as plain data and the switch; to be split by noun"),
-    "include/installed/weft/wire/wire.h": (280, "verbs, choices, view and SRv6 in one front door; to be split by noun"),
     "lib/scenario/scenario_keys.c": (970, "one table, a row for each key"),
 }
 

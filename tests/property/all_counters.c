@@ -87,8 +87,8 @@ static void check_packets(const struct rig *rig)
 	assert_true(fabric->trimmed_last_hop <= fabric->trimmed);
 	assert_true(of->marks_received <= fabric->marked);
 	assert_true(of->nacks_sent <= of->trims_received);
-	if (rig->stage.world.transport.kind == TRANSPORT_MRC &&
-	    rig->stage.world.transport.trim_nack)
+	if (rig->world_instance.world.transport.kind == TRANSPORT_MRC &&
+	    rig->world_instance.world.transport.trim_nack)
 		assert_int_equal(of->nacks_sent, of->trims_new); // each has its NACK, nothing else
 	assert_true(of->trims_new <= of->trims_received);
 	assert_true(of->rtx[RTX_NACK] <= of->nacks_received);
@@ -100,7 +100,7 @@ static void check_packets(const struct rig *rig)
 static void check_bytes(const struct rig *rig)
 {
 	const struct transport_counters *of = &rig->outcome->transport;
-	const struct transport_config *config = &rig->stage.world.transport;
+	const struct transport_config *config = &rig->world_instance.world.transport;
 	uint64_t header_bytes = of->data_packets * config->header_bytes;
 	assert_int_equal(sum(of->plane_bytes, PLANES_MAX), of->data_bytes);
 	for (uint32_t i = 0; i < PLANES_MAX; i++) {
@@ -125,7 +125,7 @@ static void check_clean(const struct rig *rig)
 	assert_int_equal(of->trims_received, fabric->trimmed);
 	assert_int_equal(of->trims_last_hop, fabric->trimmed_last_hop);
 	// A packet may be marked at each switch on its way; below one switch it is marked once.
-	if (rig->stage.world.topology.nics == rig->stage.world.topology.t0_nics)
+	if (rig->world_instance.world.topology.nics == rig->world_instance.world.topology.t0_nics)
 		assert_in_range(fabric->marked, of->marks_received,
 				of->marks_received + of->probes_received);
 	assert_in_range(of->data_received + of->trims_received, of->data_packets,
@@ -156,7 +156,7 @@ static void check_messages(const struct rig *rig, bool is_ring)
 				 outcome->transport.messages_received + outcome->credits_sent);
 		return;
 	}
-	assert_int_equal(total, rig->stage.world.flow_count);
+	assert_int_equal(total, rig->world_instance.world.flow_count);
 	assert_int_equal(outcome->flow_ns.total, total);
 	assert_int_equal(outcome->transport.messages_sent, total);
 	assert_int_equal(outcome->credits_sent, 0);
@@ -170,7 +170,8 @@ static void note(struct seen *seen, const struct rig *rig, bool is_ring)
 	seen->lossy += !is_clean;
 	seen->clean_trims += is_clean && rig->outcome->fabric.trimmed > 0;
 	seen->clean_marks += is_clean && rig->outcome->fabric.marked > 0 &&
-		rig->stage.world.topology.nics == rig->stage.world.topology.t0_nics;
+		rig->world_instance.world.topology.nics ==
+			rig->world_instance.world.topology.t0_nics;
 	seen->rings += is_ring;
 	seen->duplicates += rig->outcome->transport.duplicates > 0;
 	seen->timeouts += rig->outcome->transport.rtx[RTX_TIMEOUT] > 0;
@@ -209,7 +210,7 @@ static void what_one_side_counts_the_other_side_counts(void **state)
 		if (dropped(&rig) == 0)
 			check_clean(&rig);
 		note(&seen, &rig, is_ring);
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 	}
 	seeds_end();
 	printf("%u worlds: %u clean (%u with trims, %u with marks below one switch), %u lossy, %u "

@@ -42,7 +42,7 @@ static void an_incast_is_shared_alike_and_ends_at_the_granted_rate(void **state)
 			sum += 1 / end;
 			squares += 1 / end / end;
 		}
-		double base = (double)rig.stage.world.topology.base_rtt_ps / 1e12;
+		double base = (double)rig.world_instance.world.topology.base_rtt_ps / 1e12;
 		if (last < all - 1.5 * senders * base || last > all + 3 * base)
 			fail_msg("%u: ends at %f us, granted %f us", senders, last * 1e6,
 				 all * 1e6);
@@ -51,7 +51,7 @@ static void an_incast_is_shared_alike_and_ends_at_the_granted_rate(void **state)
 		double first = senders * 1.5 * base * LINE_BPS / 8 / FULL;
 		assert_true((double)rig.outcome->transport.rtx[RTX_NACK] < first);
 		assert_int_equal(rig.outcome->transport.rtx[RTX_TIMEOUT], 0);
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 	}
 }
 
@@ -69,7 +69,8 @@ static void what_senders_tell_ends_the_first_window(void **state)
 		const struct transport_counters *of = &rig.outcome->transport;
 		double trims = (double)of->rtx[RTX_NACK];
 		double all = (senders * ceil(4e6 / 4096) + trims) * FULL * 8 / LINE_BPS / 0.99;
-		double base = (double)rig.stage.world.topology.base_rtt_ps / 1e12, last = 0;
+		double base = (double)rig.world_instance.world.topology.base_rtt_ps / 1e12,
+		       last = 0;
 		for (uint32_t flow = 0; flow < senders; flow++)
 			last = fmax(last, (double)rig.outcome->flow_end_ps[flow] / 1e12);
 		if (last < all - 1.5 * senders * base || last > all + 3 * base)
@@ -79,7 +80,7 @@ static void what_senders_tell_ends_the_first_window(void **state)
 		assert_int_equal(of->rtx[RTX_TIMEOUT], 0);
 		assert_int_equal(of->demands_sent, senders);
 		assert_int_equal(of->demands_received, senders);
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 	}
 }
 
@@ -95,7 +96,7 @@ static void lost_packets_and_credits_do_not_end_it(void **state)
 		of = &rig.outcome->transport;
 		assert_int_equal(of->payload_bytes_placed, 8000000);
 		assert_true(of->grants_received < of->grants_sent);
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 	}
 }
 
@@ -111,10 +112,10 @@ static void a_window_of_one_packet_goes_round_like_a_fixed_one(void **state)
 	static const char *const fixed[] = {"cc.algorithm=fixed", "cc.window=4258B", NULL};
 	rig_run(&rig, yaml, fixed);
 	ps_t end_ps = rig.outcome->end_ps;
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	rig_run(&rig, yaml, credits);
 	assert_in_range(rig.outcome->end_ps, end_ps / 2, end_ps + end_ps / 10);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 static void windows_change_nothing(void **state)
@@ -135,7 +136,7 @@ static void windows_change_nothing(void **state)
 		if (i % 3 > 0)
 			assert_true(rig.run.digest == digest);
 		digest = rig.run.digest;
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 	}
 }
 

@@ -51,7 +51,7 @@ static void a_late_flow_gets_its_share(void **state)
 	if (second > 1.1 * 2 * alone || second < 2 * alone)
 		fail_msg("the second ends at %f s, not at %f s", second, 2 * alone);
 	assert_in_range(rig.outcome->fabric.queue_bytes_max, 400000, 1600000);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 #define INCAST \
@@ -66,7 +66,7 @@ static double payload_until(const char *time)
 	const char *const sets[] = {time, NULL};
 	rig_run(&rig, INCAST, sets);
 	double bytes = (double)rig.outcome->transport.payload_bytes_placed;
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	return bytes;
 }
 
@@ -87,7 +87,7 @@ static void an_incast_is_shared_and_its_line_is_full(void **state)
 	}
 	if (last > 1.2 * all || first < 0.9 * all)
 		fail_msg("from %f s to %f s, with a full line %f s", first, last, all);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 // Who waits for a rate is asked when a line is free, and that must not be when windows end.
@@ -112,7 +112,7 @@ static void windows_change_nothing(void **state)
 		if (i > 0)
 			assert_true(rig.run.digest == digest);
 		digest = rig.run.digest;
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 	}
 }
 

@@ -187,8 +187,9 @@ static bool is_reachable(const struct cost_world *world, uint32_t seed)
 	assert_int_equal(rig_build(&rig, text.at, NULL), 0);
 	for (uint32_t nic = 0; nic < 2 * world->per_t0; nic++)
 		for (uint32_t qpn = 0; qpn < 2; qpn++) // one that sends, one that receives
-			ret = ret && has_living(&rig.stage.world, nic, qpn, world->dead_trunks);
-	stage_free(&rig.stage);
+			ret = ret &&
+				has_living(&rig.world_instance.world, nic, qpn, world->dead_trunks);
+	world_instance_free(&rig.world_instance);
 	return ret;
 }
 
@@ -264,7 +265,7 @@ static struct figures measure(const struct cost_world *world, enum side side, ui
 			figure_add(&ret.slowest_us, (double)rig.outcome->end_ps * 1e-6);
 			figure_add(&ret.steady_bytes, steady_bytes(world));
 		}
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 	}
 	return ret;
 }

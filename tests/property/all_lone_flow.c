@@ -69,10 +69,11 @@ static bool is_told(const struct world *world)
 
 static void one_world(const struct lone *lone, uint32_t *told)
 {
-	const struct world *world = &rig.stage.world;
+	const struct world *world = &rig.world_instance.world;
 	double frame = lone->payload_bytes + world->transport.header_bytes;
 	double ideal_s = lone->bytes * frame / lone->payload_bytes * 8 / lone->rate_bps;
-	double took_s = (double)(rig.stage.world.outcome->end_ps - world->topology.base_rtt_ps) *
+	double took_s = (double)(rig.world_instance.world.outcome->end_ps -
+				 world->topology.base_rtt_ps) *
 		1e-12;
 	bool is_short = ideal_s < SHARE_LEAST * took_s;
 	if (rig.run.end != RUN_DONE)
@@ -96,9 +97,9 @@ static void a_lone_flow_fills_its_line(void **state)
 			refused++;
 			continue;
 		}
-		sim_run(rig.stage.sim, &rig.run);
+		sim_run(rig.world_instance.sim, &rig.run);
 		one_world(&lone, &told);
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 	}
 	seeds_end();
 	print_message("%u of %u worlds fill their line, %u say why not, %u are refused\n",

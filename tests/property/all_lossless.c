@@ -63,7 +63,7 @@ static void nothing_is_sent_again(void **state)
 				fail_msg("%" PRIu64 " packets were sent again, by reason %u:\n%s",
 					 rig.outcome->transport.rtx[reason], reason, text.at);
 		paused += rig.outcome->fabric.pause.pauses_sent > 0;
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 	}
 	seeds_end();
 	print_message("%u of %u worlds had pauses\n", (uint32_t)paused, (uint32_t)count);

@@ -32,8 +32,9 @@ static void run_incast(uint32_t senders, const char *transport)
 static ps_t end_of_data(void)
 {
 	uint64_t answers = rig.outcome->transport.probes_answered;
-	uint64_t bytes = answers * rig.stage.world.transport.control_bytes;
-	return rig.outcome->end_ps - line_ps(line_of(rig.stage.world.transport.cc.rate_bps), bytes);
+	uint64_t bytes = answers * rig.world_instance.world.transport.control_bytes;
+	return rig.outcome->end_ps -
+		line_ps(line_of(rig.world_instance.world.transport.cc.rate_bps), bytes);
 }
 
 static void an_incast_needs_as_much_queue_as_the_budget(void **state)
@@ -42,10 +43,10 @@ static void an_incast_needs_as_much_queue_as_the_budget(void **state)
 	run_incast(8, "mpr: 8192");
 	uint64_t without = rig.outcome->fabric.queue_bytes_max;
 	ps_t end = end_of_data();
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	run_incast(8, "mpr: 8192, dynamic_mpr: true, mpr_budget: 16384");
 	uint64_t some = rig.outcome->fabric.queue_bytes_max;
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	run_incast(8, "mpr: 8192, dynamic_mpr: true, mpr_budget: 8192");
 	uint64_t least = rig.outcome->fabric.queue_bytes_max;
 	printf("deepest queue: %llu without, %llu and %llu bytes with offers\n",
@@ -55,7 +56,7 @@ static void an_incast_needs_as_much_queue_as_the_budget(void **state)
 	assert_in_range(some, 8 * 1900ull * WIRE, 8 * 2048ull * WIRE);
 	assert_in_range(least, 8 * 900ull * WIRE, 8 * 1024ull * WIRE);
 	assert_in_range(end_of_data(), end - end / 100, end + end / 100);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 // The more senders there are, the more seldom each is sent a SACK; all of them count all the same.
@@ -68,7 +69,7 @@ static void many_senders_share_the_budget_too(void **state)
 	       (unsigned long long)rig.outcome->fabric.queue_bytes_max);
 	assert_in_range(rig.outcome->fabric.queue_bytes_max, 48 * 1900ull * WIRE,
 			48 * 2048ull * WIRE);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 // Without senders beside it a flow has all of its MPR.
@@ -89,7 +90,7 @@ static void a_single_sender_is_not_held_back(void **state)
 		rig_run(&rig, text, NULL);
 		assert_int_equal(rig.run.end, RUN_DONE);
 		ends[i] = rig.outcome->end_ps;
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 	}
 	assert_int_equal(ends[0], ends[1]);
 }

@@ -29,7 +29,7 @@ static void an_overload_that_lets_something_through_completes(void **state)
 	assert_int_equal(of->qps_failed, 0);
 	assert_int_equal(of->payload_bytes_placed, 5 * 2000000ull);
 	assert_true(of->rtx[RTX_NACK] > 3 * of->data_received); // and an overload it was
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 static void an_overload_that_lets_nothing_through_ends_with_its_qps(void **state)
@@ -42,7 +42,7 @@ static void an_overload_that_lets_nothing_through_ends_with_its_qps(void **state
 	assert_true(of->qps_failed > 7);
 	assert_int_equal(of->qps_failed_remote, 0);
 	assert_in_range(rig.run.now_ps, 120 * PS_PER_US, PS_PER_MS); // 180 us of tries, and queues
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 int main(void)

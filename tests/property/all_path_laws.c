@@ -212,7 +212,7 @@ static double job_s(const struct pair *pair, uint32_t side, uint32_t seed)
 	write_world(pair, side, seed);
 	rig_run(&rig, text.at, sets);
 	double end_s = rig.run.end == RUN_DONE ? (double)rig.outcome->end_ps * 1e-12 : INFINITY;
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	return end_s;
 }
 

@@ -72,14 +72,14 @@ static void draw_world(uint64_t seed, bool is_lossless, bool has_loss)
 
 static void no_room_is_missing(void)
 {
-	const struct topology *topology = &rig.stage.world.topology;
+	const struct topology *topology = &rig.world_instance.world.topology;
 	const struct fabric_counters *fabric = &rig.outcome->fabric;
 	if (fabric->dropped[DROP_HEADROOM_FULL] > 0)
 		fail_msg("packets found no headroom:\n%s", text.at);
 	assert_int_equal(fabric->dropped[DROP_QUEUE_FULL], 0);
 	assert_int_equal(fabric->dropped[DROP_PAUSE_WATCH], 0);
 	assert_true(fabric->pause.headroom_bytes_max <= topology->pfc_headroom_high_bytes);
-	assert_int_equal(rig.stage.world.pauses->deadlock_count, 0);
+	assert_int_equal(rig.world_instance.world.pauses->deadlock_count, 0);
 }
 
 static void what_is_sent_comes_through_a_tree(void **state)
@@ -91,7 +91,7 @@ static void what_is_sent_comes_through_a_tree(void **state)
 		seed_begin("WEFT_PFC", seed);
 		draw_world(seed, true, false);
 		rig_run(&rig, text.at, NULL);
-		const struct world_pauses *pauses = rig.stage.world.pauses;
+		const struct world_pauses *pauses = rig.world_instance.world.pauses;
 		const struct pause_counters *pause = &rig.outcome->fabric.pause;
 		if (rig.run.end != RUN_DONE)
 			fail_msg("ended as %s:\n%s", run_end_name(rig.run.end), text.at);
@@ -101,7 +101,7 @@ static void what_is_sent_comes_through_a_tree(void **state)
 		assert_int_equal(pause->resumes_sent,
 				 pause->resumes_received + pauses->nic_resumes);
 		paused += pause->pauses_sent > 0;
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 	}
 	seeds_end();
 	print_message("%u of %u worlds had pauses\n", (uint32_t)paused, (uint32_t)count);
@@ -122,13 +122,13 @@ static void windows_change_nothing(void **state)
 		ps_t paused_ps = (ps_t)rig.outcome->fabric.pause.paused_ps;
 		if (seed % 2 != 0) // else a pause may have been lost
 			no_room_is_missing();
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 		for (size_t w = 0; w < sizeof(windows) / sizeof(*windows); w++) {
 			rig_run(&rig, text.at, (const char *const[]){windows[w], NULL});
 			if (rig.run.digest != digest)
 				fail_msg("%s makes another run of\n%s", windows[w], text.at);
 			assert_int_equal(rig.outcome->fabric.pause.paused_ps, paused_ps);
-			stage_free(&rig.stage);
+			world_instance_free(&rig.world_instance);
 		}
 	}
 	seeds_end();
@@ -152,9 +152,9 @@ static void shared_buffers_do_not_see_windows_either(void **state)
 			if (rig.run.digest != digest)
 				fail_msg("%s makes another run of\n%s", windows[w], text.at);
 			assert_true(rig.outcome->fabric.buffer_bytes_max <=
-				    rig.stage.world.fabric.buffer.bytes);
+				    rig.world_instance.world.fabric.buffer.bytes);
 			full += rig.outcome->fabric.trimmed > 0;
-			stage_free(&rig.stage);
+			world_instance_free(&rig.world_instance);
 		}
 	}
 	seeds_end();

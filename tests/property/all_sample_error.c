@@ -21,7 +21,7 @@ static bool is_possible(const struct rig *rig, ps_t whole_ps)
 	void *memory = memory_reserve(bytes);
 	assert_non_null(memory);
 	arena_init(&arena, memory, bytes);
-	if (ideal_scenario(&ideal, &arena, rig->stage.world.scenario, &refusal) < 0)
+	if (ideal_scenario(&ideal, &arena, rig->world_instance.world.scenario, &refusal) < 0)
 		fail_msg("%s", refusal.text);
 	memory_release(memory, bytes);
 	return whole_ps >= ideal.ps;
@@ -45,7 +45,7 @@ static struct time run(const struct text *text, const char *steps, const char *f
 	bool is_stated = of->whole_error_ps <= of->whole_ps / 10;
 	if (is_stated && !is_possible(&rig, of->whole_ps))
 		fail_msg("below the least time: %s", text->at);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	return ret;
 }
 

@@ -24,15 +24,15 @@ static struct quantiles run(const struct text *text, const char *const *sets)
 	static struct rig rig;
 	struct quantiles ret = {0};
 	rig_run(&rig, text->at, sets);
-	const struct report_input input = {.world = &rig.stage.world};
+	const struct report_input input = {.world = &rig.world_instance.world};
 	for (int pair = 0; pair < PAIR_CLASS_COUNT; pair++)
 		message_latency(&ret.of[pair], &input, (enum pair_class)pair);
-	ret.groups = rig.stage.world.job.group_count;
+	ret.groups = rig.world_instance.world.job.group_count;
 	ret.is_done = rig.run.end == RUN_DONE;
-	const struct job *job = &rig.stage.world.job;
+	const struct job *job = &rig.world_instance.world.job;
 	ret.is_sampled = job->ring.steps_max > 0 ||
-		job->group_count < rig.stage.world.plan.groups_all;
-	stage_free(&rig.stage);
+		job->group_count < rig.world_instance.world.plan.groups_all;
+	world_instance_free(&rig.world_instance);
 	return ret;
 }
 

@@ -14,7 +14,7 @@
 
 struct books {
 	uint32_t una, psn_next, inflight, lost_count, acked_count, send_done, wimm_count;
-	uint32_t window_bytes, rcv_next, ooo_count, stash_count, rqmsn_wanted, state;
+	uint32_t window_bytes, rcv_next, ooo_count, pending_imm_count, rqmsn_wanted, state;
 	uint32_t unused;
 	uint64_t rcvd_bytes, placed, messages, places, peer_down;
 };
@@ -34,7 +34,7 @@ static void read_books(const struct bench *bench, uint32_t side, uint32_t qpn, s
 		.window_bytes = qp->cc.window_bytes,
 		.rcv_next = qp->rcv_next,
 		.ooo_count = qp->ooo_count,
-		.stash_count = qp->stash_count,
+		.pending_imm_count = qp->pending_imm_count,
 		.rqmsn_wanted = qp->rqmsn_wanted,
 		.state = qp->state,
 		.rcvd_bytes = qp->rcvd_bytes,

@@ -67,11 +67,11 @@ static void lie(struct bench *bench, uint32_t side, struct packet *packet, struc
 
 static void check_places(struct bench *bench, uint32_t side)
 {
-	struct place place;
-	while (endpoint_poll_places(bench->ends[side], &place, 1) == 1) {
-		assert_true(place.rkey == BENCH_RKEY || place.rkey == BENCH_NOTICE_RKEY);
-		assert_true(place.va >= BENCH_VA);
-		assert_true(place.va - BENCH_VA + place.bytes <= BENCH_REGION_BYTES);
+	struct dma_write dma_write;
+	while (endpoint_poll_dma_writes(bench->ends[side], &dma_write, 1) == 1) {
+		assert_true(dma_write.rkey == BENCH_RKEY || dma_write.rkey == BENCH_NOTICE_RKEY);
+		assert_true(dma_write.va >= BENCH_VA);
+		assert_true(dma_write.va - BENCH_VA + dma_write.bytes <= BENCH_REGION_BYTES);
 	}
 }
 

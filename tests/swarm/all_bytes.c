@@ -243,14 +243,14 @@ static void note_gap(struct progress *progress, ps_t now)
 	progress->last = ps_max(progress->last, now);
 }
 
-static void store(void *context, const struct place *where, const uint8_t *payload)
+static void store(void *context, const struct dma_write *where, const uint8_t *payload)
 {
 	struct progress *progress = context;
 	memory_store(&progress->memory, where, payload);
 	note_gap(progress, progress->now);
 }
 
-static void fill(void *context, const struct place *where, uint8_t *ret)
+static void fill(void *context, const struct dma_write *where, uint8_t *ret)
 {
 	struct progress *progress = context;
 	memory_fill(&progress->memory, where, ret);
@@ -279,7 +279,7 @@ static void check_progress(const struct rig *rig, const struct exchange *plan,
 	// and what is on its way
 	uint64_t bound_us = 2 * longest_wait_us(plan, by_us) + 2 * plan->waits.rto_us +
 		plan->path_retry_us +
-		(uint64_t)(20 * rig->stage.world.topology.base_rtt_ps / PS_PER_US) + 100;
+		(uint64_t)(20 * rig->world_instance.world.topology.base_rtt_ps / PS_PER_US) + 100;
 	if (!plan->has_end || rig->run.end != RUN_DONE)
 		return;
 	if ((uint64_t)(progress->gap / PS_PER_US) > bound_us)
@@ -310,11 +310,11 @@ static void check_end(const struct rig *rig, const struct exchange *plan)
 	if (plan->is_poor && rig->run.end == RUN_LIMIT)
 		return;
 	// a ring is done before its last credits are acknowledged: nobody waits for those
-	bool is_late = rig->stage.world.flow_count == 0 && rig->run.end == RUN_DONE;
+	bool is_late = rig->world_instance.world.flow_count == 0 && rig->run.end == RUN_DONE;
 	check_run_end(rig, has_failed && !is_late ? RUN_STALLED : RUN_DONE);
 	if (!has_failed)
 		assert_int_equal(transport->payload_bytes_new, transport->payload_bytes_placed);
-	uint64_t flows = rig->stage.world.flow_count, ended = 0;
+	uint64_t flows = rig->world_instance.world.flow_count, ended = 0;
 	uint64_t shares = flows * rig->scenario.qps_per_connection;
 	if (flows == 0)
 		return;
@@ -359,14 +359,14 @@ static void check_descriptors(const char *name, const char *yaml, struct shares 
 	rig_run(&truth, yaml, sets);
 	if (rig->run.end != RUN_LIMIT && truth.run.end != RUN_LIMIT)
 		truth_same(name, rig, &truth);
-	stage_free(&truth.stage);
+	world_instance_free(&truth.world_instance);
 	if (seed % 4 != 0) // short windows take their time
 		return;
 	rig_run(&truth, yaml,
 		(const char *const[]){"limits.window=21ns", sets ? sets[0] : NULL, NULL});
 	if (rig->run.end != RUN_LIMIT && truth.run.end != RUN_LIMIT)
 		truth_count(name, "digest with shorter windows", truth.run.digest, rig->run.digest);
-	stage_free(&truth.stage);
+	world_instance_free(&truth.world_instance);
 }
 
 static void run_seed(uint64_t seed, struct seen *seen)
@@ -393,10 +393,11 @@ static void run_seed(uint64_t seed, struct seen *seen)
 			 rig.refusal.text);
 	memory_init(&progress.memory, &rig, seed);
 	progress.settled = plan.settled_us * PS_PER_US;
-	for (uint32_t i = 0; i < rig.stage.world.flow_count; i++)
-		progress.settled = ps_max(progress.settled, rig.stage.world.flows[i].start_ps);
-	sim_run(rig.stage.sim, &rig.run);
-	rig.outcome = rig.stage.world.outcome;
+	for (uint32_t i = 0; i < rig.world_instance.world.flow_count; i++)
+		progress.settled = ps_max(progress.settled,
+					  rig.world_instance.world.flows[i].start_ps);
+	sim_run(rig.world_instance.sim, &rig.run);
+	rig.outcome = rig.world_instance.world.outcome;
 	memory_check(&progress.memory, &rig);
 	assert_int_equal(progress.memory.placed, rig.outcome->transport.payload_bytes_placed);
 	check_end(&rig, &plan);
@@ -405,9 +406,9 @@ static void run_seed(uint64_t seed, struct seen *seen)
 	check_progress(&rig, &plan, &progress);
 	check_descriptors(name, text.at, &shares, seed, &rig);
 	note(seen, &rig, &plan);
-	seen->shared += shares.qps > 1 && rig.stage.world.flow_count > 0;
+	seen->shared += shares.qps > 1 && rig.world_instance.world.flow_count > 0;
 	memory_free(&progress.memory);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 // Under sanitizers, which make it ten times slower, fewer.

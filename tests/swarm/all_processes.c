@@ -54,7 +54,7 @@ static void run_world(const char *yaml, uint64_t seed, uint32_t count, struct se
 		seen->lost += truth.run.dropped[i];
 	seen->alike += rigs[1].run.delivered > 0 && rigs[1].run.delivered < truth.run.delivered;
 	thread_ranks_free(rigs, count);
-	stage_free(&truth.stage);
+	world_instance_free(&truth.world_instance);
 }
 
 static void a_seed_is_the_same_world_with_every_compiler(void **)

@@ -125,12 +125,13 @@ static void run(struct rig *rig, const struct text *text, const struct drawn *dr
 				&rig->refusal);
 	rig->scenario.traffic.program = drawn->program;
 	if (rc == 0)
-		rc = stage_build(&rig->stage, &rig->scenario, NULL, 0, options, &rig->refusal);
+		rc = world_instance_build(&rig->world_instance, &rig->scenario, NULL, 0, options,
+					  &rig->refusal);
 	if (rc < 0)
 		fail_msg("refused: %u:%u %s\n%s", rig->refusal.line, rig->refusal.column,
 			 rig->refusal.text, text->at);
-	sim_run(rig->stage.sim, &rig->run);
-	rig->outcome = rig->stage.world.outcome;
+	sim_run(rig->world_instance.sim, &rig->run);
+	rig->outcome = rig->world_instance.world.outcome;
 	assert_int_equal(rig->run.end, RUN_DONE);
 }
 
@@ -168,9 +169,9 @@ static void random_programs_end_on_random_worlds(void **)
 			assert_int_equal(other.run.digest, rig.run.digest);
 			assert_int_equal(other.outcome->end_ps, rig.outcome->end_ps);
 			assert_int_equal(other.run.payload_bytes_wrong, 0);
-			stage_free(&other.stage);
+			world_instance_free(&other.world_instance);
 		}
-		stage_free(&rig.stage);
+		world_instance_free(&rig.world_instance);
 	}
 	seeds_end();
 	printf("%llu packets, %llu lost\n", (unsigned long long)packets, (unsigned long long)lost);

@@ -35,7 +35,7 @@ static void check_flows(const struct rig *rig, const struct expectation *expecte
 static void check_ring(const struct rig *rig)
 {
 	static const size_t bytes = (size_t)16 << 20;
-	const struct scenario *scenario = rig->stage.world.scenario;
+	const struct scenario *scenario = rig->world_instance.world.scenario;
 	struct refusal refusal = {0};
 	struct ideal_time ideal;
 	struct arena arena;
@@ -79,7 +79,7 @@ static uint64_t other_digest(const char *yaml, uint32_t window_ns)
 	rig_run(&rig, yaml, (const char *const[]){window, "limits.order=time", NULL});
 	assert_int_equal(prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0), 0);
 	uint64_t digest = rig.run.digest;
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	return digest;
 }
 
@@ -95,7 +95,7 @@ static uint64_t run_seed(uint64_t seed)
 	rig_run(&rig, text.at, NULL);
 	check_world(&rig, &expected);
 	uint64_t digest = rig.run.digest;
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 	if (other_digest(text.at, expected.window_ns) != digest)
 		fail_msg("another run in the order of time with windows of %u ns",
 			 expected.window_ns);

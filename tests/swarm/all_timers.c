@@ -41,7 +41,7 @@ static void run_seed(uint64_t seed)
 		fail_msg("a packet was here after %.3f us; its try after %llu us should have come "
 			 "through",
 			 end_us, (unsigned long long)sent_us);
-	stage_free(&rig.stage);
+	world_instance_free(&rig.world_instance);
 }
 
 static void a_packet_is_sent_again_when_its_wait_ends(void **)

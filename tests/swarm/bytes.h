@@ -61,7 +61,7 @@ static void guarded_open(struct memory *memory, struct guarded *buffer, uint64_t
 // Flows get their buffers from the QP numbers that a world gives them: in order, at both ends.
 static void memory_init(struct memory *memory, const struct rig *rig, uint64_t seed)
 {
-	const struct world *world = &rig->stage.world;
+	const struct world *world = &rig->world_instance.world;
 	const struct ring_config *ring = &world->job.ring;
 	uint32_t nics = world->fabric.nics, *used = calloc(nics, sizeof(uint32_t));
 	*memory = (struct memory){.seed = seed, .nics = nics, .qps = 1};
@@ -83,7 +83,7 @@ static void memory_init(struct memory *memory, const struct rig *rig, uint64_t s
 }
 
 // A ring's buffers are opened when they are first used.
-static struct guarded *memory_at(struct memory *memory, const struct place *where)
+static struct guarded *memory_at(struct memory *memory, const struct dma_write *where)
 {
 	struct guarded *buffer = memory_buffer(memory, where->nic, where->qp, where->rkey);
 	if (buffer->bytes == 0) {
@@ -97,12 +97,12 @@ static struct guarded *memory_at(struct memory *memory, const struct place *wher
 	return buffer;
 }
 
-static void memory_fill(void *context, const struct place *where, uint8_t *ret)
+static void memory_fill(void *context, const struct dma_write *where, uint8_t *ret)
 {
 	memcpy(ret, memory_at(context, where)->source + where->va, where->bytes);
 }
 
-static void memory_store(void *context, const struct place *where, const uint8_t *payload)
+static void memory_store(void *context, const struct dma_write *where, const uint8_t *payload)
 {
 	struct memory *memory = context;
 	struct guarded *buffer = memory_at(memory, where);
@@ -134,7 +134,7 @@ static uint64_t guarded_check(const struct guarded *buffer)
 // All buffers; messages that completed are whole.
 static void memory_check(struct memory *memory, const struct rig *rig)
 {
-	const struct world *world = &rig->stage.world;
+	const struct world *world = &rig->world_instance.world;
 	uint32_t *used = calloc(memory->nics, sizeof(uint32_t));
 	assert_non_null(used);
 	for (uint32_t i = 0; i < world->flow_count; i++) {

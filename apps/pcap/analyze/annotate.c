@@ -245,7 +245,7 @@ int annotate_check(struct call *call)
 int annotate_write(struct call *call)
 {
 	static struct annotate all; // large: kept off the stack
-	struct draft draft;
+	struct atomic_file atomic_file;
 	all.report = call->report;
 	all.reader.buffer = malloc(CAPTURE_BUFFER_BYTES);
 	all.reader.capacity = CAPTURE_BUFFER_BYTES;
@@ -254,11 +254,12 @@ int annotate_write(struct call *call)
 		rc = refuse(&call->refusal, -ENODEV, "no memory for buffers");
 	if (trust_of(call) != TRUST_ALL)
 		all.count = 0; // nothing can be said of packets
-	if (rc == 0 && (rc = draft_begin(&draft, call->annotate, &call->refusal)) == 0) {
-		put_head(&all, call, draft.to);
+	if (rc == 0 &&
+	    (rc = atomic_file_begin(&atomic_file, call->annotate, &call->refusal)) == 0) {
+		put_head(&all, call, atomic_file.to);
 		rc = put_files(&all, call);
 		rewrite_drain(&all.rewrite);
-		rc = draft_end(&draft, rc, &call->refusal);
+		rc = atomic_file_end(&atomic_file, rc, &call->refusal);
 	}
 	free(all.marks);
 	free(all.reader.buffer);

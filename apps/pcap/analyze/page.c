@@ -173,12 +173,12 @@ static void put_page(FILE *to, const struct call *call, const struct ladder *lad
 int page_write(struct call *call)
 {
 	static struct ladder ladder;
-	struct draft draft;
+	struct atomic_file atomic_file;
 	int rc = ladder_make(&ladder, call);
 	if (rc == 0)
-		rc = draft_begin(&draft, call->page, &call->refusal);
+		rc = atomic_file_begin(&atomic_file, call->page, &call->refusal);
 	if (rc < 0)
 		return rc;
-	put_page(draft.to, call, &ladder);
-	return draft_end(&draft, 0, &call->refusal);
+	put_page(atomic_file.to, call, &ladder);
+	return atomic_file_end(&atomic_file, 0, &call->refusal);
 }

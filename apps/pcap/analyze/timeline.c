@@ -173,15 +173,15 @@ static void put_repairs(struct timeline *line)
 
 int timeline_write(struct call *call)
 {
-	struct draft draft;
+	struct atomic_file atomic_file;
 	struct timeline line = {.call = call,
 				.begin_ns = call->report->totals.first_ns,
 				.lanes = malloc(LANES_MAX * sizeof(struct lane))};
 	if (line.lanes == NULL)
 		return refuse(&call->refusal, -ENODEV, "no memory for a time line");
-	int rc = draft_begin(&draft, call->trace, &call->refusal);
+	int rc = atomic_file_begin(&atomic_file, call->trace, &call->refusal);
 	if (rc == 0) {
-		line.to = draft.to;
+		line.to = atomic_file.to;
 		fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{\"ph\":\"M\",\"name\":"
 		      "\"process_name\",\"pid\":1,\"tid\":0,\"args\":{\"name\":\"messages\"}}",
 		      line.to);
@@ -195,7 +195,7 @@ int timeline_write(struct call *call)
 			"\n],\"otherData\":{\"begin_ns\":%" PRId64
 			",\"messages not ended\":%" PRIu64 ",\"left out\":%" PRIu64 "}}\n",
 			line.begin_ns, line.open, line.left_out);
-		rc = draft_end(&draft, rc, &call->refusal);
+		rc = atomic_file_end(&atomic_file, rc, &call->refusal);
 	}
 	free(line.lanes);
 	return rc;

@@ -10,7 +10,7 @@
 
 #include <weft/files/files.h>
 #include <weft/files/signals.h>
-#include <weft/run/here.h>
+#include <weft/run/host_info.h>
 #include <weft/run/outcome.h>
 
 #include "help.h"
@@ -160,7 +160,7 @@ static int listen_on(struct live *live)
 
 static void say(const struct live *live)
 {
-	char w[4][WORDS_BYTES], name[DRAFT_PATH_BYTES];
+	char w[4][WORDS_BYTES], name[ATOMIC_FILE_PATH_BYTES];
 	printf("%s frames captured, %s of other protocols left out; %s dropped by the kernel, "
 	       "the device or the port\n",
 	       count_words(w[0], live->frames), count_words(w[1], live->others),
@@ -220,7 +220,7 @@ int capture_run(int argc, char **argv)
 	if (rc == 0)
 		rc = complete(&live);
 	if (rc == 0 && one_port_is_elsewhere(argv[optind]))
-		here_become("weft-pcap-dpdk", argv - 1); // the whole line: the verb is argv[0]
+		program_exec("weft-pcap-dpdk", argv - 1); // the whole line: the verb is argv[0]
 	if (rc == 0)
 		rc = run(&live, argv[optind]);
 	free(live.ring.blocks.at);

@@ -13,24 +13,25 @@
 #define BLOCKS_BYTES ((size_t)1 << 20)
 #define SPARE_BYTES 1024 // a statistics block fits
 
-static void name_file(const struct rotation *rotation, uint64_t number, char ret[DRAFT_PATH_BYTES])
+static void name_file(const struct rotation *rotation, uint64_t number,
+		      char ret[ATOMIC_FILE_PATH_BYTES])
 {
 	if (rotation->files == 1) {
-		snprintf(ret, DRAFT_PATH_BYTES, "%s", rotation->path);
+		snprintf(ret, ATOMIC_FILE_PATH_BYTES, "%s", rotation->path);
 		return;
 	}
 	const char *slash = strrchr(rotation->path, '/'), *dot = strrchr(rotation->path, '.');
 	size_t stem = dot != NULL && (slash == NULL || dot > slash + 1)
 		? (size_t)(dot - rotation->path)
 		: strlen(rotation->path);
-	snprintf(ret, DRAFT_PATH_BYTES, "%.*s.%u%s", (int)stem, rotation->path,
+	snprintf(ret, ATOMIC_FILE_PATH_BYTES, "%.*s.%u%s", (int)stem, rotation->path,
 		 (uint32_t)(number % rotation->files), rotation->path + stem);
 }
 
 int rotation_check(struct rotation *rotation, struct refusal *refusal)
 {
 	for (uint32_t i = 0; i < rotation->files; i++) {
-		char name[DRAFT_PATH_BYTES];
+		char name[ATOMIC_FILE_PATH_BYTES];
 		name_file(rotation, i, name);
 		int rc = files_check_output(name, refusal);
 		if (rc < 0)
@@ -44,14 +45,14 @@ int rotation_check(struct rotation *rotation, struct refusal *refusal)
 static void drain(struct rotation *rotation)
 {
 	rotation->written += fwrite(rotation->blocks.at, 1, rotation->blocks.used,
-				    rotation->draft.to);
+				    rotation->atomic_file.to);
 	rotation->blocks.used = 0;
 }
 
 static int begin(struct rotation *rotation, struct refusal *refusal)
 {
 	name_file(rotation, rotation->begun++, rotation->name);
-	int rc = draft_renew(&rotation->draft, rotation->name, refusal);
+	int rc = atomic_file_renew(&rotation->atomic_file, rotation->name, refusal);
 	if (rc < 0)
 		return rc;
 	rotation->is_open = true;
@@ -75,7 +76,7 @@ int rotation_end(struct rotation *rotation, int64_t at_ns, uint64_t received, ui
 	rotation->is_open = false;
 	rotation->received = received;
 	rotation->dropped = dropped;
-	return draft_end(&rotation->draft, 0, refusal);
+	return atomic_file_end(&rotation->atomic_file, 0, refusal);
 }
 
 int rotation_put(struct rotation *rotation, const struct pcapng_frame *frame, int64_t at_ns,
@@ -102,7 +103,8 @@ uint64_t rotation_kept(const struct rotation *rotation)
 	return rotation->begun < rotation->files ? rotation->begun : rotation->files;
 }
 
-const char *rotation_name(const struct rotation *rotation, uint64_t k, char ret[DRAFT_PATH_BYTES])
+const char *rotation_name(const struct rotation *rotation, uint64_t k,
+			  char ret[ATOMIC_FILE_PATH_BYTES])
 {
 	name_file(rotation, rotation->begun - rotation_kept(rotation) + k, ret);
 	return ret;

@@ -16,11 +16,11 @@ struct rotation {
 	struct pcapng_interface interface;
 	// Its own.
 	struct pcapng blocks;
-	struct draft draft;
-	char name[DRAFT_PATH_BYTES]; // of the file that is written
-	uint64_t begun;		     // files so far
-	uint64_t written;	     // bytes of this one
-	uint64_t received, dropped;  // before this one
+	struct atomic_file atomic_file;
+	char name[ATOMIC_FILE_PATH_BYTES]; // of the file that is written
+	uint64_t begun;			   // files so far
+	uint64_t written;		   // bytes of this one
+	uint64_t received, dropped;	   // before this one
 	bool is_open;
 };
 
@@ -37,5 +37,6 @@ int rotation_end(struct rotation *rotation, int64_t at_ns, uint64_t received, ui
 		 struct refusal *refusal);
 
 // The name of the k-th file that is there, in the order of time.
-const char *rotation_name(const struct rotation *rotation, uint64_t k, char ret[DRAFT_PATH_BYTES]);
+const char *rotation_name(const struct rotation *rotation, uint64_t k,
+			  char ret[ATOMIC_FILE_PATH_BYTES]);
 uint64_t rotation_kept(const struct rotation *rotation);

@@ -40,7 +40,7 @@ struct run {
 	uint64_t damaged;		     // packets whose bits flipped on a cable
 	uint64_t doubled;		     // packets that cables made: copies
 	uint64_t held_back;		     // packets that a cable let others overtake
-	uint64_t late_full;		     // not doubled or held back: too many were under way
+	uint64_t reorder_queue_full;	     // not doubled or held back: too many were under way
 	uint64_t held;			     // packets still out at the end (pool)
 	uint64_t held_unsent;		     // of these, made by NICs but not sent yet
 	uint64_t data_delivered;	     // of these, packets with payload
@@ -72,17 +72,18 @@ struct run {
 // stop.
 typedef bool run_progress_fn(void *context, const struct world *world, const struct run *so_far);
 
-enum outside_news {
-	OUTSIDE_QUIET,
-	OUTSIDE_ENDED, // a computation was told to have ended
-	OUTSIDE_LOST,  // who computes is gone: the run ends
+enum external_compute_news {
+	EXTERNAL_COMPUTE_QUIET,
+	EXTERNAL_COMPUTE_ENDED, // a computation was told to have ended
+	EXTERNAL_COMPUTE_LOST,	// who computes is gone: the run ends
 };
 
 struct sim; // the driver's own state, drawn from the world's arena while the world is built
 
-// Looks whether computations ended that end outside (world_outside.h), and tells sim_outside_end().
-// Called between windows, and again and again while none is due. One lane, with a clock.
-typedef enum outside_news outside_fn(void *context, struct sim *sim);
+// Looks whether computations ended that end outside (world_external_compute.h), and tells
+// sim_external_compute_end(). Called between windows, and again and again while none is due. One
+// lane, with a clock.
+typedef enum external_compute_news external_compute_fn(void *context, struct sim *sim);
 
 struct sim_options {
 	run_progress_fn *progress; // or NULL
@@ -93,8 +94,9 @@ struct sim_options {
 	struct tap_options taps;
 	uint32_t lanes;	     // threads that share the machines; 0 and 1: this one. More need DPDK's
 	struct ranks *ranks; // processes that do, or NULL: then this one does all
-	outside_fn *outside; // or NULL: the program has no computations that end outside
-	void *outside_context;
+	external_compute_fn
+		*external_compute; // or NULL: the program has no computations that end outside
+	void *external_compute_context;
 };
 
 #ifdef __cplusplus
@@ -110,12 +112,13 @@ int sim_create(struct sim **ret, struct world *world, const struct sim_options *
 // here.
 void sim_run(struct sim *sim, struct run *ret);
 
-// Of an outside_fn: when virtual time `at` is due on the clock; and the end of computation `op` at
-// a time of the clock, or as soon after as a window is left. Returns how much later, in virtual
-// time.
-int64_t sim_outside_due_ns(const struct sim *sim, ps_t at);
-ps_t sim_outside_time(const struct sim *sim, int64_t at_ns); // the reverse; 0 before the start
-ps_t sim_outside_end(struct sim *sim, uint32_t op, int64_t at_ns);
+// Of an external_compute_fn: when virtual time `at` is due on the clock; and the end of computation
+// `op` at a time of the clock, or as soon after as a window is left. Returns how much later, in
+// virtual time.
+int64_t sim_external_compute_due_ns(const struct sim *sim, ps_t at);
+ps_t sim_external_compute_time(const struct sim *sim,
+			       int64_t at_ns); // the reverse; 0 before the start
+ps_t sim_external_compute_end(struct sim *sim, uint32_t op, int64_t at_ns);
 
 // Ends captures, whose totals go to `run`, and gives ports back. Also for a run that never began.
 // -EIO when a capture is not whole, with the file and the reason.
@@ -124,7 +127,7 @@ int sim_end(struct sim *sim, struct run *run, struct refusal *refusal);
 // ---------------------------------------------------------------- stages, for apps
 
 // A world with its memory and its driver: what an app runs.
-struct stage {
+struct world_instance {
 	struct arena arena;
 	void *memory;
 	size_t memory_bytes;
@@ -135,11 +138,12 @@ struct stage {
 // Reserves memory, builds the world of `scenario` (which must outlive the stage) and seals it.
 // `trace_text` as in world_build(); options->lanes says how many threads will run it. On refusal
 // nothing is held.
-int stage_build(struct stage *ret, const struct scenario *scenario, const char *trace_text,
-		size_t trace_bytes, const struct sim_options *options, struct refusal *refusal);
+int world_instance_build(struct world_instance *ret, const struct scenario *scenario,
+			 const char *trace_text, size_t trace_bytes,
+			 const struct sim_options *options, struct refusal *refusal);
 
 // Gives the memory back, and what sim_end() gives, if that was not called.
-void stage_free(struct stage *stage);
+void world_instance_free(struct world_instance *world_instance);
 
 #ifdef __cplusplus
 }

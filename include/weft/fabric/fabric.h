@@ -36,7 +36,7 @@ enum topology_kind {
 #define TOPOLOGY_KIND_COUNT (TOPOLOGY_GRAPH + 1)
 
 #define TOPOLOGY_TIERS_MAX 3
-#define TOPOLOGY_WAY_MAX 62 // switches on the longest way: frames have a hop limit of 64
+#define TOPOLOGY_PATH_MAX 62 // switches on the longest way: frames have a hop limit of 64
 #define TOPOLOGY_TABLE_SWITCHES_MAX 8192 // of one plane of a graph: a table has this many squared
 
 // One tier of the tree of a .topo file: its switches, and the links below them.
@@ -124,8 +124,9 @@ struct fabric_config {
 	struct pfc_config pfc;
 	struct buffer_config buffer;
 	struct reroute_config reroute;
-	enum fabric_spray spray;     // trees; graphs hash
-	uint32_t thin_kept, thin_of; // T0-T1 links of a sample; 1, 1: all; docs/measuring.md
+	enum fabric_spray spray; // trees; graphs hash
+	uint32_t trunk_sample_kept,
+		trunk_sample_of; // T0-T1 links of a sample; 1, 1: all; docs/measuring.md
 	enum fabric_forwarding forwarding;
 	enum { FABRIC_SEED_EACH, FABRIC_SEED_SAME } hash_seed; // of switches: each its own, or one
 	ps_t flowlet_gap_ps; // FABRIC_SPRAY_FLOWLET; 0 = half of the base round trip

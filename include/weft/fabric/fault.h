@@ -49,7 +49,7 @@ enum link_where {
 
 // Links as a person names them: where a fault strikes, where a tap listens. In any topology a T0 is
 // the lowest switch, T1 the next.
-struct link_place {
+struct link_location {
 	enum link_where where;
 	uint32_t index, plane, port;
 	uint32_t t1; // as a scenario gives it: index or port follows from it
@@ -58,12 +58,12 @@ struct link_place {
 };
 
 // Whether link `link` is at `place`. Used while building.
-bool link_place_hits(const struct link_place *place, const struct topology *topology,
-		     uint32_t link);
+bool link_location_hits(const struct link_location *place, const struct topology *topology,
+			uint32_t link);
 
 // -EINVAL with a reason when the place does not exist in this topology.
-int link_place_check(const struct link_place *place, const struct topology *topology,
-		     struct refusal *refusal);
+int link_location_check(const struct link_location *place, const struct topology *topology,
+			struct refusal *refusal);
 
 enum fault_kind {
 	FAULT_LINK_DOWN,
@@ -82,8 +82,8 @@ enum fault_kind {
 };
 
 // Which way of a cable a fault is on.
-enum fault_way {
-	FAULT_BOTH_WAYS,
+enum fault_direction {
+	FAULT_BOTH_DIRECTIONS,
 	FAULT_UP,   // away from the NICs
 	FAULT_DOWN, // towards them
 };
@@ -91,8 +91,8 @@ enum fault_way {
 // One line of the timeline.
 struct fault {
 	enum fault_kind kind;
-	struct link_place at;
-	enum fault_way way;
+	struct link_location at;
+	enum fault_direction direction;
 	ps_t from_ps, until_ps; // until PS_NEVER = for good
 	uint32_t share_ppb;	// LOSS, CORRUPT, DUPLICATE, REORDER: packets hit, per 10^9
 	ps_t down_ps, up_ps;	// FAULT_FLAP: down for so long, then up, again and again

@@ -82,26 +82,26 @@ int file_unwritten(struct refusal *refusal, const char *path, int error);
 // A file being written: under another name in the folder of its own, so that nobody reads half of
 // it, and what was there stays until the new one is whole. What is no plain file (a pipe, a device)
 // is written as it is.
-#define DRAFT_PATH_BYTES 4096
-struct draft {
-	FILE *to;		       // to write on
-	const char *named;	       // the caller's, good until the end
-	char path[DRAFT_PATH_BYTES];   // where it will lie
-	char beside[DRAFT_PATH_BYTES]; // where it lies until then
-	bool is_new;		       // nothing was there, and nothing may be there at the end
+#define ATOMIC_FILE_PATH_BYTES 4096
+struct atomic_file {
+	FILE *to;			     // to write on
+	const char *named;		     // the caller's, good until the end
+	char path[ATOMIC_FILE_PATH_BYTES];   // where it will lie
+	char beside[ATOMIC_FILE_PATH_BYTES]; // where it lies until then
+	bool is_new; // nothing was there, and nothing may be there at the end
 };
 
 // Opens a draft of the file at `path`. Errors of files_check_output(), -ENOENT where the path is
 // wrong, else -EIO, with a reason that names it; then there is nothing to end.
-int draft_begin(struct draft *draft, const char *path, struct refusal *refusal);
+int atomic_file_begin(struct atomic_file *atomic_file, const char *path, struct refusal *refusal);
 
 // The same of a file that this program keeps up to date: it replaces what is there, but no
 // input, and no link, whoever put it there.
-int draft_renew(struct draft *draft, const char *path, struct refusal *refusal);
+int atomic_file_renew(struct atomic_file *atomic_file, const char *path, struct refusal *refusal);
 
 // Closes a draft and puts it in its place; when `rc`, what writing it came to, is below 0, or not
 // all could be written, takes it away instead, with errors as above.
-int draft_end(struct draft *draft, int rc, struct refusal *refusal);
+int atomic_file_end(struct atomic_file *atomic_file, int rc, struct refusal *refusal);
 
 // What is shipped: scenarios, jobs, and acceptance profiles (report_verdict.h). Beside a build's
 // source tree they lie in apps/, installed in share/weft/.

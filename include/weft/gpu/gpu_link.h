@@ -99,7 +99,7 @@ int gpu_link_offer(struct gpu_link *link, struct refusal *refusal);
 // A generator's end: waits so long for a run to offer it, or until *stop is not 0 (or NULL).
 // -ETIMEDOUT, -EINTR, -EPROTO (damaged, or no link), -EINVAL (no regular file), -EPERM (not this
 // user's), -errno of the system; with a reason.
-int gpu_link_open(struct gpu_link *ret, const char *path, int64_t patience_ns,
+int gpu_link_open(struct gpu_link *ret, const char *path, int64_t timeout_ns,
 		  const volatile sig_atomic_t *stop, struct refusal *refusal);
 
 // A generator's end of a link that this process made. As gpu_link_open().

@@ -15,8 +15,8 @@
 
 #include <stdint.h>
 
-#define GPU_LINK_MAGIC UINT64_C(0x316b6e696c757067) // "gpulink1"
-#define GPU_LINK_DRAFT UINT64_C(0x306b6e696c757067) // "gpulink0": not offered yet
+#define GPU_LINK_MAGIC UINT64_C(0x316b6e696c757067)	  // "gpulink1"
+#define GPU_LINK_ATOMIC_FILE UINT64_C(0x306b6e696c757067) // "gpulink0": not offered yet
 #define GPU_LINK_VERSION 3u
 #define GPU_NAME_BYTES 64
 #define GPU_RANKS_MAX 4096u

@@ -67,7 +67,7 @@ int gpu_record_link(struct gpu_link *ret, const char *path, const struct gpu_rec
 // Between these, data go from buffer to buffer when they are there and as late as it was recorded;
 // what the others would have sent is made by the pattern, as late as that. Both ends are in this
 // process.
-struct gpu_player;
+struct gpu_replay;
 
 // Damage on purpose to what the others sent, which the generator must find.
 enum gpu_damage {
@@ -76,13 +76,13 @@ enum gpu_damage {
 	GPU_DAMAGE_SWAP, // two slices of the first bucket's sums change places
 };
 
-int gpu_player_start(struct gpu_player **ret, struct gpu_link *link,
+int gpu_replay_start(struct gpu_replay **ret, struct gpu_link *link,
 		     const struct gpu_record *records, enum gpu_damage damage,
 		     struct refusal *refusal);
 
 // Ends the thread, before its time where the generator failed. Returns how late it was with what it
 // sent, at most.
-int64_t gpu_player_end(struct gpu_player *player);
+int64_t gpu_replay_end(struct gpu_replay *replay);
 
 #ifdef __cplusplus
 }

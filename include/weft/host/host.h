@@ -4,7 +4,7 @@
 //
 //   host.c  the machine: arrivals, timers and local events in time order     nic.c  lines that pull
 //   packets rank.c  a GPU's part in a collective: what the ring wants, done
-//   agent.c  a GPU's part in a program   flow.c  a flow at its two ends
+//   opgraph_host.c  a GPU's part in a program   flow.c  a flow at its two ends
 #pragma once
 
 #include <stdint.h>
@@ -16,11 +16,11 @@
 #include <weft/measure/measure_slices.h>
 #include <weft/workload/workload.h>
 
-#include <weft/host/agent.h>
-#include <weft/host/courier.h>
+#include <weft/host/coll_stream_host.h>
 #include <weft/host/host_engine.h>
-#include <weft/host/light.h>
+#include <weft/host/link_state.h>
 #include <weft/host/nic.h>
+#include <weft/host/opgraph_host.h>
 #include <weft/host/record.h>
 #include <weft/host/stall.h>
 #include <weft/host/trigger_flows.h>
@@ -62,7 +62,7 @@ struct world_host {
 	uint32_t wake_nic; // the NIC whose timer is due first; the lowest at equal time
 	uint64_t *working; // bit per NIC: may have something to send
 	struct heap events;
-	struct heap lights;	    // by when a NIC may know that a port's light changed; key: port
+	struct heap link_states;    // by when a NIC may know that a port's light changed; key: port
 	struct port_watch *watches; // [ports] or NULL: no fault hits a port
 	ps_t detect_ps;		    // a port's light has changed for so long when its NIC knows
 	struct host_faults faults;
@@ -71,8 +71,8 @@ struct world_host {
 	struct rank *ranks;
 	const struct job *job;
 	const struct host_engine *engines[ENGINE_KINDS]; // NULL: none of this kind
-	struct agent *agent;				 // of the world, or NULL: no program
-	struct courier *courier;			 // of the host's shard, or NULL: no course
+	struct opgraph_host *opgraph_host;		 // of the world, or NULL: no program
+	struct coll_stream_host *coll_stream_host;	 // of the host's shard, or NULL: no course
 	struct flow *flows;				 // of the world
 	struct trigger *triggers;			 // of the world
 	const struct starters *starters; // of the world: those of this host are its own
@@ -81,7 +81,7 @@ struct world_host {
 	struct series *series;	  // or NULL: nothing is counted over time
 	uint64_t *placed;	  // [nic_count][bins of the series], or NULL
 	struct work_count *work;  // what it computes, or NULL
-	bool *dark;		  // [ports] that have been without light, or NULL
+	bool *was_down;		  // [ports] that have been without light, or NULL
 	const bool *cut;	  // [ports] without a link, as the driver sees it, or NULL
 	struct delays *delays;	  // of its shard, or NULL: packets are not timed
 	struct tail *tail;	  // of its shard, or NULL

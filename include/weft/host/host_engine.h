@@ -2,8 +2,8 @@
 // The engines of a host's traffic: each posts what its traffic wants, and is told what came of it.
 // host.c calls them by their rows alone; who builds a host chooses them.
 //
-//   flow.c   flows   rank.c  rings of its GPUs   agent.c, courier.c  what goes over lines: a
-//   program's sends, or a rank's part in a course
+//   flow.c   flows   rank.c  rings of its GPUs   opgraph_host.c, coll_stream_host.c  what goes over
+//   lines: a program's sends, or a rank's part in a course
 #pragma once
 
 #include <stdbool.h>
@@ -53,4 +53,5 @@ struct host_engine {
 	void (*on_collective)(struct world_host *host, const struct rank *rank, ps_t now);
 };
 
-extern const struct host_engine flow_engine, rank_engine, agent_engine, courier_engine;
+extern const struct host_engine flow_engine, rank_engine, opgraph_host_engine,
+	coll_stream_host_engine;

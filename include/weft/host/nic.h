@@ -11,7 +11,7 @@
 #include <weft/transport/transport.h>
 
 #include <weft/host/backlog.h>
-#include <weft/host/berth.h>
+#include <weft/host/qp_pool.h>
 
 // What a QP of this NIC belongs to.
 struct nic_peer {
@@ -74,7 +74,7 @@ struct nic {
 	struct nic_peer *peers;	  // [QPs]
 	uint32_t qp_count;
 	struct backlog backlog;	   // posts that wait for a context
-	struct berths *berths;	   // connections have its QPs in turn; NULL: each has its own
+	struct qp_pool *qp_pool;   // connections have its QPs in turn; NULL: each has its own
 	struct nic_delays *delays; // delays.h; or NULL
 	struct nic_bin *bin;	   // of a host that counts over time or times packets; or NULL
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a world holds of a program that its hosts run (include/weft/host/agent.h).
+// What a world holds of a program that its hosts run (include/weft/host/opgraph_host.h).
 #pragma once
 
 #include <stdint.h>
@@ -8,7 +8,7 @@
 #include <weft/workload/program.h>
 
 // NIC `from_nic` sends messages of a program to another host's NIC.
-struct agent_line {
+struct opgraph_connection {
 	uint32_t from_nic, to_nic;
 	uint32_t qpn;  // first of the connection's QPs at the sender
 	uint32_t turn; // the one that takes the next message, from 0

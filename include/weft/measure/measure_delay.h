@@ -13,7 +13,7 @@
 // Times over one path, of one class: between delays_settle() their cells are in the histograms of
 // the class, the plane and the path, their number and sum are here. A value is usual when it is no
 // new extreme, and so large that its cells follow from each other.
-struct way {
+struct path_delays {
 	uint64_t usual, usual_count;
 	uint64_t total, sum;
 	uint64_t *class_cells,
@@ -26,8 +26,8 @@ struct way {
 #define DELAY_PART_BITS 7u   // of those of planes: two digits
 
 struct delays {
-	struct way *ways[PAIR_CLASS_COUNT]; // [one_way_paths_ns.count], one way
-	struct way *trips;		    // [rtt_paths_ns.count], there and back
+	struct path_delays *ways[PAIR_CLASS_COUNT]; // [one_way_paths_ns.count], one way
+	struct path_delays *trips;		    // [rtt_paths_ns.count], there and back
 	uint32_t planes;
 	// The path of a packet one way: the number of its EV in its QP's profile, which these bits
 	// of the EV are; or its plane, where they say nothing (0).
@@ -71,28 +71,29 @@ void delays_empty(struct delays *delays);
 
 // Whether a time over a path one way, or there and back, is from here on usual; else it has been
 // added.
-bool delays_widen_way(struct delays *delays, enum pair_class pair, uint32_t path, int64_t ns);
+bool delays_widen_one_way(struct delays *delays, enum pair_class pair, uint32_t path, int64_t ns);
 
-static inline void delay_count(struct way *way, uint64_t cell, uint32_t shift, uint64_t ns)
+static inline void delay_count(struct path_delays *path_delays, uint64_t cell, uint32_t shift,
+			       uint64_t ns)
 {
-	way->plane_cells[cell >> (DELAY_CLASS_BITS - DELAY_PART_BITS)]++;
-	way->path_cells[cell >> shift]++;
-	way->total++;
-	way->sum += ns; // below 2^37 each: 2^27 of them do not fill it
+	path_delays->plane_cells[cell >> (DELAY_CLASS_BITS - DELAY_PART_BITS)]++;
+	path_delays->path_cells[cell >> shift]++;
+	path_delays->total++;
+	path_delays->sum += ns; // below 2^37 each: 2^27 of them do not fill it
 }
 
 // A data packet took so long, in nanoseconds, from its departure to its arrival; `path` is
 // delays_path().
-static inline void delays_add_way(struct delays *delays, enum pair_class pair, uint32_t path,
-				  int64_t ns)
+static inline void delays_add_one_way(struct delays *delays, enum pair_class pair, uint32_t path,
+				      int64_t ns)
 {
-	struct way *way = &delays->ways[pair][path];
-	if (__builtin_expect((uint64_t)ns - way->usual >= way->usual_count, 0) &&
-	    !delays_widen_way(delays, pair, path, ns))
+	struct path_delays *path_delays = &delays->ways[pair][path];
+	if (__builtin_expect((uint64_t)ns - path_delays->usual >= path_delays->usual_count, 0) &&
+	    !delays_widen_one_way(delays, pair, path, ns))
 		return;
 	uint64_t cell = hist_cell_in(DELAY_CLASS_BITS, (uint64_t)ns);
-	way->class_cells[cell]++;
-	delay_count(way, cell, delays->way_shift, (uint64_t)ns);
+	path_delays->class_cells[cell]++;
+	delay_count(path_delays, cell, delays->way_shift, (uint64_t)ns);
 }
 
 // Which path a packet one way belongs to.

@@ -35,33 +35,35 @@ struct html_input {
 };
 
 // What is said, before it is a page or a text.
-struct sheet;
+struct report_model;
 
 // What is to be said of a result, with the histograms beside it. -EINVAL when one of these is none,
 // or not of this run; -ENOMEM. The caller frees it.
-int sheet_create(struct sheet **ret, const struct html_input *input, struct refusal *refusal);
-void sheet_free(struct sheet *sheet);
+int report_model_create(struct report_model **ret, const struct html_input *input,
+			struct refusal *refusal);
+void report_model_free(struct report_model *report_model);
 
 // The same of a study of settings: what tune_report_of() makes, with the `command` that made it and
 // the version, `weft`.
-int sheet_create_tune(struct sheet **ret, const json_t *study, struct refusal *refusal);
+int report_model_create_tune(struct report_model **ret, const json_t *study,
+			     struct refusal *refusal);
 
 // Whether it is of one run: only that has metrics. And whether a profile can be held against it: a
 // book has its own, case by case.
-bool sheet_is_result(const struct sheet *sheet);
-bool sheet_takes_profile(const struct sheet *sheet);
+bool report_model_is_result(const struct report_model *report_model);
+bool report_model_takes_profile(const struct report_model *report_model);
 
 // The page, with everything in it: no part of it is asked for elsewhere. -EIO.
-int html_write(FILE *to, const struct sheet *sheet, const struct html_input *input);
+int html_write(FILE *to, const struct report_model *report_model, const struct html_input *input);
 
 // The facts for a terminal, at most 100 columns wide. -EIO.
-int sheet_show(FILE *to, const struct sheet *sheet);
+int report_model_show(FILE *to, const struct report_model *report_model);
 
 // All figures of the result, one a line, with their labels: OpenMetrics text, and CSV (RFC 4180)
 // with the columns field, where, value, unit, reason. What could not be measured has its reason,
 // and no number. -EIO.
-int sheet_metrics(FILE *to, const struct sheet *sheet);
-int sheet_csv(FILE *to, const struct sheet *sheet);
+int report_model_metrics(FILE *to, const struct report_model *report_model);
+int report_model_csv(FILE *to, const struct report_model *report_model);
 
 #ifdef __cplusplus
 }

@@ -41,7 +41,7 @@ enum wire_reason backing_read(struct backing *backing, const struct wire_config 
 
 // Executes a place order of a host: keeps the payload, or compares it with the pattern of where it
 // belongs. Returns how many of its bytes are wrong.
-uint32_t backing_place(const struct backing *backing, const struct place *order);
+uint32_t backing_dma_write(const struct backing *backing, const struct dma_write *order);
 
 // Gives back the frames behind `count` packets that arrived.
 void backing_give(const struct backing *backing, const struct arrival *arrivals, uint32_t count);

@@ -43,11 +43,12 @@ int64_t pace_due_ns(uint64_t dilation_milli, ps_t at);
 
 // Adds a window to a trial: it ended at `end`, took `cost_ns` of processor time, and let `frames`
 // go.
-void pace_trial_add(struct pace_trial *trial, ps_t end, int64_t cost_ns, uint64_t frames);
+void pace_calibration_add(struct pace_calibration *calibration, ps_t end, int64_t cost_ns,
+			  uint64_t frames);
 
 // The whole trial took so long by the clock: with others on the machine that is more than the
 // processor time.
-void pace_trial_end(struct pace_trial *trial, int64_t wall_ns);
+void pace_calibration_end(struct pace_calibration *calibration, int64_t wall_ns);
 
 // For loops that wait for another thread or for time: says so to the CPU.
 static inline void pace_relax(void)

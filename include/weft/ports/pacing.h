@@ -12,7 +12,7 @@ extern "C" {
 // Reads a clock: nanoseconds from anywhere, never going back.
 typedef int64_t pace_clock_fn(void *context);
 
-struct pace_trial; // what a run without waiting cost, window by window
+struct pace_calibration; // what a run without waiting cost, window by window
 
 // How virtual time is tied to a clock. The clock only paces: the result is that of virtual time.
 struct pace_options {
@@ -20,16 +20,16 @@ struct pace_options {
 	uint64_t dilation_milli; // wall time per virtual time in thousandths; 0: never wait
 	pace_clock_fn *clock;	 // NULL: the system's monotonic clock
 	void *clock_context;
-	struct pace_trial *trial; // written, or NULL
+	struct pace_calibration *calibration; // written, or NULL
 };
 
-// Room for a trial; NULL when the system refuses. To be given back with pace_trial_free().
-struct pace_trial *pace_trial_create(void);
-void pace_trial_free(struct pace_trial *trial);
+// Room for a trial; NULL when the system refuses. To be given back with pace_calibration_free().
+struct pace_calibration *pace_calibration_create(void);
+void pace_calibration_free(struct pace_calibration *calibration);
 
 // The smallest dilation, in thousandths and at least 1000, at which 99 of 100 frames of the trial
 // would have been less than a millisecond late, and a quarter more for what disturbs a machine.
-uint64_t pace_trial_dilation(const struct pace_trial *trial);
+uint64_t pace_calibration_dilation(const struct pace_calibration *calibration);
 
 #ifdef __cplusplus
 }

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 // Where a payload belongs.
-struct payload_spot {
+struct payload_origin {
 	uint32_t nic; // that it is for
 	uint32_t qp;  // of that NIC
 	uint32_t rkey;
@@ -16,7 +16,7 @@ struct payload_spot {
 };
 
 // Writes `bytes` bytes of the pattern.
-void payload_fill(const struct payload_spot *spot, void *ret, uint32_t bytes);
+void payload_fill(const struct payload_origin *spot, void *ret, uint32_t bytes);
 
 // Bytes that differ from the pattern.
-uint32_t payload_wrong(const struct payload_spot *spot, const void *payload, uint32_t bytes);
+uint32_t payload_wrong(const struct payload_origin *spot, const void *payload, uint32_t bytes);

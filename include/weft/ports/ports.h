@@ -31,10 +31,10 @@ struct ports_options {
 	bool watch_changes;
 	// Bytes of the caller's in the place of a pattern that is verified, or NULL: writes the
 	// payload of a packet that a NIC sends (again), and keeps one that a NIC placed. One lane.
-	void (*fill)(void *context, const struct place *where, uint8_t *ret);
-	void (*store)(void *context, const struct place *where, const uint8_t *payload);
-	// Told of a program's message inside a host (world_landing.h), or NULL. With `fill`.
-	void (*move)(void *context, const struct place *where);
+	void (*fill)(void *context, const struct dma_write *where, uint8_t *ret);
+	void (*store)(void *context, const struct dma_write *where, const uint8_t *payload);
+	// Told of a program's message inside a host (world_write_target.h), or NULL. With `fill`.
+	void (*move)(void *context, const struct dma_write *where);
 	void *payload_context;
 };
 

@@ -25,7 +25,7 @@ struct tap_set;
 int tap_open(struct tap_set **ret, struct world *world, const struct tap_options *options,
 	     const struct codec *codec, uint32_t lanes, struct refusal *refusal);
 
-// Whether any tap listens at this place (TAP_PLACE() of world->cables) at `at`.
+// Whether any tap listens at this place (TAP_LOCATION() of world->cables) at `at`.
 bool tap_listens(const struct tap_set *set, uint32_t place, ps_t at);
 
 // -EINVAL with a reason where a tap of the scenario listens at the far end of a cable, which a run

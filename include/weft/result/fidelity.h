@@ -29,8 +29,8 @@ void fidelity_table(FILE *to, const struct report_input *input);
 
 // Each way from a host to another that frames went: a list, and a line for all. What the end that
 // would know did not tell is null.
-struct json_t *fidelity_ways(const struct report_fidelity *fidelity);
-void fidelity_ways_line(FILE *to, const char *before, const struct report_fidelity *fidelity);
+struct json_t *fidelity_host_pairs(const struct report_fidelity *fidelity);
+void fidelity_host_pairs_line(FILE *to, const char *before, const struct report_fidelity *fidelity);
 
 #ifdef __cplusplus
 }

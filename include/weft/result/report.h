@@ -65,7 +65,7 @@ struct report_input {
 	uint64_t digest, sent, delivered, held, data_packets, hops, data_hops, windows, visits;
 	uint64_t held_unsent; // of `held`: made, but not sent yet (world_held(), hosts)
 	uint64_t cable_dropped[DROP_REASON_COUNT];
-	uint64_t damaged, doubled, held_back, late_full; // packets, by cables
+	uint64_t damaged, doubled, held_back, reorder_queue_full; // packets, by cables
 	ps_t now_ps;
 	double cpu_s, wall_s;
 	double cpu_waiting_s, cpu_busiest_s; // of several processes

@@ -8,7 +8,7 @@
 
 #include <weft/core/refusal.h>
 
-enum result_kind { RESULT_RUN, RESULT_STUDY, RESULT_BOOK };
+enum result_kind { RESULT_RUN, RESULT_STUDY, RESULT_ACCEPTANCE };
 
 struct result;
 struct json_t;

@@ -7,7 +7,8 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-extern const char schema_result[], schema_study[], schema_book[]; // made from docs at build time
+extern const char schema_result[], schema_study[],
+	schema_book[]; // made from docs at build time
 
 // What is wrong first, and where: "messages[2].count", "is missing".
 struct schema_fault {

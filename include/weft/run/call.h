@@ -24,15 +24,15 @@
 #define VARIANT_BYTES 256
 #define OUT_CAPTURES 2
 
-// What belongs to several jobs of one fabric (several.h).
-struct several_file {
+// What belongs to several jobs of one fabric (job_set.h).
+struct job_set_file {
 	struct workload workload;
 	void *memory; // of what was parsed of it
 	size_t memory_bytes;
 };
 
-struct several_call {
-	struct several_file files[SCENARIO_JOBS_MAX];
+struct job_set_call {
+	struct job_set_file files[SCENARIO_JOBS_MAX];
 	ps_t alone_ps[SCENARIO_JOBS_MAX]; // what each took alone; 0: it did not end
 	bool has_alone;
 };
@@ -42,12 +42,12 @@ struct call {
 	struct options options;
 	struct scenario scenario;
 	struct workload workload;
-	struct several_call several;
+	struct job_set_call job_set;
 	struct gpu_call gpu;			  // --gpu
 	char gpus_set[64];			  // "fabric.nics=N" from the trace
 	char t0_set[64];			  // "fabric.nics_per_t0=N" where its GPUs need it
 	char trace_set[SCENARIO_PATH_BYTES + 64]; // "traffic.trace=FILE"
-	struct stage stage;
+	struct world_instance world_instance;
 	struct progress progress;
 	struct refusal refusal;
 	char command[COMMAND_BYTES];

@@ -5,7 +5,7 @@
 
 #include <weft/gpu/gpu_lateness.h>
 #include <weft/gpu/gpu_link.h>
-#include <weft/ports/ledger.h>
+#include <weft/ports/payload_store.h>
 #include <weft/result/report.h>
 #include <weft/workload/gradients.h>
 #include <weft/world/world.h>
@@ -20,15 +20,15 @@ struct gpu_rank_seen {
 
 struct gpu_call {
 	struct gpu_link link;
-	struct ledger *ledger;
+	struct payload_store *payload_store;
 	struct gradients_config config;
 	uint32_t first, here;		  // ranks of the group that the link has
 	struct gradients_part *parts;	  // of a rank
 	struct gpu_rank_seen *ranks;	  // [here]
-	uint8_t *told;			  // [ranks][parts] what was said of each
+	uint8_t *reported;		  // [ranks][parts] what was said of each
 	struct gpu_lateness heard;	  // releases: after they were raised, in virtual time (ps)
 	struct gpu_seen *seen, *modelled; // [ranks][parts]
-	struct gpu_told *times;		  // [ranks][parts]
+	struct gpu_reported *times;	  // [ranks][parts]
 	struct report_gpu_span *spans;
 	int64_t beat_ns;
 	ps_t model_end_ps; // of the run with the scenario's own times
@@ -68,9 +68,9 @@ ps_t gpu_fabric_time(const struct gpu_call *gpu, int64_t ns);
 // Writes what is to be computed into an open link.
 void gpu_write_ops(struct gpu_call *gpu, uint64_t dilation_milli);
 
-// Waits until all ranks of the link have a generator, for `patience_s`, as `option` says.
+// Waits until all ranks of the link have a generator, for `timeout_s`, as `option` says.
 // -ECONNRESET, -EINTR with a reason.
-int gpu_await(struct gpu_call *gpu, uint32_t patience_s, const char *option,
+int gpu_await(struct gpu_call *gpu, uint32_t timeout_s, const char *option,
 	      struct refusal *refusal);
 
 // Behind a run, which has come to its end or not: takes what generators measured to gpu->report.

@@ -16,14 +16,14 @@
 #define OPTION_SETS_MAX 64
 #define OPTION_TEXT_BYTES 512
 #define OPTION_SWEEP_BYTES 8192
-#define GPU_PATIENCE_S 30
+#define GPU_TIMEOUT_S 30
 
-enum depth_kind {
-	DEPTH_NONE,   // no step: the scenario's traffic
-	DEPTH_MODEL,  // the schedule, no packets
-	DEPTH_SAMPLE, // the schedule, and packets for what it waits for
-	DEPTH_FULL,   // every packet of the schedule
-	DEPTH_ALL,    // the three side by side
+enum fidelity_kind {
+	FIDELITY_NONE,	 // no step: the scenario's traffic
+	FIDELITY_MODEL,	 // the schedule, no packets
+	FIDELITY_SAMPLE, // the schedule, and packets for what it waits for
+	FIDELITY_FULL,	 // every packet of the schedule
+	FIDELITY_ALL,	 // the three side by side
 };
 
 struct options {
@@ -47,7 +47,7 @@ struct options {
 	// sim
 	const char *record_rank;		      // a number, or NULL
 	const char *order, *slow, *jitter, *measured; // words, or NULL
-	enum depth_kind depth_kind;
+	enum fidelity_kind fidelity_kind;
 	bool wants_terms;	       // --explain
 	uint32_t slow_stage, slow_ppb; // of the schedule; UINT32_MAX = no stage
 	uint32_t slow_gpu;	       // in place of a stage; UINT32_MAX = none
@@ -64,7 +64,7 @@ struct options {
 	const char *dilation; // word, or NULL
 	const char *eal;      // words, or NULL
 	const char *gpu;      // file of the link to generators, or NULL
-	uint32_t gpu_patience_s;
+	uint32_t gpu_timeout_s;
 	bool has_gpu_barrier; // generators begin each step together
 	struct ports_options port_choice;
 	uint64_t dilation_milli; // 0: do not wait
@@ -85,8 +85,8 @@ int options_parse(struct options *ret, const char *program, const struct command
 int options_emu(struct options *options, struct refusal *refusal);
 
 // What rules of the two programs name.
-option_take_fn options_take_seed, options_take_pcap_max, options_take_skip, options_take_slow,
-	options_take_jitter, options_take_sweep;
+option_take_fn options_take_seed, options_take_pcap_max, options_take_fast_forward,
+	options_take_slow, options_take_jitter, options_take_sweep;
 
 // Whether several runs were asked for.
 bool options_has_study(const struct options *options);

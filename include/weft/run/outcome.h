@@ -19,7 +19,7 @@ enum {
 
 // The standard error as it is, for bars of progress, which move the cursor; to be flushed. All
 // else that a program prints goes through streams that make what could do so visible
-// (report_visible.h).
+// (report_escape.h).
 FILE *outcome_terminal(void);
 
 // Prints on it.

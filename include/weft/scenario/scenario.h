@@ -11,8 +11,8 @@
 #include <weft/fabric/fabric.h>
 #include <weft/measure/measure_expect.h>
 #include <weft/scenario/scenario_traffic.h>
+#include <weft/scenario/world_fast_forward.h>
 #include <weft/scenario/world_frames.h>
-#include <weft/scenario/world_skip.h>
 #include <weft/transport/transport.h>
 #include <weft/workload/plan_input.h>
 #include <weft/workload/workload.h>
@@ -63,7 +63,7 @@ struct scenario {
 	ps_t port_detect_ps; // a NIC knows so much later that a port's light went out or came back
 	struct traffic_config traffic;
 	struct sample sample;
-	struct skip_config skip;
+	struct fast_forward_config fast_forward;
 	uint32_t fault_count;
 	struct fault faults[SCENARIO_FAULTS_MAX];
 	uint32_t fault_lines[SCENARIO_FAULTS_MAX]; // line of each fault in the file, or its number
@@ -146,8 +146,10 @@ int scenario_read(struct scenario *ret, const struct scenario_source *source,
 		  struct refusal *refusal);
 
 // Where fault number `index` was written, in a refusal of the world that is built of it.
-void scenario_fault_place(const struct scenario *scenario, uint32_t index, struct refusal *refusal);
-void scenario_tap_place(const struct scenario *scenario, uint32_t index, struct refusal *refusal);
+void scenario_fault_location(const struct scenario *scenario, uint32_t index,
+			     struct refusal *refusal);
+void scenario_tap_location(const struct scenario *scenario, uint32_t index,
+			   struct refusal *refusal);
 
 // The first fault that begins or ends between two times, or a little before: what follows from it
 // takes its time. A fault that comes and goes does so, too, unless the time that was seen,
@@ -170,7 +172,7 @@ void scenario_gradients(struct gradients_config *ret, const struct scenario *sce
 void scenario_take_plan(struct scenario *scenario, const struct plan *plan);
 
 // The place of traffic.model, in a refusal of its file.
-void scenario_model_place(const struct scenario *scenario, struct refusal *refusal);
+void scenario_model_location(const struct scenario *scenario, struct refusal *refusal);
 
 #ifdef __cplusplus
 }

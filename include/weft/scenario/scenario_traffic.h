@@ -42,7 +42,7 @@ enum job_kind { JOB_RING, JOB_COLLECTIVE, JOB_MODEL, JOB_GOAL, JOB_TRACE };
 struct scenario_job {
 	char name[SCENARIO_NAME_BYTES];
 	enum job_kind kind;
-	struct mix_seats seats; // but .nics
+	struct mix_placement seats; // but .nics
 	char nics[SCENARIO_JOB_NICS_BYTES];
 	ps_t start_ps;
 	uint32_t repeats;
@@ -73,7 +73,7 @@ struct traffic_config {
 	uint32_t root;		       // collective, where it has one
 	uint32_t element_bytes;	       // collective
 	uint32_t peers;		       // collective: others that a rank sends to at once; 0 = all
-	uint8_t is_course;	  // collective: messages are made as it goes, else all are stored
+	uint8_t is_coll_stream;	  // collective: messages are made as it goes, else all are stored
 	uint32_t jobs;		  // ring: so many rings
 	enum placement placement; // of these
 	uint32_t axes;		  // ring: a bit for each axis of a torus; 0 = one ring
@@ -93,7 +93,8 @@ struct traffic_config {
 	bool has_auto_channels;	       // ring.channels was not given
 	uint32_t buckets, steps;       // gradients
 	ps_t forward_ps, backward_ps, update_ps; // gradients: gradients.h
-	bool is_outside; // gradients: computations end when a device says so, not after their time
+	bool is_external_compute; // gradients: computations end when a device says so, not after
+				  // their time
 };
 struct scenario;
 

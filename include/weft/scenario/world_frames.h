@@ -45,7 +45,7 @@ enum tap_direction {
 
 // A place that a capture listens at, from one time until before another.
 struct tap {
-	struct link_place at;
+	struct link_location at;
 	enum tap_direction direction;
 	bool is_far;		// listens where packets leave the cable, behind its faults
 	ps_t from_ps, until_ps; // until PS_NEVER = for good

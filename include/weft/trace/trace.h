@@ -5,7 +5,7 @@
 // (weft/workload/program.h).
 //
 //   set.c         nodes, memory                 wait.c         which node waits for which, circles
-//   members.c     groups and their members      seat.c         which file is of which rank
+//   members.c     groups and their members      file_rank.c         which file is of which rank
 //   format.c      which format a text has       unpack.c       gzip
 //   chakra.c      Chakra ET (protocol buffers)  chakra_json.c  Chakra as JSON
 //   pytorch.c     execution trace of PyTorch    kineto.c       PyTorch's profiler

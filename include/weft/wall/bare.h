@@ -16,9 +16,9 @@ extern "C" {
 struct bare_options {
 	struct ports *ports;
 	const struct wire_config *wire;
-	uint32_t nic, peer;	     // of this end, and of the other one
-	const struct wall_way *ways; // one for each plane
-	uint32_t way_count;
+	uint32_t nic, peer;		    // of this end, and of the other one
+	const struct wall_port *wall_ports; // one for each plane
+	uint32_t wall_port_count;
 	uint32_t frame_bytes, payload_bytes; // the payload is the frame's last part
 	bool sends;			     // else it answers
 	int64_t lasts_ns;  // of who sends, behind the ramp; it tells that it is done then

@@ -25,7 +25,7 @@ extern "C" {
 struct meeting_options {
 	const char *address;
 	uint32_t index, count;		   // of this host, or MEETING_ANY; of them all
-	uint32_t patience_s;		   // for others to come, and to answer
+	uint32_t timeout_s;		   // for others to come, and to answer
 	const char *version;		   // others have the same
 	const volatile sig_atomic_t *stop; // or NULL
 };
@@ -38,7 +38,7 @@ struct meeting {
 	bool is_watched;
 	volatile int news;	// enum wall_news
 	volatile uint32_t lost; // host that is gone, with WALL_LOST
-	bool is_silent;		// it said nothing for patience_s
+	bool is_silent;		// it said nothing for timeout_s
 };
 
 // Meets the others: host 0 waits for them, and they wait for host 0, in any order. Each hears the
@@ -83,9 +83,9 @@ struct meeting_part {
 
 // Behind a run, whether it came to its end or not, and unwatched: all others give host 0 a part,
 // which gets them as all[host], memory to be freed; NULL for itself, and for who has not given all
-// of it within `patience_ms`. -ENOMEM with a reason.
+// of it within `timeout_ms`. -ENOMEM with a reason.
 int meeting_gather(struct meeting *meeting, const struct meeting_part *mine,
-		   struct meeting_part *all, uint32_t patience_ms, struct refusal *refusal);
+		   struct meeting_part *all, uint32_t timeout_ms, struct refusal *refusal);
 
 void meeting_close(struct meeting *meeting);
 

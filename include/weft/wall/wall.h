@@ -31,7 +31,7 @@ extern "C" {
 #define WALL_ANY_HOST UINT32_MAX
 
 // A way out of the host, and in: queues of the ports.
-struct wall_way {
+struct wall_port {
 	uint32_t port;		     // of the host machine: NIC of the host * planes + plane
 	uint32_t peer;		     // the only host at its other end, or WALL_ANY_HOST
 	uint32_t rx_queue, tx_queue; // of the ports
@@ -50,8 +50,8 @@ struct wall_foreign {
 struct wall_options {
 	uint32_t host; // of the world
 	struct ports *ports;
-	const struct wall_way *ways; // those of a port together, in the order of ports
-	uint32_t way_count;
+	const struct wall_port *wall_ports; // those of a port together, in the order of ports
+	uint32_t wall_port_count;
 	struct ports_options payload; // fill, store and move: who keeps it; nobody: a pattern
 	struct tap_options taps;      // of what this host sends and gets
 	const struct wall_foreign
@@ -161,12 +161,12 @@ enum wall_news {
 
 enum wall_end {
 	WALL_END_DONE,
-	WALL_END_STOPPED, // here, or by another host
-	WALL_END_LOST,	  // another host is gone
-	WALL_END_FAILED,  // a QP went to ERROR: the peer does not answer
-	WALL_END_TIME,	  // limits.time
-	WALL_END_LIMIT,	  // limits.packets
-	WALL_END_OUTSIDE, // who computes outside is lost
+	WALL_END_STOPPED,	   // here, or by another host
+	WALL_END_LOST,		   // another host is gone
+	WALL_END_FAILED,	   // a QP went to ERROR: the peer does not answer
+	WALL_END_TIME,		   // limits.time
+	WALL_END_LIMIT,		   // limits.packets
+	WALL_END_EXTERNAL_COMPUTE, // who computes outside is lost
 };
 
 const char *wall_end_name(enum wall_end end);
@@ -182,15 +182,16 @@ struct wall_control {
 	void *done_context;
 	struct viewer *viewer; // who may look at the loop while it runs, or NULL
 	int64_t start_ns;      // by the clock: time 0, unless that is over by then. 0: at once
-	// Asked before each turn, where computations of the program end outside (world_outside.h):
-	// it tells wall_outside_end(). False: who computes is lost. Or NULL
-	bool (*outside)(void *context, struct wall *wall);
-	void *outside_context;
+	// Asked before each turn, where computations of the program end outside
+	// (world_external_compute.h): it tells wall_external_compute_end(). False: who computes is
+	// lost. Or NULL
+	bool (*external_compute)(void *context, struct wall *wall);
+	void *external_compute_context;
 	bool owns_core; // an empty turn leaves the CPU to nobody else
 };
 
 // Computation `op` ended at `at`, or as soon as the world can have it. Returns how much later.
-ps_t wall_outside_end(struct wall *wall, uint32_t op, ps_t at);
+ps_t wall_external_compute_end(struct wall *wall, uint32_t op, ps_t at);
 
 // Runs from time 0, which is now, until all hosts are done, or as far as it gets.
 enum wall_end wall_run(struct wall *wall, const struct wall_control *control);

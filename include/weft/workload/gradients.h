@@ -27,16 +27,16 @@ extern "C" {
 #endif
 
 struct gradients_config {
-	uint32_t ranks;		// 2 or more
-	uint32_t buckets;	// of a step, in the order of the backward pass
-	uint32_t slices;	// of a bucket: released one after the other
-	uint32_t steps;		// of training
-	uint64_t bucket_bytes;	// whole elements for each rank in each slice
-	uint32_t element_bytes; // 2 or 4
-	ps_t forward_ps;	// of the forward pass, behind each gate
-	ps_t backward_ps;	// of the backward pass for a bucket
-	ps_t update_ps;		// from the last sum to what is gathered
-	bool is_outside;	// computations end when a device says so: OP_OUTSIDE_PS
+	uint32_t ranks;		  // 2 or more
+	uint32_t buckets;	  // of a step, in the order of the backward pass
+	uint32_t slices;	  // of a bucket: released one after the other
+	uint32_t steps;		  // of training
+	uint64_t bucket_bytes;	  // whole elements for each rank in each slice
+	uint32_t element_bytes;	  // 2 or 4
+	ps_t forward_ps;	  // of the forward pass, behind each gate
+	ps_t backward_ps;	  // of the backward pass for a bucket
+	ps_t update_ps;		  // from the last sum to what is gathered
+	bool is_external_compute; // computations end when a device says so: OP_EXTERNAL_COMPUTE_PS
 };
 
 enum gradients_work {

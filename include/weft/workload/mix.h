@@ -2,7 +2,7 @@
 // Jobs of different kinds side by side on one fabric: where each sits, and one program of all of
 // them.
 //
-//   mix_seat.c  a job's NICs, as a scheduler would give them    mix.c  programs put together
+//   mix_place.c  a job's NICs, as a scheduler would give them    mix.c  programs put together
 //
 // Each job is a program of its own (program.h), whose ranks are counted from 0. In the program of
 // all, rank r is NIC r of the fabric: NICs that no job has are ranks with nothing to do.
@@ -36,7 +36,7 @@ int mix_room_draw(struct mix_room *ret, struct arena *arena, uint32_t nics, uint
 		  struct refusal *refusal);
 
 // Where a job wants to sit. Hosts are racks, or servers: `nics_per_host` NICs each.
-struct mix_seats {
+struct mix_placement {
 	enum placement placement;
 	uint32_t ranks;
 	uint32_t per_host;   // NICs that it takes of each host; 0: all of it, or all its ranks
@@ -51,11 +51,11 @@ struct mix_seats {
 // by dice named by seed and part, in the order of the fabric. Hosts without enough free NICs are
 // passed over. -EINVAL with the reason: no room, a NIC that is another's, ranks that do not fill
 // hosts evenly.
-int mix_seat(struct mix_room *room, uint8_t part, const struct mix_seats *seats, uint32_t *ret_nics,
-	     struct refusal *refusal);
+int mix_place(struct mix_room *room, uint8_t part, const struct mix_placement *gpu_layout,
+	      uint32_t *ret_nics, struct refusal *refusal);
 
 // NICs of each host that a job with these seats has: per_host, or what follows; 0 for a list.
-uint32_t mix_per_host(const struct mix_seats *seats, uint32_t nics_per_host);
+uint32_t mix_per_host(const struct mix_placement *gpu_layout, uint32_t nics_per_host);
 
 // ---------------------------------------------------------------- one program of all
 

@@ -38,15 +38,15 @@ int order_parse(struct order *ret, const char *text, const struct plan *plan,
 		struct refusal *refusal);
 
 // Where GPUs are: rank r is GPU r, with a NIC of its own.
-struct seats {
+struct gpu_layout {
 	uint32_t gpus_per_domain; // of a rack that NVLink joins, or of a server
 	uint32_t gpus_per_tray;	  // the place in a tray is the rail
 };
 
-struct seat {
+struct gpu_location {
 	uint32_t domain, tray, nic, rail; // tray within its domain; nic over all
 };
-struct seat seat_of(const struct seats *seats, uint32_t rank);
+struct gpu_location gpu_location_of(const struct gpu_layout *gpu_layout, uint32_t rank);
 
 // Groups of a job.
 enum group_kind {
@@ -74,7 +74,7 @@ struct spread {
 
 // Looks at every rank of the plan. A group of one rank has no hops.
 void order_spread(struct spread *ret, const struct order *order, const struct plan *plan,
-		  enum group_kind kind, const struct seats *seats);
+		  enum group_kind kind, const struct gpu_layout *gpu_layout);
 
 // Rank `at` of group `group` of this kind; groups and ranks are counted in rank order.
 uint32_t order_rank(const struct order *order, const struct plan *plan, enum group_kind kind,

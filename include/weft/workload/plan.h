@@ -92,7 +92,7 @@ bool plan_is_cut_as(const struct plan *plan, const struct plan *other);
 // -EINVAL with a reason when the cut does not fit the model.
 int plan_check(const struct plan *plan, struct refusal *refusal);
 
-// The same, with the size of plan_keys() (plan_draft.h) that is to blame.
+// The same, with the size of plan_keys() (plan_edit.h) that is to blame.
 int plan_check_size(const struct plan *plan, const char **ret_size, struct refusal *refusal);
 
 // The same job on so many ranks: replicas make the difference, and what was published is no longer

@@ -31,9 +31,9 @@ extern "C" {
 
 #define OP_NONE UINT32_MAX
 
-// What a computation takes whose end somebody outside tells (world_outside.h). It keeps no stream
-// busy: who computes it has an order of its own.
-#define OP_OUTSIDE_PS PS_NEVER
+// What a computation takes whose end somebody outside tells (world_external_compute.h). It keeps no
+// stream busy: who computes it has an order of its own.
+#define OP_EXTERNAL_COMPUTE_PS PS_NEVER
 
 enum op_kind {
 	OP_COMPUTE,    // takes `compute_ps` of its stream

@@ -29,7 +29,7 @@ struct step_program {
 	const struct step_setup *setup; // loss, slow, jitter, seed, and the turn of the last stage
 	const struct job *job;		// of the plan, whole: members of groups, and how rings run
 	const struct order *order;
-	struct seats seats;
+	struct gpu_layout gpu_layout;
 	uint32_t payload_bytes; // of a packet
 };
 

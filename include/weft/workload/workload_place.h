@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the rings of a job stand, and how they are taken further, for those who leave out steps
-// (world_skip.h).
+// (world_fast_forward.h).
 #pragma once
 
 #include <weft/workload/workload.h>
@@ -25,7 +25,7 @@ bool ring_place(const struct ring *ring, uint32_t channel, struct ring_place *re
 // Takes the next `steps` steps of the loop on `channel` for done, sent and received alike. Slices
 // and credits that are under way keep their meaning when the neighbours do the same at once. At
 // least one step of the loop must be left to send behind them.
-void ring_skip(struct ring *ring, uint32_t channel, uint64_t steps);
+void ring_fast_forward(struct ring *ring, uint32_t channel, uint64_t steps);
 
 // Data packets of at most `payload_bytes` that one step of the loop makes, and those of the whole
 // collective.

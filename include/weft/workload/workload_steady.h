@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether a ring has come to a steady state: decided from what two neighbouring blocks of its steps
-// looked like. Pure counting; who jumps over steps, and how, is the world's (world_skip.h).
+// looked like. Pure counting; who jumps over steps, and how, is the world's (world_fast_forward.h).
 //
 // A state is more than a pace. Steps may take equal times for a while and yet not go on so: while
 // ranks drift apart, while packets pile up, or because the pattern is longer than what was looked

@@ -19,7 +19,7 @@
 #include <weft/measure/measure_racks.h>
 #include <weft/scenario/scenario.h>
 #include <weft/transport/transport.h>
-#include <weft/workload/course.h>
+#include <weft/workload/coll_stream.h>
 #include <weft/workload/workload.h>
 #include <weft/world/world_audit.h>
 #include <weft/world/world_cables.h>
@@ -27,12 +27,12 @@
 #include <weft/world/world_pause.h>
 #include <weft/world/world_shards.h>
 
-struct world_host; // host.h
-struct agent;	   // agent.h
-struct courier;	   // courier.h
-struct record;	   // record.h
-struct tally;	   // record.h
-struct starters;   // trigger_flows.h
+struct world_host;	 // host.h
+struct opgraph_host;	 // opgraph_host.h
+struct coll_stream_host; // coll_stream_host.h
+struct record;		 // record.h
+struct tally;		 // record.h
+struct starters;	 // trigger_flows.h
 struct world_delays;
 
 struct world {
@@ -55,15 +55,15 @@ struct world {
 	struct fifo_pool chunks;
 	struct job job; // ring, model, trace
 	struct sample_plan plan;
-	struct trace trace;	       // trace
-	const struct program *program; // or NULL: operations of ranks that wait for each other
-	struct agent *agent;	       // of a program
-	struct course *course;	       // or NULL: a collective whose messages are made as it goes
-	struct courier *couriers[WORLD_SHARDS_MAX]; // [shard_count] of a course
-	struct op_time *op_times;		    // [operations] with watch.operations; or NULL
-	struct agent_line *lines;		    // of a program, in the order of its ranks
-	struct flow *flows;			    // where traffic is no job
-	bool has_starts;			    // its matrix has starts other than 0
+	struct trace trace;		   // trace
+	const struct program *program;	   // or NULL: operations of ranks that wait for each other
+	struct opgraph_host *opgraph_host; // of a program
+	struct coll_stream *coll_stream; // or NULL: a collective whose messages are made as it goes
+	struct coll_stream_host *coll_stream_hosts[WORLD_SHARDS_MAX]; // [shard_count] of a course
+	struct op_time *op_times;	  // [operations] with watch.operations; or NULL
+	struct opgraph_connection *lines; // of a program, in the order of its ranks
+	struct flow *flows;		  // where traffic is no job
+	bool has_starts;		  // its matrix has starts other than 0
 	uint32_t line_count, flow_count, trigger_count;
 	struct trigger *triggers;	  // that flows wait for, or NULL
 	struct starters *starters;	  // what they start, host by host
@@ -87,8 +87,8 @@ struct world {
 	struct slices *slices; // [ranks of all groups, group by group] with watch.messages; or NULL
 	uint64_t *nic_placed;  // [nics][watch.bins] payload over time of each NIC; or NULL
 	struct tally *tally;
-	struct world_pauses *pauses; // NULL without PFC
-	struct world_skip *skipped;  // what was; NULL: nothing is
+	struct world_pauses *pauses;	    // NULL without PFC
+	struct world_fast_forward *skipped; // what was; NULL: nothing is
 	ps_t reached_ps; // virtual time up to which the machines were run, the driver's to say
 };
 
@@ -117,9 +117,9 @@ int world_build_shards(struct world *ret, struct arena *arena, const struct scen
 void world_switch_name(const struct world *world, uint32_t index, char *ret, size_t bytes);
 void world_cable_name(const struct world *world, uint32_t cable, char *ret, size_t bytes);
 
-// Whether a tap of the scenario listens at a place of a cable (TAP_PLACE()) at time `at`, or at any
-// time.
-#define TAP_PLACE(cable, is_far) (2 * (cable) + (is_far))
+// Whether a tap of the scenario listens at a place of a cable (TAP_LOCATION()) at time `at`, or at
+// any time.
+#define TAP_LOCATION(cable, is_far) (2 * (cable) + (is_far))
 bool world_cable_is_tapped(const struct world *world, uint32_t place, ps_t at);
 bool world_cable_has_tap(const struct world *world, uint32_t place);
 

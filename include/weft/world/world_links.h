@@ -14,7 +14,7 @@ struct world_links {
 	// [ports of NICs, host by host][LINK_SPREAD_CELLS] data packets that left there, by their
 	// EV
 	uint32_t (*spread)[LINK_SPREAD_CELLS];
-	bool *dark;		 // [ports of NICs, host by host] had no light, as its NIC saw
+	bool *was_down;		 // [ports of NICs, host by host] had no light, as its NIC saw
 	struct work_count *work; // [hosts]
 	// [shards] depths of the queues of ports that lead to cables of a group, as data that had
 	// to wait found them; and over all shards, after world_collect()

@@ -17,8 +17,8 @@ extern "C" {
 #define STEP_CASE_BYTES 64
 
 // Activations of one dimension that travel over the fabric because its groups leave their domain.
-struct world_outside {
-	bool is_outside;
+struct world_external_compute {
+	bool is_external_compute;
 	struct spread spread;
 	struct message_sum messages;  // of a rank in a step, on the stage that has most
 	ps_t message_ps;	      // of the largest one
@@ -28,7 +28,7 @@ struct world_outside {
 struct world_step {
 	struct plan plan; // of the scenario's model, with as many replicas as its NICs hold
 	struct order order;
-	struct seats seats;
+	struct gpu_layout gpu_layout;
 	struct step_setup setup;
 	uint32_t planes;	 // of a NIC
 	uint32_t nics_per_group; // of a dense group in one domain
@@ -37,7 +37,8 @@ struct world_step {
 	// what faults leave of a group's NICs, per 10^9: a ring whose channels share evenly goes at
 	// the pace of the slowest; one that splits by rate has what is there
 	uint32_t even_ppb, split_ppb;
-	struct world_outside outside[DIMENSION_COUNT]; // tp, cp, ep, pp; dp is the schedule's own
+	struct world_external_compute
+		external_compute[DIMENSION_COUNT]; // tp, cp, ep, pp; dp is the schedule's own
 	// collectives that ran packet by packet, against their closed form; set by the caller
 	bool is_measured;
 	int64_t measured_ppb; // so much longer

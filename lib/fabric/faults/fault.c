@@ -11,7 +11,7 @@
 
 #define PPB UINT32_C(1000000000)
 
-static bool hits_nic(const struct link_place *place, const struct topology *topology,
+static bool hits_nic(const struct link_location *place, const struct topology *topology,
 		     const struct link_plan *link)
 {
 	uint32_t within = place->index % topology->nics_per_host;
@@ -19,7 +19,7 @@ static bool hits_nic(const struct link_place *place, const struct topology *topo
 		link->port_a == within * topology->planes + place->plane;
 }
 
-static bool hits_trunk(const struct link_place *place, const struct topology *topology,
+static bool hits_trunk(const struct link_location *place, const struct topology *topology,
 		       const struct link_plan *link, uint8_t tier)
 {
 	if (link->tier != tier || link->plane != place->plane)
@@ -28,7 +28,7 @@ static bool hits_trunk(const struct link_place *place, const struct topology *to
 	return lower->index == place->index && link->port_a == lower->up_first + place->port;
 }
 
-static bool hits_bundle(const struct link_place *place, const struct topology *topology,
+static bool hits_bundle(const struct link_location *place, const struct topology *topology,
 			const struct link_plan *link)
 {
 	if (link->tier != 1 || link->plane != place->plane)
@@ -38,7 +38,7 @@ static bool hits_bundle(const struct link_place *place, const struct topology *t
 }
 
 // Whether the switch that the place names is at an end of the link.
-static bool hits_switch(const struct link_place *place, const struct topology *topology,
+static bool hits_switch(const struct link_location *place, const struct topology *topology,
 			const struct link_plan *link)
 {
 	uint8_t tier = place->where == LINK_AT_T0 ? 0 : 1;
@@ -54,15 +54,16 @@ static bool hits_switch(const struct link_place *place, const struct topology *t
 }
 
 // Whether the link is one of the NIC's, in whatever plane.
-static bool hits_nic_whole(const struct link_place *place, const struct topology *topology,
+static bool hits_nic_whole(const struct link_location *place, const struct topology *topology,
 			   const struct link_plan *link)
 {
-	const struct link_place own = {
+	const struct link_location own = {
 		.where = LINK_AT_NIC, .index = place->index, .plane = link->plane};
 	return hits_nic(&own, topology, link);
 }
 
-bool link_place_hits(const struct link_place *place, const struct topology *topology, uint32_t link)
+bool link_location_hits(const struct link_location *place, const struct topology *topology,
+			uint32_t link)
 {
 	check(link < topology->link_count);
 	const struct link_plan *plan = &topology->links[link];
@@ -94,8 +95,8 @@ bool link_place_hits(const struct link_place *place, const struct topology *topo
 }
 
 // That tier `tier` has a switch of the place's number.
-static int check_tier(const struct link_place *place, const struct topology *topology, uint8_t tier,
-		      struct refusal *refusal)
+static int check_tier(const struct link_location *place, const struct topology *topology,
+		      uint8_t tier, struct refusal *refusal)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < topology->switch_count / topology->planes; i++)
@@ -119,7 +120,7 @@ static uint32_t up_ports_of(const struct topology *topology, uint32_t plane, uin
 	return 0;
 }
 
-static int check_trunk(const struct link_place *place, const struct topology *topology,
+static int check_trunk(const struct link_location *place, const struct topology *topology,
 		       uint8_t tier, struct refusal *refusal)
 {
 	int rc = check_tier(place, topology, tier, refusal);
@@ -135,7 +136,7 @@ static int check_trunk(const struct link_place *place, const struct topology *to
 		      place->port, up_count);
 }
 
-static int check_bundle(const struct link_place *place, const struct topology *topology,
+static int check_bundle(const struct link_location *place, const struct topology *topology,
 			struct refusal *refusal)
 {
 	int rc = check_tier(place, topology, 0, refusal);
@@ -147,8 +148,8 @@ static int check_bundle(const struct link_place *place, const struct topology *t
 			       place->port);
 }
 
-int link_place_check(const struct link_place *place, const struct topology *topology,
-		     struct refusal *refusal)
+int link_location_check(const struct link_location *place, const struct topology *topology,
+			struct refusal *refusal)
 {
 	if (place->where > LINK_AT_BUNDLE)
 		return refuse(refusal, -EINVAL, "unknown kind of place %", place->where);
@@ -229,7 +230,7 @@ static int check_setting(const struct fault *fault, const struct topology *topol
 			: refuse(refusal, -EINVAL,
 				 "% entropy values are not as many for each of % planes",
 				 fault->ev_count, topology->planes);
-	if (!is_switch || fault->way != FAULT_BOTH_WAYS)
+	if (!is_switch || fault->direction != FAULT_BOTH_DIRECTIONS)
 		return refuse(refusal, -EINVAL,
 			      "marking is set for a switch as a whole: at a T0, a T1 or a node");
 	if (fault->ecn_low_bytes > fault->ecn_high_bytes)
@@ -261,7 +262,7 @@ static int check_figures(const struct fault *fault, struct refusal *refusal)
 		return refuse(refusal, -EINVAL,
 			      "a stall ends: a host that is gone for good is a link_down there");
 	if (fault_is_of_host(fault->kind) &&
-	    (fault->way != FAULT_BOTH_WAYS ||
+	    (fault->direction != FAULT_BOTH_DIRECTIONS ||
 	     (fault->at.where != LINK_AT_HOST && fault->at.where != LINK_AT_ALL)))
 		return refuse(refusal, -EINVAL, "a host is hit as a whole: at a host, or at all");
 	return 0;
@@ -275,10 +276,10 @@ int fault_check(const struct fault *fault, const struct topology *topology, stru
 		return refuse(refusal, -EINVAL,
 			      "a fault must end after it begins: it is from % to % ps",
 			      fault->from_ps, fault->until_ps);
-	if (fault->way > FAULT_DOWN)
-		return refuse(refusal, -EINVAL, "unknown way of a fault %", fault->way);
+	if (fault->direction > FAULT_DOWN)
+		return refuse(refusal, -EINVAL, "unknown way of a fault %", fault->direction);
 	int rc = check_figures(fault, refusal);
 	if (rc == 0 && fault_is_setting(fault->kind))
 		rc = check_setting(fault, topology, refusal);
-	return rc < 0 ? rc : link_place_check(&fault->at, topology, refusal);
+	return rc < 0 ? rc : link_location_check(&fault->at, topology, refusal);
 }

@@ -122,7 +122,7 @@ static void gather(struct search *search, const struct topology *topology,
 	if (topology->links[link].tier == 0) // below it is one NIC, and no other way
 		return;
 	for (uint32_t i = 0; i < fault_count; i++)
-		if (takes_down(&faults[i]) && link_place_hits(&faults[i].at, topology, link))
+		if (takes_down(&faults[i]) && link_location_hits(&faults[i].at, topology, link))
 			search->faults[search->fault_count++] = &faults[i];
 }
 

@@ -12,7 +12,7 @@
 #include "outage.h"
 #include "switch/switch.h"
 
-enum way { WAY_UNKNOWN, WAY_NONE, WAY_LEFT };
+enum reachability { ROUTE_UNKNOWN, ROUTE_NONE_LEFT, ROUTE_LEFT };
 
 // What is drawn once and used for every plane and time.
 struct planner {
@@ -91,20 +91,20 @@ static uint32_t node_behind(const struct planner *planner, uint32_t place, uint3
 
 // Whether a way leads from a node to another, as switches far away know. Ways of the healthy fabric
 // come nearer with every switch, so this ends.
-static bool has_way(struct planner *planner, uint32_t node, uint32_t to)
+static bool has_reachability(struct planner *planner, uint32_t node, uint32_t to)
 {
-	uint8_t *way = &planner->ways[(size_t)node * planner->nodes + to];
+	uint8_t *reachability = &planner->ways[(size_t)node * planner->nodes + to];
 	uint16_t ports[MACHINE_PORTS_MAX];
-	if (*way != WAY_UNKNOWN || node == to)
-		return node == to || *way == WAY_LEFT;
+	if (*reachability != ROUTE_UNKNOWN || node == to)
+		return node == to || *reachability == ROUTE_LEFT;
 	uint32_t place = planner->first + node;
 	uint32_t count = topology_ports(planner->topology, place, planner->nic_at[to], ports);
-	*way = WAY_NONE;
-	for (uint32_t i = 0; i < count && *way == WAY_NONE; i++)
+	*reachability = ROUTE_NONE_LEFT;
+	for (uint32_t i = 0; i < count && *reachability == ROUTE_NONE_LEFT; i++)
 		if (!knows_down(planner, place, ports[i], OUTAGE_REMOTE) &&
-		    has_way(planner, node_behind(planner, place, ports[i]), to))
-			*way = WAY_LEFT;
-	return *way == WAY_LEFT;
+		    has_reachability(planner, node_behind(planner, place, ports[i]), to))
+			*reachability = ROUTE_LEFT;
+	return *reachability == ROUTE_LEFT;
 }
 
 // ---------------------------------------------------------------- tables
@@ -133,7 +133,7 @@ static void find_set(struct planner *planner, uint32_t node, uint32_t to)
 	uint32_t count = topology_ports(planner->topology, place, planner->nic_at[to], ports);
 	for (uint32_t i = 0; i < count; i++)
 		if (!knows_down(planner, place, ports[i], OUTAGE_LOCAL) &&
-		    has_way(planner, node_behind(planner, place, ports[i]), to))
+		    has_reachability(planner, node_behind(planner, place, ports[i]), to))
 			ports[left++] = ports[i];
 	planner->is_changed |= left < count;
 	planner->set_of[to] = set_number(planner, ports, left);
@@ -241,7 +241,7 @@ static int plan_plane(struct planner *planner, struct switch_ **switches)
 {
 	for (uint32_t i = 0; i < planner->time_count; i++) {
 		planner->now = planner->times[i];
-		memset(planner->ways, WAY_UNKNOWN, (size_t)planner->nodes * planner->nodes);
+		memset(planner->ways, ROUTE_UNKNOWN, (size_t)planner->nodes * planner->nodes);
 		for (uint32_t node = 0; node < planner->nodes; node++)
 			if (add_epoch(planner, switches[planner->first + node], node) != 0)
 				return -ENOMEM;

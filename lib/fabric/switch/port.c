@@ -39,10 +39,10 @@ static inline void cursor_send(struct cursor *cursor, const struct port *port, u
 }
 
 // What a port's way is made for, where it is inlined.
-enum port_way {
-	WAY_PLAIN,   // most ports: nothing special, and room for all
-	WAY_WATCHED, // the same, and its queue is measured
-	WAY_ANY,
+enum port_variant {
+	VARIANT_PLAIN,	 // most ports: nothing special, and room for all
+	VARIANT_WATCHED, // the same, and its queue is measured
+	VARIANT_ANY,
 };
 
 // Marks where the queue is measured and deep: that may be written down, too.
@@ -56,17 +56,17 @@ __attribute__((noinline)) static void port_mark_deep(struct port *port, const st
 }
 
 // Takes the next packet out of queue `klass` and puts it on the line at free_at. Whoever goes
-// WAY_ANY writes down what there is of it.
+// VARIANT_ANY writes down what there is of it.
 static inline __attribute__((always_inline)) uint64_t
 port_emit(struct port *port, struct cursor *cursor, struct outbox *out,
-	  struct fabric_counters *counters, enum packet_class klass, enum port_way way)
+	  struct fabric_counters *counters, enum packet_class klass, enum port_variant variant)
 {
 	uint64_t entry = fifo_pop_keep(&port->queues[klass], out->chunks);
 	uint32_t bytes = entry_bytes(entry);
 	ps_t start = cursor->free_at;
 	port->queued_bytes[klass] -= bytes;
 	if (klass == PACKET_CLASS_DATA) {
-		if (way != WAY_WATCHED)
+		if (variant != VARIANT_WATCHED)
 			port_mark(port, out, counters, entry);
 		else if (__builtin_expect(is_deep(port), 0))
 			port_mark_deep(port, out, counters, entry, start);
@@ -156,7 +156,7 @@ static uint64_t port_emit_noted(struct port *port, struct cursor *cursor, struct
 {
 	ps_t start = cursor->free_at;
 	uint64_t marked = counters->marked;
-	uint64_t entry = port_emit(port, cursor, out, counters, klass, WAY_ANY);
+	uint64_t entry = port_emit(port, cursor, out, counters, klass, VARIANT_ANY);
 	if (klass == PACKET_CLASS_DATA && port->special & PORT_WATCHED)
 		note_leave(port, entry, start, counters->marked != marked);
 	return entry;
@@ -182,7 +182,7 @@ static void line_end(struct port *port, struct cursor *cursor, struct outbox *ou
 	cursor->free_at = port->started_at;
 	enum packet_class klass = (enum packet_class)(port->line_holds - 1);
 	uint64_t marked = counters->marked;
-	uint64_t entry = port_emit(port, cursor, out, counters, klass, WAY_ANY);
+	uint64_t entry = port_emit(port, cursor, out, counters, klass, VARIANT_ANY);
 	if (klass == PACKET_CLASS_DATA && port->special & PORT_WATCHED)
 		note_leave(port, entry, free_at, counters->marked != marked);
 	cursor->free_at = free_at; // even when its rate changed meanwhile
@@ -207,23 +207,23 @@ __attribute__((noinline)) static void line_serve(struct port *port, struct curso
 // inlined.
 static inline __attribute__((always_inline)) void
 port_serve(struct port *port, struct cursor *cursor, struct outbox *out,
-	   struct fabric_counters *counters, ps_t last, enum port_way way)
+	   struct fabric_counters *counters, ps_t last, enum port_variant variant)
 {
-	if (way == WAY_ANY && port->special & PORT_LINE) {
+	if (variant == VARIANT_ANY && port->special & PORT_LINE) {
 		line_serve(port, cursor, out, counters, last);
 		return;
 	}
 	while (cursor->free_at <= last) {
-		if (way == WAY_ANY) {
+		if (variant == VARIANT_ANY) {
 			if (!port_is_backlogged(port) || !has_room(cursor, out))
 				return;
 			if (port->special & PORT_SLOWS)
 				port_slow(port, cursor->free_at);
 			port_emit_noted(port, cursor, out, counters, port_next_class(port, out));
 		} else if (port->queues[PACKET_CLASS_CONTROL].count > 0) {
-			port_emit(port, cursor, out, counters, PACKET_CLASS_CONTROL, way);
+			port_emit(port, cursor, out, counters, PACKET_CLASS_CONTROL, variant);
 		} else if (port->queues[PACKET_CLASS_DATA].count > 0) {
-			port_emit(port, cursor, out, counters, PACKET_CLASS_DATA, way);
+			port_emit(port, cursor, out, counters, PACKET_CLASS_DATA, variant);
 		} else {
 			return;
 		}
@@ -338,22 +338,23 @@ static inline __attribute__((always_inline)) void port_wait(struct port *port, s
 // Takes an arrival: starts it when the line is idle, else queues it.
 static inline __attribute__((always_inline)) void
 port_take(struct port *port, struct cursor *cursor, struct outbox *out,
-	  struct fabric_counters *counters, uint32_t index, ps_t now, enum port_way way)
+	  struct fabric_counters *counters, uint32_t index, ps_t now, enum port_variant variant)
 {
-	port_serve(port, cursor, out, counters, now, way);
-	if (way == WAY_ANY && port->special & PORT_SLOWS)
+	port_serve(port, cursor, out, counters, now, variant);
+	if (variant == VARIANT_ANY && port->special & PORT_SLOWS)
 		port_slow(port, now);
 	uint64_t entry = entry_of(index, packet_at(out->packets, index));
 	enum packet_class klass = entry_class(entry);
 	check(klass < PACKET_CLASS_COUNT);
-	if (cursor->free_at > now || (way == WAY_ANY && !has_room(cursor, out))) {
+	if (cursor->free_at > now || (variant == VARIANT_ANY && !has_room(cursor, out))) {
 		port_wait(port, out, counters, klass, entry);
-		if (way == WAY_WATCHED || (way == WAY_ANY && port->special & PORT_WATCHED))
+		if (variant == VARIANT_WATCHED ||
+		    (variant == VARIANT_ANY && port->special & PORT_WATCHED))
 			note_wait(port, klass, now);
 		return;
 	}
 	cursor->free_at = now; // idle: nothing waits, so the packet never enters a queue
-	if (way == WAY_ANY && port->special & PORT_LINE) {
+	if (variant == VARIANT_ANY && port->special & PORT_LINE) {
 		port_wait(port, out, counters, klass, entry);
 		return;
 	}
@@ -409,7 +410,7 @@ void port_advance(struct port *port, struct outbox *out, struct fabric_counters 
 		  ps_t last)
 {
 	struct cursor cursor = cursor_begin(port, out);
-	port_serve(port, &cursor, out, counters, last, WAY_ANY);
+	port_serve(port, &cursor, out, counters, last, VARIANT_ANY);
 	cursor_end(&cursor, port, out);
 }
 
@@ -417,7 +418,7 @@ bool port_accept(struct port *port, struct outbox *out, struct fabric_counters *
 		 uint32_t index, ps_t now)
 {
 	struct cursor cursor = cursor_begin(port, out);
-	port_take(port, &cursor, out, counters, index, now, WAY_ANY);
+	port_take(port, &cursor, out, counters, index, now, VARIANT_ANY);
 	cursor_end(&cursor, port, out);
 	return port_is_backlogged(port);
 }
@@ -425,13 +426,13 @@ bool port_accept(struct port *port, struct outbox *out, struct fabric_counters *
 static inline __attribute__((always_inline)) void port_run_as(struct port *port, struct outbox *out,
 							      struct fabric_counters *counters,
 							      const struct batch *batch, ps_t until,
-							      enum port_way way)
+							      enum port_variant variant)
 {
 	struct cursor cursor = cursor_begin(port, out);
 	const struct arrival *arrivals = batch->arrivals;
 	for (const struct arrival *end = arrivals + batch->count; arrivals < end; arrivals++)
-		port_take(port, &cursor, out, counters, arrivals->packet, arrivals->at, way);
-	port_serve(port, &cursor, out, counters, until - 1, way);
+		port_take(port, &cursor, out, counters, arrivals->packet, arrivals->at, variant);
+	port_serve(port, &cursor, out, counters, until - 1, variant);
 	cursor_end(&cursor, port, out);
 }
 
@@ -452,9 +453,9 @@ void port_run(struct port *port, struct outbox *out, struct fabric_counters *cou
 	check(batch->count == 0 || batch->arrivals[batch->count - 1].at < until);
 	if (__builtin_expect(
 		    port->special & ~PORT_WATCHED || !has_room_for_all(port, out, batch->count), 0))
-		port_run_as(port, out, counters, batch, until, WAY_ANY);
+		port_run_as(port, out, counters, batch, until, VARIANT_ANY);
 	else if (port->special)
-		port_run_as(port, out, counters, batch, until, WAY_WATCHED);
+		port_run_as(port, out, counters, batch, until, VARIANT_WATCHED);
 	else
-		port_run_as(port, out, counters, batch, until, WAY_PLAIN);
+		port_run_as(port, out, counters, batch, until, VARIANT_PLAIN);
 }

@@ -25,8 +25,8 @@ uint32_t topology_trunk_ppb(const struct topology *topology, const struct fabric
 		nics_mbps /= 2; // of one side
 	for (uint32_t tier = 1; tier < TOPOLOGY_TIERS_MAX; tier++) {
 		uint64_t mbps = tier_mbps(topology, tier);
-		if (config->thin_kept > 0)
-			mbps = mbps * config->thin_of / config->thin_kept;
+		if (config->trunk_sample_kept > 0)
+			mbps = mbps * config->trunk_sample_of / config->trunk_sample_kept;
 		if (mbps > 0 && mbps < nics_mbps && mbps * PPM / nics_mbps < least_ppm)
 			least_ppm = mbps * PPM / nics_mbps;
 	}

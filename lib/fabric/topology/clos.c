@@ -10,8 +10,8 @@
 
 uint32_t clos_t1_kept(const struct fabric_config *config)
 {
-	uint64_t share = (uint64_t)config->t1_count * config->thin_kept;
-	return (uint32_t)((share + config->thin_of - 1) / config->thin_of);
+	uint64_t share = (uint64_t)config->t1_count * config->trunk_sample_kept;
+	return (uint32_t)((share + config->trunk_sample_of - 1) / config->trunk_sample_of);
 }
 
 static int clos_check(const struct fabric_config *config, struct refusal *refusal)
@@ -36,10 +36,10 @@ static int clos_check(const struct fabric_config *config, struct refusal *refusa
 	if (config->t1_count > UINT16_MAX || config->bundle > UINT16_MAX)
 		return refuse(refusal, -EINVAL, "% T1 switches in bundles of % are too many",
 			      config->t1_count, config->bundle);
-	if (config->thin_kept == 0 || config->thin_kept > config->thin_of)
+	if (config->trunk_sample_kept == 0 || config->trunk_sample_kept > config->trunk_sample_of)
 		return refuse(refusal, -EINVAL,
 			      "a sample keeps 1 to all of the T0-T1 links, not % of %",
-			      config->thin_kept, config->thin_of);
+			      config->trunk_sample_kept, config->trunk_sample_of);
 	return 0;
 }
 
@@ -61,23 +61,24 @@ int clos_shape(const struct fabric_config *config, struct refusal *refusal, stru
 }
 
 // The bundles of one T0.
-static void clos_trunks_of(struct draft *draft, uint32_t t0, uint32_t t1_count)
+static void clos_trunks_of(struct topology_builder *topology_builder, uint32_t t0,
+			   uint32_t t1_count)
 {
-	uint32_t bundle = draft->config->bundle;
+	uint32_t bundle = topology_builder->config->bundle;
 	for (uint32_t i = 0; i < t1_count * bundle; i++) {
-		struct draft_end lower = {draft->tier_first[0] + t0,
-					  draft->config->nics_per_t0 + i};
-		struct draft_end upper = {draft->tier_first[1] + i / bundle,
-					  t0 * bundle + i % bundle};
-		draft_trunk(draft, 1, lower, upper);
+		struct topology_builder_end lower = {topology_builder->tier_first[0] + t0,
+						     topology_builder->config->nics_per_t0 + i};
+		struct topology_builder_end upper = {topology_builder->tier_first[1] + i / bundle,
+						     t0 * bundle + i % bundle};
+		topology_builder_trunk(topology_builder, 1, lower, upper);
 	}
 }
 
-void clos_switches(struct draft *draft)
+void clos_switches(struct topology_builder *topology_builder)
 {
-	const struct fabric_config *config = draft->config;
-	uint32_t t0_count = (uint32_t)draft->shape->switches[0];
-	uint32_t t1_count = (uint32_t)draft->shape->switches[1];
+	const struct fabric_config *config = topology_builder->config;
+	uint32_t t0_count = (uint32_t)topology_builder->shape->switches[0];
+	uint32_t t1_count = (uint32_t)topology_builder->shape->switches[1];
 	for (uint32_t i = 0; i < t0_count; i++) {
 		struct route route = {
 			.low = i * config->nics_per_t0,
@@ -87,7 +88,7 @@ void clos_switches(struct draft *draft)
 			.up_first = config->nics_per_t0,
 			.up_count = t1_count * config->bundle,
 		};
-		draft_switch(draft, 0, i, &route);
+		topology_builder_switch(topology_builder, 0, i, &route);
 	}
 	for (uint32_t i = 0; i < t1_count; i++) {
 		struct route route = {
@@ -95,13 +96,13 @@ void clos_switches(struct draft *draft)
 			.span = config->nics_per_t0,
 			.down_links = config->bundle,
 		};
-		draft_switch(draft, 1, i, &route);
+		topology_builder_switch(topology_builder, 1, i, &route);
 	}
 }
 
-void clos_trunks(struct draft *draft)
+void clos_trunks(struct topology_builder *topology_builder)
 {
-	uint32_t t1_count = (uint32_t)draft->shape->switches[1];
-	for (uint32_t i = 0; i < draft->shape->switches[0]; i++)
-		clos_trunks_of(draft, i, t1_count);
+	uint32_t t1_count = (uint32_t)topology_builder->shape->switches[1];
+	for (uint32_t i = 0; i < topology_builder->shape->switches[0]; i++)
+		clos_trunks_of(topology_builder, i, t1_count);
 }

@@ -13,8 +13,8 @@
 
 uint32_t fattree_aggs_kept(const struct fabric_config *config)
 {
-	uint64_t share = (uint64_t)config->pod_aggs * config->thin_kept;
-	return (uint32_t)((share + config->thin_of - 1) / config->thin_of);
+	uint64_t share = (uint64_t)config->pod_aggs * config->trunk_sample_kept;
+	return (uint32_t)((share + config->trunk_sample_of - 1) / config->trunk_sample_of);
 }
 
 static uint32_t cores_kept(const struct fabric_config *config)
@@ -49,10 +49,10 @@ static int fattree_check(const struct fabric_config *config, struct refusal *ref
 			      "hosts of % NICs would straddle ToR switches of % NICs: tor_nics "
 			      "must be a multiple of nics_per_host",
 			      config->nics_per_host, config->tor_nics);
-	if (config->thin_kept == 0 || config->thin_kept > config->thin_of)
+	if (config->trunk_sample_kept == 0 || config->trunk_sample_kept > config->trunk_sample_of)
 		return refuse(refusal, -EINVAL,
 			      "a sample keeps 1 to all of the links above ToR switches, not % of %",
-			      config->thin_kept, config->thin_of);
+			      config->trunk_sample_kept, config->trunk_sample_of);
 	return fattree_check_pods(config, (uint64_t)config->tor_nics * config->pod_tors, refusal);
 }
 
@@ -75,10 +75,10 @@ int fattree_shape(const struct fabric_config *config, struct refusal *refusal, s
 	return 0;
 }
 
-static void fattree_tors(struct draft *draft)
+static void fattree_tors(struct topology_builder *topology_builder)
 {
-	const struct fabric_config *config = draft->config;
-	for (uint32_t i = 0; i < draft->shape->switches[0]; i++) {
+	const struct fabric_config *config = topology_builder->config;
+	for (uint32_t i = 0; i < topology_builder->shape->switches[0]; i++) {
 		struct route route = {
 			.low = i * config->tor_nics,
 			.high = (i + 1) * config->tor_nics,
@@ -87,17 +87,17 @@ static void fattree_tors(struct draft *draft)
 			.up_first = config->tor_nics,
 			.up_count = fattree_aggs_kept(config),
 		};
-		draft_switch(draft, 0, i, &route);
+		topology_builder_switch(topology_builder, 0, i, &route);
 	}
 }
 
 // Aggregation switches, pod by pod, and cores.
-static void fattree_upper(struct draft *draft)
+static void fattree_upper(struct topology_builder *topology_builder)
 {
-	const struct fabric_config *config = draft->config;
+	const struct fabric_config *config = topology_builder->config;
 	uint32_t pod_nics = config->tor_nics * config->pod_tors;
 	uint32_t aggs = fattree_aggs_kept(config), cores = cores_kept(config);
-	for (uint32_t i = 0; i < draft->shape->switches[1]; i++) {
+	for (uint32_t i = 0; i < topology_builder->shape->switches[1]; i++) {
 		struct route route = {
 			.low = i / aggs * pod_nics,
 			.high = (i / aggs + 1) * pod_nics,
@@ -106,47 +106,51 @@ static void fattree_upper(struct draft *draft)
 			.up_first = config->pod_tors,
 			.up_count = cores / aggs,
 		};
-		draft_switch(draft, 1, i, &route);
+		topology_builder_switch(topology_builder, 1, i, &route);
 	}
 	for (uint32_t i = 0; i < cores; i++) {
 		struct route route = {.high = config->nics, .span = pod_nics, .down_links = 1};
-		draft_switch(draft, 2, i, &route);
+		topology_builder_switch(topology_builder, 2, i, &route);
 	}
 }
 
-void fattree_switches(struct draft *draft)
+void fattree_switches(struct topology_builder *topology_builder)
 {
-	fattree_tors(draft);
-	fattree_upper(draft);
+	fattree_tors(topology_builder);
+	fattree_upper(topology_builder);
 }
 
 // Links between the ToRs and the aggregation switches of their pods.
-static void fattree_pod_trunks(struct draft *draft)
+static void fattree_pod_trunks(struct topology_builder *topology_builder)
 {
-	const struct fabric_config *config = draft->config;
+	const struct fabric_config *config = topology_builder->config;
 	uint32_t aggs = fattree_aggs_kept(config);
-	for (uint32_t tor = 0; tor < draft->shape->switches[0]; tor++) {
+	for (uint32_t tor = 0; tor < topology_builder->shape->switches[0]; tor++) {
 		uint32_t first = tor / config->pod_tors * aggs;
 		for (uint32_t i = 0; i < aggs; i++) {
-			struct draft_end lower = {draft->tier_first[0] + tor, config->tor_nics + i};
-			struct draft_end upper = {draft->tier_first[1] + first + i,
-						  tor % config->pod_tors};
-			draft_trunk(draft, 1, lower, upper);
+			struct topology_builder_end lower = {topology_builder->tier_first[0] + tor,
+							     config->tor_nics + i};
+			struct topology_builder_end upper = {topology_builder->tier_first[1] +
+								     first + i,
+							     tor % config->pod_tors};
+			topology_builder_trunk(topology_builder, 1, lower, upper);
 		}
 	}
 }
 
-void fattree_trunks(struct draft *draft)
+void fattree_trunks(struct topology_builder *topology_builder)
 {
-	const struct fabric_config *config = draft->config;
+	const struct fabric_config *config = topology_builder->config;
 	uint32_t aggs = fattree_aggs_kept(config), cores = cores_kept(config);
-	fattree_pod_trunks(draft);
+	fattree_pod_trunks(topology_builder);
 	for (uint32_t core = 0; core < cores; core++) {
-		for (uint32_t pod = 0; pod < draft->shape->ports[2]; pod++) {
-			struct draft_end lower = {draft->tier_first[1] + pod * aggs + core % aggs,
-						  config->pod_tors + core / aggs};
-			struct draft_end upper = {draft->tier_first[2] + core, pod};
-			draft_trunk(draft, 2, lower, upper);
+		for (uint32_t pod = 0; pod < topology_builder->shape->ports[2]; pod++) {
+			struct topology_builder_end lower = {topology_builder->tier_first[1] +
+								     pod * aggs + core % aggs,
+							     config->pod_tors + core / aggs};
+			struct topology_builder_end upper = {topology_builder->tier_first[2] + core,
+							     pod};
+			topology_builder_trunk(topology_builder, 2, lower, upper);
 		}
 	}
 }

@@ -39,11 +39,11 @@ void graph_join(struct graph *graph, const struct fabric_config *config, uint32_
 static int check_size(const struct fabric_config *config, const struct graph_size *size,
 		      struct refusal *refusal)
 {
-	if (config->thin_kept != config->thin_of)
+	if (config->trunk_sample_kept != config->trunk_sample_of)
 		return refuse(refusal, -EINVAL,
 			      "this topology cannot be thinned where a sample leaves out groups "
 			      "(% of % run) that load its links: only trees can; run all groups",
-			      config->thin_kept, config->thin_of);
+			      config->trunk_sample_kept, config->trunk_sample_of);
 	if (size->nodes == 0 || size->nodes > TOPOLOGY_TABLE_SWITCHES_MAX)
 		return refuse(refusal, -EINVAL,
 			      "% switches in a plane; tables of ways are made for 1 to % of them "
@@ -206,10 +206,10 @@ static void find_near(const struct graph *graph, uint32_t node, struct switch_pl
 	plan->nics_count = is_row ? found : graph->nic_count;
 }
 
-static void draft_switches(struct draft *draft, const struct graph *graph,
-			   const struct route_table *tables)
+static void topology_builder_switches(struct topology_builder *topology_builder,
+				      const struct graph *graph, const struct route_table *tables)
 {
-	const struct switch_plan *plane0 = draft->topology->switches;
+	const struct switch_plan *plane0 = topology_builder->topology->switches;
 	for (uint32_t node = 0; node < graph->node_count; node++) {
 		struct switch_plan plan = {
 			.tier = graph->tier[node],
@@ -218,45 +218,48 @@ static void draft_switches(struct draft *draft, const struct graph *graph,
 			.route = {.span = 1, .table = &tables[node]},
 		};
 		find_up(graph, node, &plan);
-		if (draft->plane == 0) {
+		if (topology_builder->plane == 0) {
 			find_near(graph, node, &plan);
 		} else {
 			plan.nics_first = plane0[node].nics_first;
 			plan.nics_count = plane0[node].nics_count;
 		}
-		draft_place(draft, &plan);
+		topology_builder_place(topology_builder, &plan);
 	}
 }
 
-static void draft_edge(struct draft *draft, const struct graph *graph,
-		       const struct graph_edge *edge, uint32_t first)
+static void topology_builder_edge(struct topology_builder *topology_builder,
+				  const struct graph *graph, const struct graph_edge *edge,
+				  uint32_t first)
 {
 	uint8_t upper = graph->tier[edge->b];
-	draft_link(draft,
-		   &(struct link_plan){
-			   .node_a = draft->topology->hosts + first + edge->a,
-			   .node_b = draft->topology->hosts + first + edge->b,
-			   .port_a = edge->port_a,
-			   .port_b = edge->port_b,
-			   .rate_bps = edge->rate_bps,
-			   .delay_ab_ps = edge->delay_ps + graph->switch_delay_ps[edge->b],
-			   .delay_ba_ps = edge->delay_ps + graph->switch_delay_ps[edge->a],
-			   .tier = upper > 1 ? upper : 1,
-		   });
+	topology_builder_link(
+		topology_builder,
+		&(struct link_plan){
+			.node_a = topology_builder->topology->hosts + first + edge->a,
+			.node_b = topology_builder->topology->hosts + first + edge->b,
+			.port_a = edge->port_a,
+			.port_b = edge->port_b,
+			.rate_bps = edge->rate_bps,
+			.delay_ab_ps = edge->delay_ps + graph->switch_delay_ps[edge->b],
+			.delay_ba_ps = edge->delay_ps + graph->switch_delay_ps[edge->a],
+			.tier = upper > 1 ? upper : 1,
+		});
 }
 
-static void draft_plane(struct draft *draft, const struct graph *graph,
-			const struct route_table *tables)
+static void topology_builder_plane(struct topology_builder *topology_builder,
+				   const struct graph *graph, const struct route_table *tables)
 {
-	uint32_t first = draft->switch_at;
-	draft_switches(draft, graph, tables);
+	uint32_t first = topology_builder->switch_at;
+	topology_builder_switches(topology_builder, graph, tables);
 	for (uint32_t nic = 0; nic < graph->nic_count; nic++) {
 		uint32_t node = graph->nics[nic].node;
-		struct draft_end end = {first + node, graph->nic_port[nic]};
-		draft_nic(draft, nic, end, graph->nics[nic].delay_ps, graph->switch_delay_ps[node]);
+		struct topology_builder_end end = {first + node, graph->nic_port[nic]};
+		topology_builder_nic(topology_builder, nic, end, graph->nics[nic].delay_ps,
+				     graph->switch_delay_ps[node]);
 	}
 	for (uint32_t i = 0; i < graph->edge_count; i++)
-		draft_edge(draft, graph, &graph->edges[i], first);
+		topology_builder_edge(topology_builder, graph, &graph->edges[i], first);
 }
 
 static int draw_planes(struct topology *topology, struct arena *arena, const struct graph *graph,
@@ -297,7 +300,7 @@ int graph_build(struct topology *topology, struct arena *arena, const struct fab
 	struct graph graph;
 	struct graph_size size;
 	struct route_table *tables;
-	struct ways_length length;
+	struct shortest_paths_length length;
 	int error = kinds[config->kind].size(config, refusal, &size);
 	if (error == 0)
 		error = check_size(config, &size, refusal);
@@ -307,16 +310,18 @@ int graph_build(struct topology *topology, struct arena *arena, const struct fab
 	if (error == 0)
 		error = fill_graph(&graph, arena, config, refusal);
 	if (error == 0)
-		error = ways_find(&tables, arena, &graph, config, refusal);
+		error = shortest_paths_find(&tables, arena, &graph, config, refusal);
 	if (error == 0)
-		error = ways_measure(&length, arena, &graph, tables, config);
+		error = shortest_paths_measure(&length, arena, &graph, tables, config);
 	if (error == 0)
 		error = draw_planes(topology, arena, &graph, refusal);
 	if (error != 0)
 		return error == -ENOMEM ? no_memory(&size, refusal) : error;
-	struct draft draft = {.topology = topology, .config = config, .seed = seed};
-	for (draft.plane = 0; draft.plane < topology->planes; draft.plane++)
-		draft_plane(&draft, &graph, tables);
+	struct topology_builder topology_builder = {
+		.topology = topology, .config = config, .seed = seed};
+	for (topology_builder.plane = 0; topology_builder.plane < topology->planes;
+	     topology_builder.plane++)
+		topology_builder_plane(&topology_builder, &graph, tables);
 	topology->nic_switch = graph.nic_switch;
 	topology->names = graph.names;
 	topology->links_max = length.links_max;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One plane of a fabric that is no plain tree: switches, the links between them, and where each NIC
 // hangs. A kind (torus.c, rail.c, ...) fills it in; graph.c makes switches, ports and links of it
-// for all planes; ways.c finds the ways.
+// for all planes; shortest_paths.c finds the ways.
 #pragma once
 
 #include <stdbool.h>
@@ -79,13 +79,14 @@ uint32_t torus_ports(const struct graph *graph, const struct fabric_config *conf
 
 // The tables of all switches of a plane. -EINVAL when a switch cannot be reached (unless rails are
 // not joined) or a way is too long.
-int ways_find(struct route_table **ret, struct arena *arena, const struct graph *graph,
-	      const struct fabric_config *config, struct refusal *refusal);
+int shortest_paths_find(struct route_table **ret, struct arena *arena, const struct graph *graph,
+			const struct fabric_config *config, struct refusal *refusal);
 
 // The longest way in links, and the round trip over the slowest of the ways.
-struct ways_length {
+struct shortest_paths_length {
 	uint32_t links_max;
 	ps_t base_rtt_ps;
 };
-int ways_measure(struct ways_length *ret, struct arena *arena, const struct graph *graph,
-		 const struct route_table *tables, const struct fabric_config *config);
+int shortest_paths_measure(struct shortest_paths_length *ret, struct arena *arena,
+			   const struct graph *graph, const struct route_table *tables,
+			   const struct fabric_config *config);

@@ -15,7 +15,7 @@ static uint32_t in_plane(const struct topology *topology, uint32_t node)
 	return node < topology->hosts ? UINT32_MAX : (node - topology->hosts) % per_plane;
 }
 
-bool named_place_hits(const struct link_place *place, const struct topology *topology,
+bool named_place_hits(const struct link_location *place, const struct topology *topology,
 		      const struct link_plan *link)
 {
 	uint32_t a = in_plane(topology, link->node_a), b = in_plane(topology, link->node_b);
@@ -26,7 +26,7 @@ bool named_place_hits(const struct link_place *place, const struct topology *top
 	return (a == place->index && b == place->port) || (a == place->port && b == place->index);
 }
 
-int named_place_check(const struct link_place *place, const struct topology *topology,
+int named_place_check(const struct link_location *place, const struct topology *topology,
 		      struct refusal *refusal)
 {
 	uint32_t switches = topology->switch_count / topology->planes;

@@ -254,110 +254,120 @@ static int draw(struct topology *topology, struct arena *arena, const struct sha
 	return 0;
 }
 
-void draft_place(struct draft *draft, const struct switch_plan *counts)
+void topology_builder_place(struct topology_builder *topology_builder,
+			    const struct switch_plan *counts)
 {
-	struct switch_plan *plan = &draft->topology->switches[draft->switch_at];
+	struct switch_plan *plan =
+		&topology_builder->topology->switches[topology_builder->switch_at];
 	*plan = *counts;
-	plan->plane = (uint8_t)draft->plane;
-	plan->port_first = draft->port_at;
-	plan->route.is_static = draft->config->forwarding == FABRIC_USID;
-	bool is_same = draft->config->hash_seed == FABRIC_SEED_SAME;
-	route_init(&plan->route, draft->seed, is_same ? 0 : draft->switch_at);
-	draft->port_at += plan->port_count;
-	draft->switch_at++;
+	plan->plane = (uint8_t)topology_builder->plane;
+	plan->port_first = topology_builder->port_at;
+	plan->route.is_static = topology_builder->config->forwarding == FABRIC_USID;
+	bool is_same = topology_builder->config->hash_seed == FABRIC_SEED_SAME;
+	route_init(&plan->route, topology_builder->seed, is_same ? 0 : topology_builder->switch_at);
+	topology_builder->port_at += plan->port_count;
+	topology_builder->switch_at++;
 }
 
-void draft_switch(struct draft *draft, uint32_t tier, uint32_t index, const struct route *route)
+void topology_builder_switch(struct topology_builder *topology_builder, uint32_t tier,
+			     uint32_t index, const struct route *route)
 {
-	draft_place(draft,
-		    &(struct switch_plan){
-			    .tier = (uint8_t)tier,
-			    .index = index,
-			    .port_count = (uint32_t)draft->shape->ports[tier],
-			    .up_first = route->up_first,
-			    .up_ports = route->up_count,
-			    .nics_first = route->low,
-			    .nics_count = route->high - route->low,
-			    .route = *route,
-		    });
+	topology_builder_place(topology_builder,
+			       &(struct switch_plan){
+				       .tier = (uint8_t)tier,
+				       .index = index,
+				       .port_count = (uint32_t)topology_builder->shape->ports[tier],
+				       .up_first = route->up_first,
+				       .up_ports = route->up_count,
+				       .nics_first = route->low,
+				       .nics_count = route->high - route->low,
+				       .route = *route,
+			       });
 }
 
-void draft_link(struct draft *draft, const struct link_plan *ends)
+void topology_builder_link(struct topology_builder *topology_builder, const struct link_plan *ends)
 {
-	struct topology *topology = draft->topology;
-	struct link_plan *link = &topology->links[draft->link_at];
+	struct topology *topology = topology_builder->topology;
+	struct link_plan *link = &topology->links[topology_builder->link_at];
 	*link = *ends;
-	link->plane = (uint8_t)draft->plane;
+	link->plane = (uint8_t)topology_builder->plane;
 	const struct switch_plan *upper = &topology->switches[link->node_b - topology->hosts];
-	topology->port_links[upper->port_first + link->port_b] = draft->link_at;
+	topology->port_links[upper->port_first + link->port_b] = topology_builder->link_at;
 	if (link->tier > 0) {
 		const struct switch_plan *lower =
 			&topology->switches[link->node_a - topology->hosts];
-		topology->port_links[lower->port_first + link->port_a] = draft->link_at;
+		topology->port_links[lower->port_first + link->port_a] = topology_builder->link_at;
 	}
-	draft->link_at++;
+	topology_builder->link_at++;
 }
 
-void draft_trunk(struct draft *draft, uint32_t tier, struct draft_end lower, struct draft_end upper)
+void topology_builder_trunk(struct topology_builder *topology_builder, uint32_t tier,
+			    struct topology_builder_end lower, struct topology_builder_end upper)
 {
-	ps_t delay_ps = draft->config->trunk_delay_ps + draft->config->switch_delay_ps;
-	draft_link(draft,
-		   &(struct link_plan){
-			   .node_a = draft->topology->hosts + lower.place,
-			   .node_b = draft->topology->hosts + upper.place,
-			   .port_a = lower.port,
-			   .port_b = upper.port,
-			   .rate_bps = trunk_rate(draft->config),
-			   .delay_ab_ps = delay_ps,
-			   .delay_ba_ps = delay_ps,
-			   .tier = (uint8_t)tier,
-		   });
+	ps_t delay_ps = topology_builder->config->trunk_delay_ps +
+		topology_builder->config->switch_delay_ps;
+	topology_builder_link(topology_builder,
+			      &(struct link_plan){
+				      .node_a = topology_builder->topology->hosts + lower.place,
+				      .node_b = topology_builder->topology->hosts + upper.place,
+				      .port_a = lower.port,
+				      .port_b = upper.port,
+				      .rate_bps = trunk_rate(topology_builder->config),
+				      .delay_ab_ps = delay_ps,
+				      .delay_ba_ps = delay_ps,
+				      .tier = (uint8_t)tier,
+			      });
 }
 
-void draft_nic(struct draft *draft, uint32_t nic, struct draft_end end, ps_t delay_ps,
-	       ps_t switch_delay_ps)
+void topology_builder_nic(struct topology_builder *topology_builder, uint32_t nic,
+			  struct topology_builder_end end, ps_t delay_ps, ps_t switch_delay_ps)
 {
-	const struct topology *topology = draft->topology;
+	const struct topology *topology = topology_builder->topology;
 	uint32_t within = nic % topology->nics_per_host;
-	draft_link(draft,
-		   &(struct link_plan){
-			   .node_a = nic / topology->nics_per_host,
-			   .node_b = topology->hosts + end.place,
-			   .port_a = within * topology->planes + draft->plane,
-			   .port_b = end.port,
-			   .rate_bps = fabric_nic_rate(draft->config, nic),
-			   .delay_ab_ps = delay_ps + switch_delay_ps,
-			   .delay_ba_ps = delay_ps,
-		   });
+	topology_builder_link(topology_builder,
+			      &(struct link_plan){
+				      .node_a = nic / topology->nics_per_host,
+				      .node_b = topology->hosts + end.place,
+				      .port_a = within * topology->planes + topology_builder->plane,
+				      .port_b = end.port,
+				      .rate_bps = fabric_nic_rate(topology_builder->config, nic),
+				      .delay_ab_ps = delay_ps + switch_delay_ps,
+				      .delay_ba_ps = delay_ps,
+			      });
 }
 
-static void draft_nics(struct draft *draft)
+static void topology_builder_nics(struct topology_builder *topology_builder)
 {
-	const struct topology *topology = draft->topology;
+	const struct topology *topology = topology_builder->topology;
 	for (uint32_t nic = 0; nic < topology->nics; nic++) {
-		struct draft_end end = {draft->tier_first[0] + nic / topology->t0_nics,
-					nic % topology->t0_nics};
-		draft_nic(draft, nic, end, draft->config->nic_delay_ps,
-			  draft->config->switch_delay_ps);
+		struct topology_builder_end end = {topology_builder->tier_first[0] +
+							   nic / topology->t0_nics,
+						   nic % topology->t0_nics};
+		topology_builder_nic(topology_builder, nic, end,
+				     topology_builder->config->nic_delay_ps,
+				     topology_builder->config->switch_delay_ps);
 	}
 }
 
-static void draft_planes(struct topology *topology, const struct fabric_config *config,
-			 const struct shape *shape, uint64_t seed)
+static void topology_builder_planes(struct topology *topology, const struct fabric_config *config,
+				    const struct shape *shape, uint64_t seed)
 {
-	struct draft draft = {.topology = topology, .config = config, .shape = shape, .seed = seed};
-	for (draft.plane = 0; draft.plane < topology->planes; draft.plane++) {
-		uint32_t first = draft.switch_at;
+	struct topology_builder topology_builder = {
+		.topology = topology, .config = config, .shape = shape, .seed = seed};
+	for (topology_builder.plane = 0; topology_builder.plane < topology->planes;
+	     topology_builder.plane++) {
+		uint32_t first = topology_builder.switch_at;
 		for (uint32_t tier = 0; tier < shape->tiers; tier++) {
-			draft.tier_first[tier] = first;
+			topology_builder.tier_first[tier] = first;
 			first += (uint32_t)shape->switches[tier];
 		}
 		bool is_clos = config->kind == TOPOLOGY_CLOS;
-		(is_clos ? clos_switches : fattree_switches)(&draft);
-		draft_nics(&draft);
-		(is_clos ? clos_trunks : fattree_trunks)(&draft);
+		(is_clos ? clos_switches : fattree_switches)(&topology_builder);
+		topology_builder_nics(&topology_builder);
+		(is_clos ? clos_trunks : fattree_trunks)(&topology_builder);
 	}
-	check(draft.switch_at == topology->switch_count && draft.link_at == topology->link_count);
+	check(topology_builder.switch_at == topology->switch_count &&
+	      topology_builder.link_at == topology->link_count);
 }
 
 // A tree: what follows from its counts is known before anything is drawn.
@@ -380,7 +390,7 @@ static int build_tree(struct topology *topology, struct arena *arena,
 	if (error == 0)
 		error = draw(topology, arena, &shape, refusal);
 	if (error == 0)
-		draft_planes(topology, config, &shape, seed);
+		topology_builder_planes(topology, config, &shape, seed);
 	return error;
 }
 

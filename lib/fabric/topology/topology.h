@@ -24,7 +24,7 @@ struct shape {
 };
 
 // Where a plane is being built: the next switch and the next link.
-struct draft {
+struct topology_builder {
 	struct topology *topology;
 	const struct fabric_config *config;
 	const struct shape *shape;
@@ -35,45 +35,47 @@ struct draft {
 };
 
 // One end of a link to be made: a switch, by its place in topology.switches, and a port.
-struct draft_end {
+struct topology_builder_end {
 	uint32_t place, port;
 };
 
 // Adds the next switch, whose counts are set; completes its place and its route.
-void draft_place(struct draft *draft, const struct switch_plan *counts);
+void topology_builder_place(struct topology_builder *topology_builder,
+			    const struct switch_plan *counts);
 
 // Adds the next switch of `tier` of a tree with a route whose counts are set.
-void draft_switch(struct draft *draft, uint32_t tier, uint32_t index, const struct route *route);
+void topology_builder_switch(struct topology_builder *topology_builder, uint32_t tier,
+			     uint32_t index, const struct route *route);
 
 // Adds a link of `tier` (1 or 2) from a lower to an upper switch.
-void draft_trunk(struct draft *draft, uint32_t tier, struct draft_end lower,
-		 struct draft_end upper);
+void topology_builder_trunk(struct topology_builder *topology_builder, uint32_t tier,
+			    struct topology_builder_end lower, struct topology_builder_end upper);
 
 // Adds the next link, whose ends, rate and delays are given, and tells its switches.
-void draft_link(struct draft *draft, const struct link_plan *ends);
+void topology_builder_link(struct topology_builder *topology_builder, const struct link_plan *ends);
 
 // Adds the cable of a NIC to port `end` of a switch.
-void draft_nic(struct draft *draft, uint32_t nic, struct draft_end end, ps_t delay_ps,
-	       ps_t switch_delay_ps);
+void topology_builder_nic(struct topology_builder *topology_builder, uint32_t nic,
+			  struct topology_builder_end end, ps_t delay_ps, ps_t switch_delay_ps);
 
 // The shape of each kind, or -EINVAL with the reason, and its switches and trunks in a plane.
 int clos_shape(const struct fabric_config *config, struct refusal *refusal, struct shape *ret);
-void clos_switches(struct draft *draft);
-void clos_trunks(struct draft *draft);
+void clos_switches(struct topology_builder *topology_builder);
+void clos_trunks(struct topology_builder *topology_builder);
 int fattree_shape(const struct fabric_config *config, struct refusal *refusal, struct shape *ret);
-void fattree_switches(struct draft *draft);
-void fattree_trunks(struct draft *draft);
+void fattree_switches(struct topology_builder *topology_builder);
+void fattree_trunks(struct topology_builder *topology_builder);
 
-// T1 switches per plane that a sample keeps: thin_kept / thin_of of them, rounded up. Rounding up
-// errs towards less load per trunk, by less than one T1 switch's share.
+// T1 switches per plane that a sample keeps: trunk_sample_kept / trunk_sample_of of them, rounded
+// up. Rounding up errs towards less load per trunk, by less than one T1 switch's share.
 uint32_t clos_t1_kept(const struct fabric_config *config);
 // The same for aggregation switches of a pod.
 uint32_t fattree_aggs_kept(const struct fabric_config *config);
 
-// Places of named switches, for link_place_hits() and link_place_check().
-bool named_place_hits(const struct link_place *place, const struct topology *topology,
+// Places of named switches, for link_location_hits() and link_location_check().
+bool named_place_hits(const struct link_location *place, const struct topology *topology,
 		      const struct link_plan *link);
-int named_place_check(const struct link_place *place, const struct topology *topology,
+int named_place_check(const struct link_location *place, const struct topology *topology,
 		      struct refusal *refusal);
 
 // Rate of the links between switches.

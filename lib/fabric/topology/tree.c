@@ -35,31 +35,31 @@ static struct tree_counts counts_of(const struct tree_plan *tree)
 	return counts;
 }
 
-int tree_check(const struct tree_plan *tree, struct tree_spot *ret, struct refusal *refusal)
+int tree_check(const struct tree_plan *tree, struct tree_key *ret, struct refusal *refusal)
 {
 	const struct tree_counts whole_counts = counts_of(tree), *counts = &whole_counts;
 	const struct tree_tier *tier = tree->tier;
 	bool is_tall = tree->tiers == 3;
-	*ret = (struct tree_spot){TREE_PODSIZE, 0};
+	*ret = (struct tree_key){TREE_PODSIZE, 0};
 	if (counts->tors == 0 || counts->pods == 0 || counts->pod_tors == 0)
 		return refuse(refusal, -EINVAL,
 			      "% nodes do not fill whole pods of % below switches with % each",
 			      tree->nics, tree->pod_nics, tier[0].down);
-	*ret = (struct tree_spot){TREE_UP, counts->pod_aggs == 0 ? 0 : 1};
+	*ret = (struct tree_key){TREE_UP, counts->pod_aggs == 0 ? 0 : 1};
 	if (counts->pod_aggs == 0 || (is_tall && counts->cores == 0))
 		return refuse(refusal, -EINVAL, "Radix_Up of % and % is not a multiple of Bundle",
 			      tier[0].up, tier[1].up);
-	*ret = (struct tree_spot){TREE_PODSIZE, 0};
+	*ret = (struct tree_key){TREE_PODSIZE, 0};
 	if (!is_tall && counts->pods != 1)
 		return refuse(refusal, -EINVAL, "two tiers are one pod: Podsize must be Nodes, %",
 			      tree->nics);
-	*ret = (struct tree_spot){TREE_DOWN, 1};
+	*ret = (struct tree_key){TREE_DOWN, 1};
 	if (tier[1].down != counts->pod_tors * tier[1].bundle)
 		return refuse(refusal, -EINVAL,
 			      "Radix_Down of tier 1 is %, but % switches below with % links each "
 			      "need another",
 			      tier[1].down, counts->pod_tors, tier[1].bundle);
-	*ret = (struct tree_spot){TREE_DOWN, 2};
+	*ret = (struct tree_key){TREE_DOWN, 2};
 	if (is_tall && tier[2].down != counts->pods * tier[2].bundle)
 		return refuse(
 			refusal, -EINVAL,
@@ -84,7 +84,7 @@ int tree_size(const struct fabric_config *config, struct refusal *refusal, struc
 			      "% b/s: set it to the same",
 			      (int64_t)tree->tier[0].rate_bps, (int64_t)config->link_rate_bps);
 	struct tree_counts counts = counts_of(tree);
-	struct tree_spot spot;
+	struct tree_key spot;
 	int error = tree_check(tree, &spot, refusal);
 	if (error != 0)
 		return error;

@@ -7,10 +7,10 @@
 // A figure of the file.
 enum tree_figure { TREE_PODSIZE, TREE_DOWN, TREE_UP };
 
-struct tree_spot {
+struct tree_key {
 	enum tree_figure figure;
 	uint32_t tier; // of TREE_DOWN, TREE_UP
 };
 
 // That the figures of a tree fit together. -EINVAL with the figure that does not in `ret`.
-int tree_check(const struct tree_plan *tree, struct tree_spot *ret, struct refusal *refusal);
+int tree_check(const struct tree_plan *tree, struct tree_key *ret, struct refusal *refusal);

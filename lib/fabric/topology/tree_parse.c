@@ -308,7 +308,7 @@ static int check_tree(const struct reader *reader)
 		[TREE_DOWN] = WORD_DOWN,
 		[TREE_UP] = WORD_UP,
 	};
-	struct tree_spot spot;
+	struct tree_key spot;
 	int error = tree_check(&reader->tree, &spot, reader->refusal);
 	if (error == 0)
 		return 0;

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include <weft/host/landing.h>
+#include <weft/host/write_target.h>
 #include <weft/ports/payload.h>
 
 int backing_init(struct backing *ret, struct arena *arena)
@@ -36,21 +36,21 @@ enum wire_reason backing_read(struct backing *backing, const struct wire_config 
 }
 
 // Something of a host's own: no frame had it.
-static void move(const struct backing *backing, const struct place *order)
+static void move(const struct backing *backing, const struct dma_write *order)
 {
 	check(order->rkey == RKEY_MOVED);
 	if (backing->options->move != NULL)
 		backing->options->move(backing->options->payload_context, order);
 }
 
-uint32_t backing_place(const struct backing *backing, const struct place *order)
+uint32_t backing_dma_write(const struct backing *backing, const struct dma_write *order)
 {
 	const struct held *held = &backing->held[order->payload];
 	if (order->payload == 0) {
 		move(backing, order);
 		return 0;
 	}
-	struct payload_spot spot = {order->nic, order->qp, order->rkey, order->va};
+	struct payload_origin spot = {order->nic, order->qp, order->rkey, order->va};
 	const uint8_t *payload = held->bytes + held->view.payload_at;
 	check(order->bytes == held->view.payload_bytes);
 	if (backing->options->store == NULL)

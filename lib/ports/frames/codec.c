@@ -85,15 +85,15 @@ static void fill(const struct codec *codec, const struct packet *packet, uint8_t
 {
 	const struct packet_data *data = &packet->u.data;
 	if (codec->ports == NULL || codec->ports->fill == NULL) {
-		struct payload_spot spot = {packet->target, packet->qpn, data->rkey, data->va};
+		struct payload_origin spot = {packet->target, packet->qpn, data->rkey, data->va};
 		payload_fill(&spot, ret, bytes);
 		return;
 	}
-	struct place where = {.nic = packet->target,
-			      .qp = packet->qpn,
-			      .rkey = data->rkey,
-			      .bytes = bytes,
-			      .va = data->va};
+	struct dma_write where = {.nic = packet->target,
+				  .qp = packet->qpn,
+				  .rkey = data->rkey,
+				  .bytes = bytes,
+				  .va = data->va};
 	codec->ports->fill(codec->ports->payload_context, &where, ret);
 }
 

@@ -11,7 +11,7 @@
 #define STEP UINT64_C(0x9e3779b97f4a7c15)
 #define WORDS 64 // compared at once
 
-static uint64_t word_at(const struct payload_spot *spot, uint64_t va)
+static uint64_t word_at(const struct payload_origin *spot, uint64_t va)
 {
 	uint64_t region = rng_mix((uint64_t)spot->nic << 32 ^ spot->qp);
 	return rng_mix(region ^ spot->rkey) + (va >> 3) * STEP;
@@ -51,7 +51,7 @@ WIDE static void fill_words(uint64_t word, void *ret, uint32_t words)
 	}
 }
 
-void payload_fill(const struct payload_spot *spot, void *ret, uint32_t bytes)
+void payload_fill(const struct payload_origin *spot, void *ret, uint32_t bytes)
 {
 	uint8_t *at = ret;
 	uint64_t va = spot->va;
@@ -72,11 +72,11 @@ static uint32_t count_wrong(const uint8_t *is, const uint8_t *should, uint32_t b
 	return wrong;
 }
 
-uint32_t payload_wrong(const struct payload_spot *spot, const void *payload, uint32_t bytes)
+uint32_t payload_wrong(const struct payload_origin *spot, const void *payload, uint32_t bytes)
 {
 	uint8_t should[WORDS * 8];
 	const uint8_t *at = payload;
-	struct payload_spot part = *spot;
+	struct payload_origin part = *spot;
 	uint32_t wrong = 0;
 	while (bytes > 0) {
 		uint32_t count = bytes < sizeof(should) ? bytes : (uint32_t)sizeof(should);

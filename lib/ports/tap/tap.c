@@ -99,7 +99,7 @@ static int find_points(struct tap_set *set, struct refusal *refusal)
 {
 	const struct world *world = set->world;
 	uint8_t how = is_always(world->scenario) ? LISTENS_ALWAYS : LISTENS_AT_TIMES;
-	uint32_t count = 0, places = TAP_PLACE(world->cable_count, 0);
+	uint32_t count = 0, places = TAP_LOCATION(world->cable_count, 0);
 	set->listens = arena_draw(world->arena, ARENA_DRIVE, places, sizeof(uint8_t));
 	set->point_of = arena_draw(world->arena, ARENA_DRIVE, places, sizeof(uint32_t));
 	if (arena_has_failed(world->arena))
@@ -141,7 +141,7 @@ int tap_check_near(const struct world *world, struct refusal *refusal)
 			refusal, -EINVAL,
 			"taps[].end far needs virtual or paced time: in wall time nobody is at a "
 			"cable's far end");
-		scenario_tap_place(scenario, i, refusal);
+		scenario_tap_location(scenario, i, refusal);
 		return rc;
 	}
 	return 0;

@@ -133,7 +133,7 @@ static void put_pairs(json_t *to, const struct world_delays *delays, bool is_sam
 {
 	struct worst_pairs worst;
 	worst_pairs_find(&worst, delays);
-	if (delays->has_berths)
+	if (delays->has_qp_pool)
 		put_reason(to, "pairs_talked", MADE_AS_THEY_GO);
 	else if (delays->pairs_all > DELAY_PAIRS_MAX)
 		put_reason(to, "pairs_talked", TOO_MANY_PAIRS);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See depth.h.
+// See fidelity.h.
 
 #include "depth.h"
 

@@ -20,7 +20,7 @@ static const char *plane_text(char ret[24], uint32_t plane)
 	return ret;
 }
 
-const char *fault_place_text(char ret[FAULT_PLACE_BYTES], const struct link_place *at)
+const char *fault_place_text(char ret[FAULT_PLACE_BYTES], const struct link_location *at)
 {
 	char plane[24];
 	plane_text(plane, at->plane);
@@ -96,8 +96,8 @@ static void add_number(struct line *line, const char *name, uint32_t number)
 static void figures(struct line *line, const struct fault *fault)
 {
 	static const char *const ways[] = {"both", "up", "down"};
-	if (fault->way != FAULT_BOTH_WAYS)
-		add(line, "way", ways[fault->way]);
+	if (fault->direction != FAULT_BOTH_DIRECTIONS)
+		add(line, "way", ways[fault->direction]);
 	add_share(line, "probability", fault->share_ppb);
 	add_share(line, "rate left", fault->rate_ppb);
 	add_time(line, "down for", fault->down_ps);

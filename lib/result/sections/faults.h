@@ -10,4 +10,4 @@ void faults_json(json_t *root, const struct report_input *input);
 #define FAULT_PLACE_BYTES 64
 
 // "nic 3 plane 0", "t0 1 plane 2 up 5", "all"; returns `ret`.
-const char *fault_place_text(char ret[FAULT_PLACE_BYTES], const struct link_place *place);
+const char *fault_place_text(char ret[FAULT_PLACE_BYTES], const struct link_location *place);

@@ -115,7 +115,7 @@ static const char *no_gaps(const struct report_input *input)
 	const struct world_delays *delays = input->world->delays;
 	if (delays->whole->gap_ns[0].counts == NULL)
 		return NO_GAPS;
-	return delays->has_berths ? MADE_AS_THEY_GO : NULL;
+	return delays->has_qp_pool ? MADE_AS_THEY_GO : NULL;
 }
 
 static void put_gaps(json_t *to, const struct report_input *input)

@@ -27,10 +27,11 @@ static bool sizes_of(const struct world *world, struct sizes *ret)
 {
 	const struct program *program = world->program;
 	*ret = (struct sizes){0};
-	if (world->course != NULL) {
-		ret->ranks = course_config(world->course)->ranks;
-		ret->operations = 2 * course_messages(world->course);
-		ret->kinds[OP_SEND] = ret->kinds[OP_RECEIVE] = course_messages(world->course);
+	if (world->coll_stream != NULL) {
+		ret->ranks = coll_stream_config(world->coll_stream)->ranks;
+		ret->operations = 2 * coll_stream_messages(world->coll_stream);
+		ret->kinds[OP_SEND] = ret->kinds[OP_RECEIVE] = coll_stream_messages(
+			world->coll_stream);
 		return true;
 	}
 	if (program == NULL)
@@ -66,7 +67,7 @@ void program_json(json_t *root, const struct report_input *input)
 	put_count(to, "computations", sizes.kinds[OP_COMPUTE]);
 	put_count(to, "messages", sizes.kinds[OP_SEND]);
 	put_count(to, "collectives", sizes.kinds[OP_COLLECTIVE]);
-	if (input->world->course != NULL)
+	if (input->world->coll_stream != NULL)
 		put_reason(to, "dependencies", "messages are generated on demand");
 	else
 		put_count(to, "dependencies", sizes.dependencies);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The values of keys that are auto: of each the one that the world was built with, where the key
-// has an effect. Those of NSCC that are no whole numbers are in mrc_ctl (knobs.c).
+// has an effect. Those of NSCC that are no whole numbers are in mrc_ctl (cc_settings.c).
 #include "taken.h"
 
 #include <inttypes.h>
@@ -101,7 +101,7 @@ static void of_windows(struct taken *to)
 	const struct cc_config *asked = &to->world->scenario->transport.cc;
 	const struct cc_config *ran = &to->world->transport.cc;
 	struct cc cc = {.ops = cc_find(ran->name), .credit_bytes = UINT32_MAX};
-	struct cc_knobs knobs;
+	struct cc_settings knobs;
 	struct cc_aims aims;
 	cc.ops->init(&cc, ran, 0);
 	cc.ops->aims(&cc, ran, &aims);
@@ -110,7 +110,7 @@ static void of_windows(struct taken *to)
 		number(to, "cc.max_window", (int64_t)asked->max_cwnd_bytes, aims.window_max);
 	number(to, "cc.target_delay", asked->target_delay_ps, (uint64_t)cc_delay_aim(ran));
 	number(to, "cc.base_rtt", asked->base_rtt_ps, (uint64_t)ran->base_rtt_ps);
-	if (cc_knobs_of(ran, &knobs))
+	if (cc_settings_of(ran, &knobs))
 		number(to, "cc.adjust_bytes", asked->adjust_bytes, knobs.adjust_bytes_threshold);
 	number(to, "cc.adjust_period", asked->adjust_period_ps, (uint64_t)ran->base_rtt_ps);
 }

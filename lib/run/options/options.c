@@ -33,7 +33,7 @@ int options_take_pcap_max(void *context, const char *word, struct refusal *refus
 	return add_set(options, options->pcap_max_set, refusal);
 }
 
-int options_take_skip(void *context, const char *word, struct refusal *refusal)
+int options_take_fast_forward(void *context, const char *word, struct refusal *refusal)
 {
 	if (strcmp(word, "steady") != 0)
 		return outcome_bad_word(refusal, "--skip is steady, not", word);
@@ -49,7 +49,7 @@ int options_parse(struct options *ret, const char *program, const struct command
 				.step_count = 1,
 				.job_count = 1,
 				.lane_count = 1,
-				.gpu_patience_s = GPU_PATIENCE_S};
+				.gpu_timeout_s = GPU_TIMEOUT_S};
 	int rc = command_line_read(line, ret, argc, argv, refusal);
 	if (rc != 0)
 		return rc;

@@ -82,30 +82,30 @@ static uint32_t wait_pop(struct endpoint *endpoint, enum need need)
 
 static void tell(struct endpoint *endpoint, uint32_t number)
 {
-	struct context_queue *told = &endpoint->pool.told;
+	struct context_queue *notified = &endpoint->pool.notified;
 	struct qp_record *record = &endpoint->records[number];
-	if (record->is_told)
+	if (record->is_notified)
 		return;
-	record->is_told = true;
-	record->told_next = 0;
-	if (told->tail != 0)
-		endpoint->records[told->tail - 1].told_next = number + 1;
+	record->is_notified = true;
+	record->notified_next = 0;
+	if (notified->tail != 0)
+		endpoint->records[notified->tail - 1].notified_next = number + 1;
 	else
-		told->head = number + 1;
-	told->tail = number + 1;
+		notified->head = number + 1;
+	notified->tail = number + 1;
 }
 
-bool context_told(struct endpoint *endpoint, uint32_t *ret_number)
+bool context_notified(struct endpoint *endpoint, uint32_t *ret_number)
 {
-	struct context_queue *told = &endpoint->pool.told;
-	if (told->head == 0)
+	struct context_queue *notified = &endpoint->pool.notified;
+	if (notified->head == 0)
 		return false;
-	*ret_number = told->head - 1;
+	*ret_number = notified->head - 1;
 	struct qp_record *record = &endpoint->records[*ret_number];
-	told->head = record->told_next;
-	if (told->head == 0)
-		told->tail = 0;
-	record->is_told = false;
+	notified->head = record->notified_next;
+	if (notified->head == 0)
+		notified->tail = 0;
+	record->is_notified = false;
 	return true;
 }
 
@@ -312,16 +312,16 @@ static void wait_remove(struct endpoint *endpoint, uint32_t number, enum need ne
 	}
 }
 
-static void told_remove(struct endpoint *endpoint, uint32_t number)
+static void notified_remove(struct endpoint *endpoint, uint32_t number)
 {
-	if (!endpoint->records[number].is_told)
+	if (!endpoint->records[number].is_notified)
 		return;
-	struct context_queue old = endpoint->pool.told;
-	endpoint->pool.told = (struct context_queue){0};
+	struct context_queue old = endpoint->pool.notified;
+	endpoint->pool.notified = (struct context_queue){0};
 	while (old.head != 0) {
 		uint32_t at = old.head - 1;
-		old.head = endpoint->records[at].told_next;
-		endpoint->records[at].is_told = false;
+		old.head = endpoint->records[at].notified_next;
+		endpoint->records[at].is_notified = false;
 		if (at != number)
 			tell(endpoint, at);
 	}
@@ -332,7 +332,7 @@ void context_wait_no_more(struct endpoint *endpoint, uint32_t number)
 	struct qp *qp = endpoint_qp(endpoint, number);
 	wait_remove(endpoint, number, NEED_POST);
 	wait_remove(endpoint, number, NEED_PACKET);
-	told_remove(endpoint, number);
+	notified_remove(endpoint, number);
 	if (qp)
 		qp->is_promised = false;
 }

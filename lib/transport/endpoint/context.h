@@ -31,7 +31,7 @@ struct context_queue {
 struct context_pool {
 	struct context_queue lists[CONTEXT_LISTS]; // of contexts
 	struct context_queue waits[NEED_COUNT];	   // of QPs
-	struct context_queue told;		   // of QPs that may post now and are to hear of it
+	struct context_queue notified;		   // of QPs that may post now and are to hear of it
 	uint32_t senders; // contexts with something posted, or granted for it
 	uint32_t senders_max;
 	enum need turn; // whom the next context is for when both wait
@@ -80,4 +80,4 @@ void context_forget(struct endpoint *endpoint, uint32_t number);
 void context_on_time(struct endpoint *endpoint, ps_t now);
 
 // The next QP that waited and may post now; false when there is none.
-bool context_told(struct endpoint *endpoint, uint32_t *ret_number);
+bool context_notified(struct endpoint *endpoint, uint32_t *ret_number);

@@ -11,7 +11,7 @@
 static inline bool control_send(struct endpoint *endpoint, uint32_t index, struct outbox *out)
 {
 	struct fifo *queue = &endpoint->control[packet_at(out->packets, index)->plane];
-	if (queue->count == ENDPOINT_CONTROL_MAX || status_is_dark(endpoint)) {
+	if (queue->count == ENDPOINT_CONTROL_MAX || status_has_no_port(endpoint)) {
 		endpoint->counters.answers_dropped++;
 		packet_put(out->packets, index);
 		return false;

@@ -188,13 +188,13 @@ static int refuse_sleek(const struct transport_config *config, struct refusal *r
 static uint32_t completion_places(const struct transport_config *config, uint32_t qp_max)
 {
 	uint32_t most = config->sends_max > config->wimm_max ? config->sends_max : config->wimm_max;
-	uint32_t places = 1;
+	uint32_t dma_writes = 1;
 	most += SPARE_COMPLETIONS;
 	if (config->messages_max != 0 && 2 * (uint64_t)config->messages_max * qp_max < most)
 		most = 2 * config->messages_max * qp_max;
-	while (places < most)
-		places *= 2;
-	return places;
+	while (dma_writes < most)
+		dma_writes *= 2;
+	return dma_writes;
 }
 
 uint32_t endpoint_contexts(const struct transport_config *config, uint32_t qp_max)
@@ -217,7 +217,7 @@ static uint64_t credit_bps(const struct cc_config *cc)
 static uint32_t own_timers(const struct transport_config *config, uint32_t qp_max)
 {
 	return 1 + status_timers(config, qp_max) + cc_find(config->cc.name)->has_credit +
-		config->cc.credit_told;
+		config->cc.credit_notified;
 }
 
 // Places for QPs that may wait for their rate, in whole cache lines.
@@ -251,7 +251,7 @@ uint64_t endpoint_bytes(const struct transport_config *config, uint32_t qp_max)
 	const uint64_t parts[] = {
 		sizeof(struct endpoint),
 		completion_places(config, qp_max) * sizeof(struct completion),
-		PLACES * sizeof(struct place),
+		DMA_WRITES * sizeof(struct dma_write),
 		region_bytes(config->regions_max),
 		profile_bytes(config),
 		qp_max * sizeof(struct qp_record),
@@ -276,18 +276,19 @@ static struct endpoint *draw(struct arena *arena, const struct transport_config 
 	struct endpoint *endpoint = arena_draw(arena, ARENA_TRANSPORT, 1, sizeof(*endpoint));
 	if (!endpoint)
 		return NULL;
-	uint32_t places = completion_places(config, qp_max);
+	uint32_t dma_writes = completion_places(config, qp_max);
 	endpoint->shape = path_shape_of(config);
 	qp_layout_of(config, &endpoint->shape, &endpoint->layout);
-	endpoint->completions_mask = places - 1;
-	endpoint->completions = arena_draw(arena, ARENA_TRANSPORT, places,
+	endpoint->completions_mask = dma_writes - 1;
+	endpoint->completions = arena_draw(arena, ARENA_TRANSPORT, dma_writes,
 					   sizeof(struct completion));
-	endpoint->places = arena_draw(arena, ARENA_TRANSPORT, PLACES, sizeof(struct place));
+	endpoint->dma_writes = arena_draw(arena, ARENA_TRANSPORT, DMA_WRITES,
+					  sizeof(struct dma_write));
 	uint32_t contexts = endpoint_contexts(config, qp_max);
 	endpoint->records = arena_draw(arena, ARENA_TRANSPORT, qp_max, sizeof(struct qp_record));
 	endpoint->contexts = arena_draw(arena, ARENA_TRANSPORT, contexts, endpoint->layout.bytes);
 	endpoint->is_pooled = contexts < qp_max;
-	if (!endpoint->completions || !endpoint->places || !endpoint->records ||
+	if (!endpoint->completions || !endpoint->dma_writes || !endpoint->records ||
 	    !endpoint->contexts ||
 	    heap_init(&endpoint->timers, arena, ARENA_TRANSPORT,
 		      TIMERS_PER_CONTEXT * contexts + own_timers(config, qp_max)) != 0 ||
@@ -370,7 +371,7 @@ int endpoint_create(struct endpoint **ret, struct arena *arena,
 	endpoint->mpr_mask = endpoint->layout.mpr_mask;
 	endpoint->mpr_last = config->mpr - 1;
 	endpoint->sends_mask = endpoint->layout.sends_mask;
-	endpoint->stash_mask = endpoint->layout.stash_mask;
+	endpoint->pending_imm_mask = endpoint->layout.pending_imm_mask;
 	endpoint->epoch_shift = mpr_grant_epoch_shift(config);
 	endpoint->rto_units = (uint32_t)((config->rto_ps + SENT_ROUND_UP) >> SENT_SHIFT);
 	endpoint->reads_stamps = config->rtt == RTT_STAMP || config->service_time;
@@ -385,7 +386,7 @@ int endpoint_create(struct endpoint **ret, struct arena *arena,
 		throttle_init(&endpoint->throttle, config->cc.base_rtt_ps,
 			      config->trunk_ppb != 0 ? config->trunk_ppb : THROTTLE_ALL,
 			      rng_of(seed, RNG_CREDIT, nic));
-	endpoint->has_demand = endpoint->credit_bps > 0 && config->cc.credit_told;
+	endpoint->has_demand = endpoint->credit_bps > 0 && config->cc.credit_notified;
 	measure_window(endpoint);
 	number_contexts(endpoint, endpoint_contexts(config, qp_max));
 	*ret = endpoint;

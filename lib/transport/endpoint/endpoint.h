@@ -16,7 +16,7 @@
 #include "region.h"
 #include "share.h"
 
-#define PLACES 64 // place orders that may wait; a call of receive gives at most one
+#define DMA_WRITES 64 // place orders that may wait; a call of receive gives at most one
 
 // Kinds of timers: those of a context, and others of the endpoint itself.
 enum timer_kind {
@@ -48,7 +48,7 @@ struct endpoint {
 	const struct qp *recent[2]; // who received last: data, answers; NULL: nobody yet
 	uint32_t qp_max;
 	uint32_t nic;
-	uint32_t mpr_mask, sends_mask, stash_mask;
+	uint32_t mpr_mask, sends_mask, pending_imm_mask;
 	uint32_t mpr_last; // distance of the last PSN that is in the window from the first
 	uint32_t receivers, receivers_before; // QPs that received in this epoch, in the last: see
 	uint32_t epoch;			      // mpr_grant.c
@@ -64,7 +64,7 @@ struct endpoint {
 	bool has_port_work;	// a port is down, or peers are to be told of ports
 	bool is_untold;		// there may be peers who do not know which of our ports are down
 	bool has_no_port_timer; // the time without a port is measured, of some QP
-	bool is_dark_anew;	// it begins when the timer rings, which it does at once
+	bool lost_port_anew;	// it begins when the timer rings, which it does at once
 	uint16_t sent_count;	// RC: packets of data sent; no header has it but IPv4, where it may
 	bool is_noted;		// what leaves is timed or counted
 	struct ready_queue ready[PLANES_MAX];
@@ -86,9 +86,9 @@ struct endpoint {
 	struct throttle throttle;
 	struct completion *completions; // ring of completions_mask + 1
 	uint32_t completions_mask, completions_head, completions_tail;
-	uint32_t places_head, places_tail;
+	uint32_t dma_writes_head, dma_writes_tail;
 	uint32_t flush_head, flush_tail; // contexts to be flushed, number + 1
-	struct place *places;		 // ring of PLACES
+	struct dma_write *dma_writes;	 // ring of PLACES
 	struct region_table regions;
 	struct context_pool pool;
 	struct peers peers;

@@ -35,7 +35,7 @@ static bool flush_next(struct endpoint *endpoint, struct completion *ret)
 static bool ready_next(struct endpoint *endpoint, struct completion *ret)
 {
 	uint32_t number;
-	if (!context_told(endpoint, &number))
+	if (!context_notified(endpoint, &number))
 		return false;
 	*ret = (struct completion){.kind = COMPLETION_READY, .qp = number};
 	return true;
@@ -55,11 +55,11 @@ uint32_t endpoint_poll(struct endpoint *endpoint, struct completion *ret, uint32
 	return count;
 }
 
-uint32_t endpoint_poll_places(struct endpoint *endpoint, struct place *ret, uint32_t max)
+uint32_t endpoint_poll_dma_writes(struct endpoint *endpoint, struct dma_write *ret, uint32_t max)
 {
 	uint32_t count = 0;
-	while (count < max && endpoint->places_head != endpoint->places_tail)
-		ret[count++] = endpoint->places[endpoint->places_head++ % PLACES];
+	while (count < max && endpoint->dma_writes_head != endpoint->dma_writes_tail)
+		ret[count++] = endpoint->dma_writes[endpoint->dma_writes_head++ % DMA_WRITES];
 	return count;
 }
 
@@ -67,6 +67,6 @@ bool endpoint_has_events(const struct endpoint *endpoint)
 {
 	// asked after every packet, and nearly always there is nothing: no branch for each
 	return ((endpoint->completions_head ^ endpoint->completions_tail) |
-		(endpoint->places_head ^ endpoint->places_tail) | endpoint->flush_head |
-		endpoint->pool.told.head) != 0;
+		(endpoint->dma_writes_head ^ endpoint->dma_writes_tail) | endpoint->flush_head |
+		endpoint->pool.notified.head) != 0;
 }

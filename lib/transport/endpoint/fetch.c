@@ -22,7 +22,7 @@ static inline __attribute__((always_inline)) void fetch_self(const struct endpoi
 	__builtin_prefetch(&endpoint->timers);
 	__builtin_prefetch(&endpoint->credit_bps);
 	__builtin_prefetch(&endpoint->completions_head);
-	__builtin_prefetch(&endpoint->places_head);
+	__builtin_prefetch(&endpoint->dma_writes_head);
 	__builtin_prefetch(&endpoint->window_min);
 	__builtin_prefetch(&endpoint->shape.ports_down);
 }

@@ -42,12 +42,12 @@ void qp_layout_of(const struct transport_config *config, const struct path_shape
 	layout.lost = place_ring(&at, bits);
 	layout.received = place_ring(&at, bits);
 	layout.ends = place_ring(&at, bits);
-	layout.stash = place_ring(&at, stashes * sizeof(struct stash));
+	layout.pending_imm = place_ring(&at, stashes * sizeof(struct pending_imm));
 	layout.path = place_ring(&at, path_bytes(shape));
 	layout.sleek = place_ring(&at, config->sleek ? sizeof(struct sleek) : 0);
 	layout.bytes = at;
 	layout.sends_mask = sends - 1;
-	layout.stash_mask = stashes - 1;
+	layout.pending_imm_mask = stashes - 1;
 	layout.mpr_mask = psns - 1;
 	*ret_layout = layout;
 }
@@ -74,7 +74,7 @@ bool qp_is_at_rest(const struct qp *qp)
 	if (qp->send_done != qp->send_tail || qp->has_cc_timer)
 		return false;
 	bool owes = qp->owed_bytes != 0 || qp->is_ar_open;
-	return qp->state == QP_ERROR || (qp->ooo_count == 0 && qp->stash_count == 0 && !owes);
+	return qp->state == QP_ERROR || (qp->ooo_count == 0 && qp->pending_imm_count == 0 && !owes);
 }
 
 void qp_clear(const struct endpoint *endpoint, struct qp *qp)

@@ -67,15 +67,15 @@ struct qp {
 	uint32_t ops_above;	     // and last packets of requests among them
 	uint32_t owed_bytes;	     // wire bytes since the last SACK
 	uint32_t news_from, news_to; // arrivals above a hole not yet reported lie in [from, to)
-	uint32_t stash_count;
-	uint16_t rqmsn_wanted; // WRITE_WITH_IMM to complete next
-	uint32_t ar_psn;       // newest PSN that asked for a SACK
-	bool is_ar_open;       // and packets before it were not here then
-	bool has_received;     // at least one packet
-	uint8_t penalty;       // of the receiver half, for the next SACK
-	uint64_t rcvd_bytes;   // wire bytes, each PSN once
-	uint64_t *received;    // [mpr] bits by PSN
-	struct stash *stash;   // [wimm] ring by rqmsn
+	uint32_t pending_imm_count;
+	uint16_t rqmsn_wanted;		 // WRITE_WITH_IMM to complete next
+	uint32_t ar_psn;		 // newest PSN that asked for a SACK
+	bool is_ar_open;		 // and packets before it were not here then
+	bool has_received;		 // at least one packet
+	uint8_t penalty;		 // of the receiver half, for the next SACK
+	uint64_t rcvd_bytes;		 // wire bytes, each PSN once
+	uint64_t *received;		 // [mpr] bits by PSN
+	struct pending_imm *pending_imm; // [wimm] ring by rqmsn
 	uint64_t receiver[CC_RECEIVER_WORDS];
 
 	// --- sending, MRC: see flight.h; running numbers, with RC both 0
@@ -133,9 +133,9 @@ static_assert(offsetof(struct path_set, retry_at) == 64, "one line, then what is
 // Where the rings of a QP lie behind its record.
 struct qp_layout {
 	// offsets in bytes
-	uint64_t slots, acked, lost, received, ends, sends, stash, path, sleek;
+	uint64_t slots, acked, lost, received, ends, sends, pending_imm, path, sleek;
 	uint64_t bytes; // of all, a multiple of 64
-	uint32_t sends_mask, stash_mask, mpr_mask;
+	uint32_t sends_mask, pending_imm_mask, mpr_mask;
 };
 
 struct endpoint;

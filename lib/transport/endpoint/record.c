@@ -8,9 +8,9 @@
 #include "mrc/flight.h"
 #include "mrc/sleek.h"
 
-static uint32_t smaller(uint32_t own, uint32_t told)
+static uint32_t smaller(uint32_t own, uint32_t notified)
 {
-	return told == 0 || own < told ? own : told;
+	return notified == 0 || own < notified ? own : notified;
 }
 
 uint8_t transport_capabilities(const struct transport_config *config)
@@ -42,7 +42,7 @@ void record_agree(const struct endpoint *endpoint, struct qp_record *record,
 	if (config->header_bytes != 0)
 		record->count_more = (int32_t)config->header_bytes - (int32_t)own->header_bytes;
 	record->capabilities = transport_capabilities(own);
-	if (config->capabilities & QP_TOLD)
+	if (config->capabilities & QP_NOTIFIED)
 		record->capabilities &= config->capabilities;
 }
 
@@ -96,7 +96,7 @@ static void point_to_rings(struct qp *qp, const struct qp_layout *layout)
 	qp->lost = (void *)(base + layout->lost);
 	qp->received = (void *)(base + layout->received);
 	qp->ends = (void *)(base + layout->ends);
-	qp->stash = (void *)(base + layout->stash);
+	qp->pending_imm = (void *)(base + layout->pending_imm);
 }
 
 // The EVs of a QP are the same in all contexts that it has in its life; the dice go on where they

@@ -75,7 +75,7 @@ struct send {
 static_assert(sizeof(struct send) == 64, "one cache line");
 
 // A WRITE_WITH_IMM whose last packet came, until all before it is here.
-struct stash {
+struct pending_imm {
 	uint32_t psn;
 	uint32_t imm;
 	uint32_t bytes;

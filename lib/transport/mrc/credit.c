@@ -270,6 +270,7 @@ void credit_receive_demand(struct endpoint *endpoint, struct qp *qp, const struc
 			   ps_t now)
 {
 	endpoint->counters.demands_received++;
-	qp->cc.ops->receiver_told(qp->receiver, packet->u.demand.asked, packet->u.demand.unpaid);
+	qp->cc.ops->receiver_notified(qp->receiver, packet->u.demand.asked,
+				      packet->u.demand.unpaid);
 	credit_owe(endpoint, qp, now);
 }

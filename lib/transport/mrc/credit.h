@@ -15,10 +15,10 @@ void credit_owe(struct endpoint *endpoint, struct qp *qp, ps_t now);
 // The time of the next credit has come.
 void credit_on_time(struct endpoint *endpoint, ps_t now, struct outbox *out);
 
-// Senders that tell (cc_config.credit_told): the first answer ends what may be sent without credit,
-// and all that waits then is asked for, and later what is posted; it is told at once. A packet that
-// is lost keeps its credit, of one that was trimmed the receiver knows. A QP that has nothing out
-// begins anew.
+// Senders that tell (cc_config.credit_notified): the first answer ends what may be sent without
+// credit, and all that waits then is asked for, and later what is posted; it is told at once. A
+// packet that is lost keeps its credit, of one that was trimmed the receiver knows. A QP that has
+// nothing out begins anew.
 
 // A work request of so many packets is about to be posted; the last one has `last_wire` bytes.
 void credit_posted(struct endpoint *endpoint, struct qp *qp, uint32_t packets, uint32_t last_wire,

@@ -57,25 +57,25 @@ static __attribute__((noinline)) uint32_t flight_learn(struct qp *qp, uint32_t p
 
 // Whether the counts of a SACK that tells of no packet that is not known by PSN are too far apart.
 // One that was overtaken may have been of others.
-static inline bool flight_is_apart(const struct qp *qp, uint32_t told)
+static inline bool flight_is_apart(const struct qp *qp, uint32_t notified)
 {
-	uint32_t ahead = told - qp->settled_bytes;
+	uint32_t ahead = notified - qp->settled_bytes;
 	return ahead > FLIGHT_ROUNDED &&
 		((int32_t)ahead < 0 ? qp->heard_bytes == qp->settled_bytes
-				    : (int32_t)(told - qp->heard_bytes) > 0);
+				    : (int32_t)(notified - qp->heard_bytes) > 0);
 }
 
 // A count that is further behind what is known by PSN than a whole window would pass for one ahead
 // when numbers come round: it goes on from here.
-static __attribute__((noinline)) uint32_t flight_drop_lag(struct qp *qp, uint32_t told)
+static __attribute__((noinline)) uint32_t flight_drop_lag(struct qp *qp, uint32_t notified)
 {
 	uint64_t window = (uint64_t)qp->mpr_agreed * qp->full_bytes;
 	uint32_t most = window < FLIGHT_BEHIND_MAX ? (uint32_t)window : FLIGHT_BEHIND_MAX;
-	uint32_t lag = qp->settled_bytes - told;
+	uint32_t lag = qp->settled_bytes - notified;
 	if (lag <= most)
-		return told;
+		return notified;
 	qp->count_base -= lag;
-	return told + lag;
+	return notified + lag;
 }
 
 // The receiver counts so many units of 256 bytes; never more than there is out, by PSNs or held
@@ -84,21 +84,21 @@ static __attribute__((noinline)) uint32_t flight_drop_lag(struct qp *qp, uint32_
 static inline void flight_hear(struct qp *qp, uint32_t units_256, uint32_t psn, int32_t packets)
 {
 	uint32_t most = qp->settled_bytes + qp->inflight + qp->lost_count * qp->full_bytes;
-	uint32_t told = (units_256 << 8) - qp->count_base;
-	told -= flight_more(qp, psn);
-	if (packets == 0 && __builtin_expect(flight_is_apart(qp, told), 0)) {
-		told = flight_learn(qp, psn, (int32_t)(told - qp->settled_bytes));
+	uint32_t notified = (units_256 << 8) - qp->count_base;
+	notified -= flight_more(qp, psn);
+	if (packets == 0 && __builtin_expect(flight_is_apart(qp, notified), 0)) {
+		notified = flight_learn(qp, psn, (int32_t)(notified - qp->settled_bytes));
 	} else if (packets != FLIGHT_UNKNOWN) {
 		uint32_t full = (uint32_t)packets * qp->full_bytes + FLIGHT_ROUNDED;
-		uint32_t surplus = told - qp->settled_bytes - full;
-		if (__builtin_expect((int32_t)surplus > 0 && (int32_t)(told - qp->heard_bytes) > 0,
-				     0))
-			told -= surplus; // more than so many full packets are
-		else if (__builtin_expect((int32_t)(told - qp->settled_bytes) < 0, 0))
-			told = flight_drop_lag(qp, told);
+		uint32_t surplus = notified - qp->settled_bytes - full;
+		if (__builtin_expect(
+			    (int32_t)surplus > 0 && (int32_t)(notified - qp->heard_bytes) > 0, 0))
+			notified -= surplus; // more than so many full packets are
+		else if (__builtin_expect((int32_t)(notified - qp->settled_bytes) < 0, 0))
+			notified = flight_drop_lag(qp, notified);
 	}
-	if ((int32_t)(told - most) > 0)
-		told = most;
-	if ((int32_t)(told - qp->heard_bytes) > 0)
-		qp->heard_bytes = told;
+	if ((int32_t)(notified - most) > 0)
+		notified = most;
+	if ((int32_t)(notified - qp->heard_bytes) > 0)
+		qp->heard_bytes = notified;
 }

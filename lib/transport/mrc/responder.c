@@ -10,7 +10,7 @@
 #include "endpoint/operation.h"
 #include "endpoint/service.h"
 #include "mpr_grant.h"
-#include "path/way.h"
+#include "path/control_path.h"
 #include "placement.h"
 #include "reorder.h"
 
@@ -34,9 +34,9 @@ void responder_place(struct endpoint *endpoint, const struct qp *qp, const struc
 	endpoint->counters.payload_bytes_placed += packet->payload_bytes;
 	if (packet->payload == 0 && !(data->rkey & RKEY_NOTICE))
 		return;
-	uint32_t tail = endpoint->places_tail++;
-	check(tail - endpoint->places_head < PLACES);
-	endpoint->places[tail % PLACES] = (struct place){
+	uint32_t tail = endpoint->dma_writes_tail++;
+	check(tail - endpoint->dma_writes_head < DMA_WRITES);
+	endpoint->dma_writes[tail % DMA_WRITES] = (struct dma_write){
 		.nic = endpoint->nic,
 		.qp = qp->number,
 		.rkey = data->rkey,
@@ -57,15 +57,16 @@ static void complete(struct endpoint *endpoint, const struct qp *qp, uint32_t im
 // Hands up each WRITE_WITH_IMM before which everything is here.
 static void complete_stashed(struct endpoint *endpoint, struct qp *qp)
 {
-	while (qp->stash_count > 0) {
-		struct stash *stash = &qp->stash[qp->rqmsn_wanted & endpoint->stash_mask];
-		check(!stash->is_full || stash->rqmsn == qp->rqmsn_wanted);
-		if (!stash->is_full || psn_distance(qp->rcv_next, stash->psn) <= 0)
+	while (qp->pending_imm_count > 0) {
+		struct pending_imm *pending_imm =
+			&qp->pending_imm[qp->rqmsn_wanted & endpoint->pending_imm_mask];
+		check(!pending_imm->is_full || pending_imm->rqmsn == qp->rqmsn_wanted);
+		if (!pending_imm->is_full || psn_distance(qp->rcv_next, pending_imm->psn) <= 0)
 			return;
-		stash->is_full = false;
-		qp->stash_count--;
+		pending_imm->is_full = false;
+		qp->pending_imm_count--;
 		qp->rqmsn_wanted++;
-		complete(endpoint, qp, stash->imm, stash->bytes);
+		complete(endpoint, qp, pending_imm->imm, pending_imm->bytes);
 	}
 }
 
@@ -87,17 +88,18 @@ static enum keeping keep_imm(struct endpoint *endpoint, struct qp *qp, const str
 {
 	const struct packet_data *data = &packet->u.data;
 	uint16_t ahead = (uint16_t)(data->rqmsn - qp->rqmsn_wanted);
-	struct stash *stash = &qp->stash[data->rqmsn & endpoint->stash_mask];
-	if (ahead > INT16_MAX || (ahead < endpoint->config->wimm_max && stash->is_full))
+	struct pending_imm *pending_imm =
+		&qp->pending_imm[data->rqmsn & endpoint->pending_imm_mask];
+	if (ahead > INT16_MAX || (ahead < endpoint->config->wimm_max && pending_imm->is_full))
 		return KEEPING_LIE;
 	if (ahead >= endpoint->config->wimm_max)
 		return KEEPING_NO_ROOM;
-	*stash = (struct stash){.psn = psn,
-				.imm = data->imm,
-				.bytes = data->message_bytes,
-				.rqmsn = data->rqmsn,
-				.is_full = true};
-	qp->stash_count++;
+	*pending_imm = (struct pending_imm){.psn = psn,
+					    .imm = data->imm,
+					    .bytes = data->message_bytes,
+					    .rqmsn = data->rqmsn,
+					    .is_full = true};
+	qp->pending_imm_count++;
 	return KEEPING_DONE;
 }
 
@@ -157,7 +159,7 @@ static bool accept(struct endpoint *endpoint, struct qp *qp, const struct packet
 
 void responder_route(const struct endpoint *endpoint, struct qp *qp, struct packet *packet)
 {
-	struct path_set *path = way_known(endpoint, qp);
+	struct path_set *path = control_path_known(endpoint, qp);
 	packet->plane = (uint8_t)path_control_plane(path, packet->plane);
 	packet->ev = path_value(path, path_answer(path, packet->plane));
 }

@@ -9,10 +9,10 @@
 #include "flight.h"
 #include "path/balance.h"
 #include "path/doubt.h"
+#include "path/ev_slot.h"
 #include "path/history.h"
 #include "path/load.h"
 #include "path/pair.h"
-#include "path/place.h"
 #include "requester.h"
 #include "sack.h"
 
@@ -64,7 +64,7 @@ static void lose(struct endpoint *endpoint, struct qp *qp, uint32_t psn, enum rt
 		probe_lose(endpoint, qp, is_unknown ? 0 : slot->ev_index, now);
 	bool is_slow_ev = loss->is_trim && !loss->is_last_hop &&
 		(history_stands_out(&qp->path, slot->ev_index) ||
-		 place_is_blocked(&qp->path, slot->ev_index));
+		 ev_slot_is_blocked(&qp->path, slot->ev_index));
 	if (!is_slow_ev && !is_of_plane(&qp->path, slot->ev_index))
 		qp->cc.ops->on_loss(&qp->cc, loss, now);
 }

@@ -10,10 +10,10 @@
 #include "flight.h"
 #include "mpr_grant.h"
 #include "path/balance.h"
+#include "path/ev_slot.h"
 #include "path/history.h"
 #include "path/load.h"
 #include "path/pair.h"
-#include "path/place.h"
 #include "requester.h"
 #include "retransmit.h"
 #include "sleek.h"
@@ -202,7 +202,7 @@ static bool feed_path(struct endpoint *endpoint, struct qp *qp, const struct pac
 	else if (sack->mark != PACKET_MARK_NONE)
 		endpoint->counters.paths_skipped += history_skip(&qp->path, ev_index, late);
 	return late < HISTORY_LATER && !load_is_slow(&qp->path, ev_index) &&
-		!place_is_blocked(&qp->path, ev_index);
+		!ev_slot_is_blocked(&qp->path, ev_index);
 }
 
 static __attribute__((noinline)) void note_rtt(struct endpoint *endpoint, const struct qp *qp,

@@ -2,9 +2,9 @@
 // What an operator asks and says of entropy values while an endpoint runs, as the controller's API
 // has it: by value, in three states. See path.h for what they mean.
 #include "endpoint/endpoint.h"
+#include "ev_slot.h"
 #include "no_port.h"
 #include "pair.h"
-#include "place.h"
 
 #include <errno.h>
 
@@ -173,7 +173,7 @@ int endpoint_path_allow(struct endpoint *endpoint, uint32_t ev, uint32_t plane)
 // Whether the numbers have places in the rotation.
 static bool are_active(const struct path_shape *shape, const uint16_t *numbers, uint32_t count)
 {
-	uint32_t active = place_count(shape);
+	uint32_t active = ev_slot_count(shape);
 	if (count == 0 || count > active)
 		return false;
 	for (uint32_t i = 0; numbers != NULL && i < count; i++)
@@ -190,7 +190,7 @@ int endpoint_ev_keep(struct endpoint *endpoint, uint32_t qpn, const uint16_t *nu
 	struct qp *qp = qpn < endpoint->qp_max ? endpoint_qp(endpoint, qpn) : NULL;
 	if (!qp || !is_open(qp) || !are_active(qp->path.shape, numbers, count))
 		return -ENOENT;
-	place_keep(&qp->path, numbers, count);
+	ev_slot_keep(&qp->path, numbers, count);
 	return 0;
 }
 

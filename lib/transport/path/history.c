@@ -82,7 +82,7 @@ static uint32_t late_step(uint32_t log, uint32_t mean)
 // would say that nothing is late.
 uint32_t history_late(struct path_set *set, uint32_t index, ps_t rtt_ps)
 {
-	struct path_plane *plane = place_plane(set, index);
+	struct path_plane *plane = ev_slot_plane(set, index);
 	if (!set->shape->has_rows || rtt_ps < 0)
 		return 0;
 	uint32_t log = log_of(rtt_ps), mean = plane->rtt_mean >> LATE_SHIFT;
@@ -121,12 +121,12 @@ static void raise(struct path_set *set, struct path_plane *plane, uint32_t index
 void history_raise(struct path_set *set, uint32_t index, uint32_t by)
 {
 	if (!has_few(set))
-		raise(set, place_plane(set, index), index, by);
+		raise(set, ev_slot_plane(set, index), index, by);
 }
 
 void history_mark(struct path_set *set, uint32_t index)
 {
-	struct path_plane *plane = place_plane(set, index);
+	struct path_plane *plane = ev_slot_plane(set, index);
 	raise(set, plane, index, step(set, plane, set->history[index] & HISTORY_ROW));
 	plane->marked++;
 }

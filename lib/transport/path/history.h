@@ -4,7 +4,7 @@
 // longer.
 #pragma once
 
-#include "place.h"
+#include "ev_slot.h"
 
 #define ROUNDS_MEAN 8 // marks of a round are averaged over about so many, and kept times that
 
@@ -56,7 +56,7 @@ static inline void history_use(struct path_set *set, uint32_t index)
 	if ((set->history[index] & HISTORY_ROW) == 0)
 		return;
 	if ((--set->history[index] & HISTORY_ROW) == 0)
-		place_plane(set, index)->rows--;
+		ev_slot_plane(set, index)->rows--;
 }
 
 // Whether an EV in SKIP, whose turn it is, goes on to lose turns behind this one.

@@ -24,7 +24,7 @@ static void arm_no_port(struct endpoint *endpoint, ps_t at)
 
 void no_port_begin(struct endpoint *endpoint, ps_t now)
 {
-	endpoint->is_dark_anew = false;
+	endpoint->lost_port_anew = false;
 	if (endpoint->config->rto_doublings == RTO_DOUBLINGS_FOREVER)
 		return; // it would never be given up in the light either
 	endpoint->no_port_until_ps = now + all_tries_ps(endpoint);
@@ -45,13 +45,13 @@ void no_port_on_deny(struct endpoint *endpoint)
 	if (endpoint->has_no_port_timer)
 		heap_remove(&endpoint->timers, status_timer_key(STATUS_TIMER_NO_PORT));
 	endpoint->has_no_port_timer = false;
-	endpoint->is_dark_anew = true;
+	endpoint->lost_port_anew = true;
 	arm_no_port(endpoint, 0);
 }
 
 // No port was up for long: whoever waits for one to send has waited as long as for a peer that is
 // silent.
-static void end_in_the_dark(struct endpoint *endpoint)
+static void end_without_port(struct endpoint *endpoint)
 {
 	for (uint32_t i = 0; i < endpoint->peers.count; i++) {
 		for (uint32_t next = endpoint->peers.peers[i].first_qp; next != 0;) {
@@ -68,10 +68,10 @@ void no_port_on_time(struct endpoint *endpoint, ps_t now)
 	endpoint->has_no_port_timer = false;
 	if (endpoint->shape.ports_down == 0)
 		return;
-	if (endpoint->is_dark_anew)
+	if (endpoint->lost_port_anew)
 		no_port_begin(endpoint, now);
 	else if (now < endpoint->no_port_until_ps)
 		arm_no_port(endpoint, endpoint->no_port_until_ps);
 	else
-		end_in_the_dark(endpoint);
+		end_without_port(endpoint);
 }

@@ -5,9 +5,9 @@
 
 #include "balance.h"
 #include "doubt.h"
+#include "ev_slot.h"
 #include "history.h"
 #include "load.h"
-#include "place.h"
 
 #include <weft/cc/cc_derived.h>
 
@@ -50,8 +50,8 @@ struct path_shape path_shape_of(const struct transport_config *config)
 uint64_t path_bytes(const struct path_shape *shape)
 {
 	uint64_t bytes = shape->universe * (sizeof(uint32_t) + 2 * sizeof(uint8_t));
-	if (place_has_backups(shape))
-		bytes += place_count(shape) * sizeof(uint16_t);
+	if (ev_slot_has_backups(shape))
+		bytes += ev_slot_count(shape) * sizeof(uint16_t);
 	return (bytes + 7) / 8 * 8 + balance_bytes(shape) + load_bytes(shape);
 }
 
@@ -65,10 +65,10 @@ static void new_round(struct path_set *set, struct path_plane *plane)
 // The first places go to the first EVs, the others wait.
 static void init_places(struct path_set *set, void *memory)
 {
-	uint32_t active = place_count(set->shape);
-	set->places = memory;
+	uint32_t active = ev_slot_count(set->shape);
+	set->ev_slots = memory;
 	for (uint32_t place = 0; place < active; place++)
-		set->places[place] = (uint16_t)place;
+		set->ev_slots[place] = (uint16_t)place;
 	for (uint32_t index = active; index < set->shape->universe; index++)
 		set->states[index] = PATH_GOOD | STATE_BACKUP;
 }
@@ -86,16 +86,16 @@ static void init_denied(struct path_set *set)
 
 void path_init(struct path_set *set, const struct path_shape *shape, void *memory, struct rng rng)
 {
-	uint32_t active = place_count(shape);
+	uint32_t active = ev_slot_count(shape);
 	*set = (struct path_set){.shape = shape, .rng = rng, .min_active = shape->min_active};
 	set->control_rng.state = rng_next(&set->rng);
 	set->upper = shape->fixed | ((uint32_t)rng_next(&set->rng) & shape->drawn_mask);
 	set->single = rng_below(&set->rng, active);
 	set->retry_at = memory;
 	uint8_t *behind = (uint8_t *)(set->retry_at + shape->universe);
-	set->states = place_has_backups(shape) ? behind + active * sizeof(uint16_t) : behind;
+	set->states = ev_slot_has_backups(shape) ? behind + active * sizeof(uint16_t) : behind;
 	set->history = set->states + shape->universe;
-	if (place_has_backups(shape))
+	if (ev_slot_has_backups(shape))
 		init_places(set, behind);
 	for (uint32_t plane = 0; plane < shape->planes; plane++) {
 		new_round(set, &set->planes[plane]);
@@ -121,7 +121,7 @@ static inline uint32_t turn(struct path_set *set, uint32_t plane_number)
 	if (++plane->at == set->shape->per_plane)
 		new_round(set, plane);
 	uint32_t place = in_plane * set->shape->planes + plane_number;
-	return plane->is_moved ? set->places[place] : place;
+	return plane->is_moved ? set->ev_slots[place] : place;
 }
 
 uint32_t path_turn(struct path_set *set, uint32_t plane)
@@ -174,7 +174,7 @@ static bool is_skipped(const struct path_set *set, uint32_t index)
 // where another plane can stand in.
 static bool rests_in_doubt(const struct path_set *set, uint32_t index)
 {
-	uint32_t planes = set->shape->planes, plane = index % planes, row = place_row(set, index);
+	uint32_t planes = set->shape->planes, plane = index % planes, row = ev_slot_row(set, index);
 	if (row == 0 || planes > 1 || !path_is_in_doubt(set, plane))
 		return false;
 	return ((set->planes[plane].round + index / planes) & ((1u << row) - 1)) != 0;
@@ -184,7 +184,7 @@ static bool rests_in_doubt(const struct path_set *set, uint32_t index)
 static bool take_turn(struct path_set *set, uint32_t index)
 {
 	if (path_state(set, index) == PATH_SKIP && !is_skipped(set, index)) {
-		place_set_state(set, index, PATH_GOOD);
+		ev_slot_set_state(set, index, PATH_GOOD);
 		return set->shape->skip_ps != 0;
 	}
 	if (path_state(set, index) != PATH_GOOD || rests_in_doubt(set, index))
@@ -232,8 +232,8 @@ struct path_choice path_pick(struct path_set *set, uint32_t plane_number, uint32
 	for (uint32_t left = 2 * shape->per_plane; left > 0; left--) {
 		if (take_turn(set, index) && index != avoid)
 			return (struct path_choice){index, false};
-		if (!place_is_blocked(set, index) &&
-		    (index != avoid || place_is_blocked(set, spare)))
+		if (!ev_slot_is_blocked(set, index) &&
+		    (index != avoid || ev_slot_is_blocked(set, spare)))
 			spare = index;
 		index = turn(set, plane_number);
 	}
@@ -248,7 +248,7 @@ uint32_t path_last_heard(const struct path_set *set, uint32_t plane_number)
 	    index % set->shape->planes != plane_number || path_state(set, index) == PATH_DENIED)
 		return PATH_NO_EV;
 	bool is_last = set->shape->planes == 1 && plane->is_closed; // better than any other
-	return is_last || !place_is_blocked(set, index) ? index : PATH_NO_EV;
+	return is_last || !ev_slot_is_blocked(set, index) ? index : PATH_NO_EV;
 }
 
 struct path_choice path_pick_heard(struct path_set *set, uint32_t plane, uint32_t avoid)
@@ -259,7 +259,7 @@ struct path_choice path_pick_heard(struct path_set *set, uint32_t plane, uint32_
 	// with one plane it may be the answer that was lost: every other time
 	bool is_avoided = set->shape->planes > 1
 		? index == avoid
-		: place_row(set, index) > 0 && (rng_next(&set->control_rng) & 1) != 0;
+		: ev_slot_row(set, index) > 0 && (rng_next(&set->control_rng) & 1) != 0;
 	return is_avoided ? path_pick(set, plane, avoid) : (struct path_choice){index, false};
 }
 
@@ -278,8 +278,8 @@ void path_alive(struct path_set *set, uint32_t index)
 	uint32_t plane = index % set->shape->planes;
 	path_plane_alive(set, plane);
 	set->planes[plane].heard = (uint16_t)index;
-	if (!place_is_blocked(set, index))
-		place_end_row(set, index);
+	if (!ev_slot_is_blocked(set, index))
+		ev_slot_end_row(set, index);
 }
 
 enum path_change path_arrived(struct path_set *set, uint32_t index)
@@ -289,7 +289,7 @@ enum path_change path_arrived(struct path_set *set, uint32_t index)
 	if (!is_trial || path_state(set, index) != PATH_ASSUMED_BAD)
 		return PATH_SAME;
 	history_excuse(set, index);
-	place_reinstate(set, index, PATH_GOOD);
+	ev_slot_reinstate(set, index, PATH_GOOD);
 	return PATH_CHANGED;
 }
 
@@ -300,7 +300,7 @@ void path_renew(struct path_set *set, uint32_t plane)
 	     index += set->shape->planes)
 		if (path_state(set, index) == PATH_ASSUMED_BAD) {
 			history_excuse(set, index);
-			place_reinstate(set, index, PATH_GOOD);
+			ev_slot_reinstate(set, index, PATH_GOOD);
 		}
 }
 
@@ -327,13 +327,13 @@ static void begin_skip(struct path_set *set, uint32_t index)
 
 bool path_skip(struct path_set *set, uint32_t index)
 {
-	if (set->shape->policy != PATH_MRC || place_is_blocked(set, index))
+	if (set->shape->policy != PATH_MRC || ev_slot_is_blocked(set, index))
 		return false;
 	bool is_new = path_state(set, index) == PATH_GOOD;
 	begin_skip(set, index);
 	if (is_new) {
 		history_mark(set, index);
-		place_set_state(set, index, PATH_SKIP);
+		ev_slot_set_state(set, index, PATH_SKIP);
 	}
 	return is_new;
 }
@@ -341,22 +341,22 @@ bool path_skip(struct path_set *set, uint32_t index)
 enum path_change path_retire(struct path_set *set, uint32_t index, ps_t now)
 {
 	const struct path_shape *shape = set->shape;
-	if (shape->policy != PATH_MRC || place_is_blocked(set, index))
+	if (shape->policy != PATH_MRC || ev_slot_is_blocked(set, index))
 		return PATH_SAME;
-	bool is_active = !place_is_backup(set, index);
-	uint32_t backup = is_active ? place_usable_backup(set, index) : PATH_NO_EV;
+	bool is_active = !ev_slot_is_backup(set, index);
+	uint32_t backup = is_active ? ev_slot_usable_backup(set, index) : PATH_NO_EV;
 	// so many places stay in use, at least one; a whole plane may go
-	uint32_t left = place_count(shape) - set->bad - 1;
-	uint32_t left_on_plane = shape->per_plane - place_plane(set, index)->bad;
+	uint32_t left = ev_slot_count(shape) - set->bad - 1;
+	uint32_t left_on_plane = shape->per_plane - ev_slot_plane(set, index)->bad;
 	bool is_kept = left_on_plane <= set->min_active / shape->planes &&
-		place_row(set, index) < PATH_EV_LOSSES;
+		ev_slot_row(set, index) < PATH_EV_LOSSES;
 	if (is_active && backup == PATH_NO_EV && (left == 0 || left < set->min_active || is_kept))
 		return PATH_SAME;
-	place_set_state(set, index, PATH_ASSUMED_BAD);
+	ev_slot_set_state(set, index, PATH_ASSUMED_BAD);
 	set->retry_at[index] = retry_from(set, now + history_lose(set, index, retry_units(now)));
 	if (backup == PATH_NO_EV)
 		return PATH_CHANGED;
-	place_give(set, index, backup);
+	ev_slot_give(set, index, backup);
 	return PATH_REPLACED;
 }
 
@@ -364,9 +364,9 @@ enum path_change path_lose(struct path_set *set, uint32_t index, ps_t now)
 {
 	if (set->shape->policy != PATH_MRC || path_is_down(set, index % set->shape->planes))
 		return PATH_SAME; // of a port that is down it says nothing new
-	lose_on(set, place_plane(set, index), now);
-	if (!place_is_blocked(set, index) && place_row(set, index) < PATH_EV_LOSSES)
-		place_lengthen_row(set, index);
+	lose_on(set, ev_slot_plane(set, index), now);
+	if (!ev_slot_is_blocked(set, index) && ev_slot_row(set, index) < PATH_EV_LOSSES)
+		ev_slot_lengthen_row(set, index);
 	return path_retire(set, index, now);
 }
 
@@ -381,11 +381,11 @@ enum path_change path_probed(struct path_set *set, uint32_t index, bool is_marke
 			return PATH_CHANGED;
 		return PATH_SAME;
 	}
-	if (place_row(set, index) + 1u < successes) {
-		place_lengthen_row(set, index);
+	if (ev_slot_row(set, index) + 1u < successes) {
+		ev_slot_lengthen_row(set, index);
 		return PATH_SAME;
 	}
-	place_reinstate(set, index, is_marked ? PATH_SKIP : PATH_GOOD);
+	ev_slot_reinstate(set, index, is_marked ? PATH_SKIP : PATH_GOOD);
 	if (is_marked)
 		begin_skip(set, index);
 	return PATH_CHANGED;
@@ -393,9 +393,9 @@ enum path_change path_probed(struct path_set *set, uint32_t index, bool is_marke
 
 void path_unanswered(struct path_set *set, uint32_t index)
 {
-	if (!place_is_blocked(set, index))
+	if (!ev_slot_is_blocked(set, index))
 		return;
-	place_end_row(set, index);
+	ev_slot_end_row(set, index);
 }
 
 // Whether a plane is closed, and a probe could open it.
@@ -431,7 +431,7 @@ static bool waits_for_probe(const struct path_set *set, uint32_t index)
 		return false;
 	if (!set->planes[plane].is_closed)
 		return is_bad;
-	bool is_kept = path_state(set, index) == PATH_GOOD && place_row(set, index) > 0;
+	bool is_kept = path_state(set, index) == PATH_GOOD && ev_slot_row(set, index) > 0;
 	return set->shape->planes == 1 && (is_bad || is_kept);
 }
 

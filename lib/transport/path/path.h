@@ -75,7 +75,7 @@ struct path_set {
 	uint32_t lost;	    // sum of `lost` of all planes
 	uint32_t peer_down; // bits of the peer's ports that are down
 	uint32_t *retry_at; // [universe] when to probe it; of a SKIP EV when skip_ps end; wraps
-	uint16_t *places;   // [active] EV of each place, NULL without backups
+	uint16_t *ev_slots; // [active] EV of each place, NULL without backups
 	uint8_t *states;    // [universe] see path_state()
 	uint8_t *history;   // [universe] see history.h
 	struct load *load;  // what planes hold of the window, NULL: what lines take

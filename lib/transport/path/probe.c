@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "balance.h"
+#include "control_path.h"
 #include "endpoint/control.h"
 #include "endpoint/endpoint.h"
 #include "history.h"
 #include "mrc/ack.h"
 #include "mrc/responder.h"
-#include "way.h"
 
 // A probe without an answer is given up after a base timeout.
 static ps_t wait_ps(const struct endpoint *endpoint)
@@ -100,7 +100,7 @@ static void count_retired(struct endpoint *endpoint, struct qp *qp, enum path_ch
 	endpoint->counters.paths_retired += change != PATH_SAME;
 	endpoint->counters.paths_replaced += change == PATH_REPLACED;
 	if (change != PATH_SAME)
-		way_lost(endpoint, qp);
+		control_path_lost(endpoint, qp);
 	probe_wake(endpoint, qp, now);
 }
 

@@ -3,12 +3,12 @@
 // a line that is up takes it, so it always tells what holds then. See status.h.
 #include "status.h"
 
+#include "control_path.h"
 #include "endpoint/control.h"
 #include "endpoint/operation.h"
 #include "mrc/requester.h"
 #include "mrc/retransmit.h"
 #include "no_port.h"
-#include "way.h"
 
 // Requests travel over paths that overtake each other, and are repeated: one whose id is so little
 // behind the newest is an old one. Further behind it is of a NIC that counts anew.
@@ -41,7 +41,7 @@ static void enqueue(struct endpoint *endpoint, struct peer *peer)
 void status_touch(struct endpoint *endpoint, struct qp *qp)
 {
 	struct peer *peer = &endpoint->peers.peers[endpoint->records[qp->number].peer - 1];
-	if (peer->word != endpoint->shape.ports_down && !status_is_dark(endpoint))
+	if (peer->word != endpoint->shape.ports_down && !status_has_no_port(endpoint))
 		enqueue(endpoint, peer);
 }
 
@@ -143,8 +143,8 @@ static void move(struct endpoint *endpoint, uint32_t index, struct outbox *out)
 		packet_put(out->packets, index);
 		return;
 	}
-	packet->plane = (uint8_t)way_plane(endpoint, peer, packet->plane);
-	packet->ev = way_ev(endpoint, peer, packet->plane);
+	packet->plane = (uint8_t)control_path_plane(endpoint, peer, packet->plane);
+	packet->ev = control_path_ev(endpoint, peer, packet->plane);
 	bool is_ack = packet->opcode == PACKET_ACK;
 	uint32_t number = packet->payload; // of an ACK: whose it is
 	if (!control_send(endpoint, index, out) && is_ack)
@@ -223,7 +223,7 @@ static bool is_due(const struct endpoint *endpoint, const struct peer *peer, ps_
 // Whether a request to the peer may take a plane that is up here: none is better.
 static bool is_way(const struct endpoint *endpoint, const struct peer *peer, uint32_t plane)
 {
-	return way_plane(endpoint, peer, plane) == plane;
+	return control_path_plane(endpoint, peer, plane) == plane;
 }
 
 // Whether any port leads to the peer: else a request would wait for as long as none does, and keep
@@ -297,7 +297,7 @@ static void describe(struct endpoint *endpoint, const struct peer *peer, uint32_
 	*packet = (struct packet){
 		.source = endpoint->nic,
 		.target = peer->nic,
-		.ev = way_ev(endpoint, peer, plane),
+		.ev = control_path_ev(endpoint, peer, plane),
 		.wire_bytes = (uint16_t)endpoint->config->control_bytes,
 		.klass = PACKET_CLASS_CONTROL,
 		.plane = (uint8_t)plane,
@@ -369,11 +369,11 @@ static void respond(struct endpoint *endpoint, const struct peer *peer, uint32_t
 		    struct outbox *out)
 {
 	struct packet *packet = packet_at(out->packets, index);
-	uint32_t plane = way_plane(endpoint, peer, packet->plane);
+	uint32_t plane = control_path_plane(endpoint, peer, packet->plane);
 	*packet = (struct packet){
 		.source = endpoint->nic,
 		.target = peer->nic,
-		.ev = way_ev(endpoint, peer, plane),
+		.ev = control_path_ev(endpoint, peer, plane),
 		.wire_bytes = (uint16_t)endpoint->config->control_bytes,
 		.klass = PACKET_CLASS_CONTROL,
 		.plane = (uint8_t)plane,

@@ -56,7 +56,7 @@ static inline bool status_is_down(const struct endpoint *endpoint, uint32_t plan
 }
 
 // No port is up.
-static inline bool status_is_dark(const struct endpoint *endpoint)
+static inline bool status_has_no_port(const struct endpoint *endpoint)
 {
 	return endpoint->shape.ports_down + 1 == UINT32_C(1) << endpoint->shape.planes;
 }

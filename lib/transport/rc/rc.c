@@ -6,7 +6,8 @@
 
 #define STASHES_MIN 32u // wimm_max is never below
 
-static_assert(sizeof(struct rc) <= STASHES_MIN * sizeof(struct stash), "it lies in their place");
+static_assert(sizeof(struct rc) <= STASHES_MIN * sizeof(struct pending_imm),
+	      "it lies in their place");
 
 // The plane of a connection, the same for its two ends: by a hash of both, as a bond of ports
 // chooses one.

@@ -65,5 +65,5 @@ void rc_receive_data(struct endpoint *endpoint, struct qp *qp, uint32_t index, p
 
 static inline struct rc *rc_of(const struct qp *qp)
 {
-	return (struct rc *)(void *)qp->stash;
+	return (struct rc *)(void *)qp->pending_imm;
 }

@@ -320,7 +320,7 @@ bool ring_place(const struct ring *ring, uint32_t channel, struct ring_place *re
 
 // Numbers on the connection go on as they are; where the collective began on it moves back. It may
 // move below zero: all that follows from it are differences.
-void ring_skip(struct ring *ring, uint32_t channel, uint64_t steps)
+void ring_fast_forward(struct ring *ring, uint32_t channel, uint64_t steps)
 {
 	struct ring_line *line = &ring->lines[channel];
 	check(ring->is_busy && line->at.step + steps < line->cut.steps);

@@ -171,9 +171,9 @@ static void put_parts(struct writer *writer, uint32_t rank)
 		struct gradients_part part;
 		gradients_part(config, i, &part);
 		bool is_sum = part.work == GRADIENTS_REDUCE;
-		uint32_t op = program_compute(writer->program, rank,
-					      is_sum ? STREAM_REDUCE : STREAM_COMPUTE,
-					      config->is_outside ? OP_OUTSIDE_PS : part.compute_ps);
+		uint32_t op = program_compute(
+			writer->program, rank, is_sum ? STREAM_REDUCE : STREAM_COMPUTE,
+			config->is_external_compute ? OP_EXTERNAL_COMPUTE_PS : part.compute_ps);
 		check(op == gradients_op(config, rank, i));
 		program_wait(writer->program, op, is_sum ? fill : before);
 		if (part.work == GRADIENTS_FILL)

@@ -112,7 +112,7 @@ static int trace_groups(struct job *job, struct arena *arena, const struct trace
 			return rc;
 		for (uint32_t at = 0; at < kind->ranks; at++)
 			group->gpus[at] = gpu_of(trace, kind, index, at);
-		if ((rc = group_seat(group, gpus_per_host, refusal)) < 0)
+		if ((rc = group_layout(group, gpus_per_host, refusal)) < 0)
 			return rc;
 		rc = trace_buckets(&of_kind, group, trace, kind->group, refusal);
 	}

@@ -72,7 +72,7 @@ static struct run_stream *stream_of(const struct program_run *run, const struct 
 
 static bool has_stream(const struct op *op)
 {
-	return op->kind == OP_COMPUTE && op->compute_ps != OP_OUTSIDE_PS;
+	return op->kind == OP_COMPUTE && op->compute_ps != OP_EXTERNAL_COMPUTE_PS;
 }
 
 // Nothing is left that operation `index` waits for. Receives end at once: they go to `ended`.

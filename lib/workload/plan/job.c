@@ -52,7 +52,7 @@ int group_draw(struct group *group, struct arena *arena, uint32_t ranks, struct 
 	return 0;
 }
 
-int group_seat(struct group *group, uint32_t gpus_per_host, struct refusal *refusal)
+int group_layout(struct group *group, uint32_t gpus_per_host, struct refusal *refusal)
 {
 	uint32_t run = 1, members = 0;
 	for (uint32_t at = 1; at <= group->ranks; at++, run++) {
@@ -87,7 +87,7 @@ int job_from_ring(struct job *ret, struct arena *arena, enum collective_kind kin
 		return rc;
 	for (uint32_t at = 0; at < ring->ranks; at++)
 		job.groups[0].gpus[at] = at;
-	if ((rc = group_seat(&job.groups[0], gpus_per_host, refusal)) < 0)
+	if ((rc = group_layout(&job.groups[0], gpus_per_host, refusal)) < 0)
 		return rc;
 	job.groups[0].bucket_count = 1;
 	job.buckets[0] = (struct bucket){.kind = kind, .bytes = bytes, .siblings = 1};

@@ -13,4 +13,4 @@ int job_draw(struct job *job, struct arena *arena, uint32_t groups, uint32_t buc
 int group_draw(struct group *group, struct arena *arena, uint32_t ranks, struct refusal *refusal);
 
 // Sets ranks_per_host from the list of GPUs (ascending). -EINVAL when hosts differ.
-int group_seat(struct group *group, uint32_t gpus_per_host, struct refusal *refusal);
+int group_layout(struct group *group, uint32_t gpus_per_host, struct refusal *refusal);

@@ -20,7 +20,7 @@ struct plan_job {
 	struct arena *arena;
 	const struct plan *plan;
 	struct order order;
-	struct seats seats;
+	struct gpu_layout gpu_layout;
 	struct refusal *refusal;
 };
 
@@ -74,7 +74,7 @@ static void count_kind(const struct plan_job *to, enum group_kind kind, uint64_t
 	struct spread spread;
 	if (!has_work(to->plan, kind))
 		return;
-	order_spread(&spread, &to->order, to->plan, kind, &to->seats);
+	order_spread(&spread, &to->order, to->plan, kind, &to->gpu_layout);
 	uint32_t stages = to->plan->parallel.pp, each = spread.groups / stages;
 	*groups += spread.groups;
 	for (uint32_t stage = 0; stage < stages; stage++)
@@ -95,7 +95,7 @@ static int build_group(const struct plan_job *to, enum group_kind kind, uint32_t
 	group->bucket_first = job->bucket_count;
 	for (uint32_t at = 0; at < ranks; at++)
 		group->gpus[at] = order_rank(&to->order, to->plan, kind, number, at);
-	rc = group_seat(group, to->seats.gpus_per_domain, to->refusal);
+	rc = group_layout(group, to->gpu_layout.gpus_per_domain, to->refusal);
 	if (rc < 0)
 		return rc;
 	group->bucket_count = list_buckets(to->plan, kind, group->stage, buckets);
@@ -113,7 +113,7 @@ static int build_kind(const struct plan_job *to, enum group_kind kind)
 	int rc = 0;
 	if (!has_work(to->plan, kind))
 		return 0;
-	order_spread(&spread, &to->order, to->plan, kind, &to->seats);
+	order_spread(&spread, &to->order, to->plan, kind, &to->gpu_layout);
 	for (uint32_t i = 0; rc == 0 && i < spread.groups; i++)
 		rc = build_group(to, kind, i, spread.ranks);
 	return rc;
@@ -130,7 +130,7 @@ static void find_leaving(const struct plan_job *to)
 			if (sums[i].count == 0)
 				continue;
 			order_spread(&spread, &to->order, to->plan,
-				     message_group((enum message_kind)i), &to->seats);
+				     message_group((enum message_kind)i), &to->gpu_layout);
 			to->job->leaves |= (uint32_t)(spread.domains_max > 1) << i;
 		}
 	}
@@ -168,7 +168,7 @@ static uint32_t widest(const struct plan *plan, enum group_kind kind)
 static int build(struct plan_job *to, const enum group_kind kinds[2], const char *none)
 {
 	int rc = plan_check(to->plan, to->refusal);
-	if (to->seats.gpus_per_domain == 0)
+	if (to->gpu_layout.gpus_per_domain == 0)
 		return refuse(to->refusal, -EINVAL, "a host needs a GPU");
 	if (rc == 0)
 		rc = order_parse(&to->order, to->plan->parallel.order, to->plan, to->refusal);

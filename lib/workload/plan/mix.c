@@ -76,7 +76,7 @@ static int add_group(struct mixing *mixing, const struct mix_part *part, const s
 			bucket->release_ps += part->start_ps;
 		}
 	group->bucket_count = job->bucket_count - group->bucket_first;
-	return group_seat(group, mixing->nics_per_host, refusal);
+	return group_layout(group, mixing->nics_per_host, refusal);
 }
 
 // The rings of all parts, part by part: op.group of a part counts from where its groups begin.

@@ -167,13 +167,13 @@ int order_parse(struct order *ret, const char *text, const struct plan *plan,
 
 // ---------------------------------------------------------------- seats and groups
 
-struct seat seat_of(const struct seats *seats, uint32_t rank)
+struct gpu_location gpu_location_of(const struct gpu_layout *gpu_layout, uint32_t rank)
 {
-	uint32_t within = rank % seats->gpus_per_domain;
-	return (struct seat){.domain = rank / seats->gpus_per_domain,
-			     .tray = within / seats->gpus_per_tray,
-			     .nic = rank,
-			     .rail = within % seats->gpus_per_tray};
+	uint32_t within = rank % gpu_layout->gpus_per_domain;
+	return (struct gpu_location){.domain = rank / gpu_layout->gpus_per_domain,
+				     .tray = within / gpu_layout->gpus_per_tray,
+				     .nic = rank,
+				     .rail = within % gpu_layout->gpus_per_tray};
 }
 
 static uint32_t inside_of(enum group_kind kind)
@@ -219,10 +219,11 @@ uint32_t order_replica(const struct order *order, const struct plan *plan, uint3
 	return replicas.count == 0 ? 0 : rank / replicas.stride[0] % plan->parallel.dp;
 }
 
-static void look_at_hop(struct spread *spread, const struct seats *seats, uint32_t from,
+static void look_at_hop(struct spread *spread, const struct gpu_layout *gpu_layout, uint32_t from,
 			uint32_t to)
 {
-	struct seat left = seat_of(seats, from), right = seat_of(seats, to);
+	struct gpu_location left = gpu_location_of(gpu_layout, from),
+			    right = gpu_location_of(gpu_layout, to);
 	spread->hops++;
 	if (left.domain == right.domain)
 		return;
@@ -231,17 +232,17 @@ static void look_at_hop(struct spread *spread, const struct seats *seats, uint32
 }
 
 // Members ascend, so those of a domain stand together.
-static void look_at_group(struct spread *spread, const struct lay *lay, const struct seats *seats,
-			  uint32_t first)
+static void look_at_group(struct spread *spread, const struct lay *lay,
+			  const struct gpu_layout *gpu_layout, uint32_t first)
 {
 	uint32_t ranks = grid_ranks(&lay->members), domains = 0, run = 0;
 	for (uint32_t i = 0; i < ranks; i++) {
 		uint32_t rank = first + grid_at(&lay->members, i);
 		uint32_t next = first + grid_at(&lay->members, (i + 1) % ranks);
 		bool is_end = i + 1 == ranks ||
-			next / seats->gpus_per_domain != rank / seats->gpus_per_domain;
+			next / gpu_layout->gpus_per_domain != rank / gpu_layout->gpus_per_domain;
 		if (ranks > 1)
-			look_at_hop(spread, seats, rank, next);
+			look_at_hop(spread, gpu_layout, rank, next);
 		run++;
 		if (!is_end)
 			continue;
@@ -257,14 +258,14 @@ static void look_at_group(struct spread *spread, const struct lay *lay, const st
 }
 
 void order_spread(struct spread *ret, const struct order *order, const struct plan *plan,
-		  enum group_kind kind, const struct seats *seats)
+		  enum group_kind kind, const struct gpu_layout *gpu_layout)
 {
 	struct lay lay = lay_of(order, plan, kind);
 	*ret = (struct spread){.ranks = grid_ranks(&lay.members),
 			       .groups = grid_ranks(&lay.groups),
 			       .per_domain_min = UINT32_MAX};
 	for (uint32_t group = 0; group < ret->groups; group++)
-		look_at_group(ret, &lay, seats, grid_at(&lay.groups, group));
+		look_at_group(ret, &lay, gpu_layout, grid_at(&lay.groups, group));
 }
 
 // ---------------------------------------------------------------- what leaves a domain

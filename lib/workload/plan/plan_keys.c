@@ -12,13 +12,13 @@
 
 #define MODEL(field, needed, text_) \
 	{ \
-#field, text_, offsetof(struct plan_draft, architecture.field), \
-			sizeof(((struct plan_draft *)0)->architecture.field), needed \
+#field, text_, offsetof(struct plan_edit, architecture.field), \
+			sizeof(((struct plan_edit *)0)->architecture.field), needed \
 	}
 #define CUT(field, needed, text_) \
 	{ \
-#field, text_, offsetof(struct plan_draft, plan.parallel.field), \
-			sizeof(((struct plan_draft *)0)->plan.parallel.field), needed \
+#field, text_, offsetof(struct plan_edit, plan.parallel.field), \
+			sizeof(((struct plan_edit *)0)->plan.parallel.field), needed \
 	}
 
 static const struct plan_key keys[] = {
@@ -73,9 +73,9 @@ static uint64_t limit_of(const struct plan_key *key)
 	return key->bytes == 1 ? 1 : key->bytes == 8 ? BUCKET_MAX : SIZE_MAX_OF_ANY;
 }
 
-static uint64_t value_of(const struct plan_key *key, const struct plan_draft *draft)
+static uint64_t value_of(const struct plan_key *key, const struct plan_edit *edit)
 {
-	const char *at = (const char *)draft + key->offset;
+	const char *at = (const char *)edit + key->offset;
 	uint64_t value = 0;
 	uint32_t narrow;
 	if (key->bytes == 8) {
@@ -89,9 +89,9 @@ static uint64_t value_of(const struct plan_key *key, const struct plan_draft *dr
 	return value;
 }
 
-static void put_value(const struct plan_key *key, struct plan_draft *draft, uint64_t value)
+static void put_value(const struct plan_key *key, struct plan_edit *edit, uint64_t value)
 {
-	char *at = (char *)draft + key->offset;
+	char *at = (char *)edit + key->offset;
 	uint32_t narrow = (uint32_t)value;
 	if (key->bytes == 8)
 		memcpy(at, &value, sizeof(value));
@@ -124,7 +124,7 @@ static const struct plan custom = {
 static const struct architecture custom_model = {
 	.name = "custom", .is_gated = true, .norm_vectors = 1};
 
-void plan_begin(struct plan_draft *ret, const struct plan *from)
+void plan_begin(struct plan_edit *ret, const struct plan *from)
 {
 	ret->plan = from == NULL ? custom : *from;
 	ret->architecture = from == NULL ? custom_model : *from->architecture;
@@ -156,7 +156,7 @@ static bool is_number(const char *text)
 	return *at == '\0' && at > text;
 }
 
-int plan_set(struct plan_draft *draft, const char *text, struct refusal *refusal)
+int plan_set(struct plan_edit *edit, const char *text, struct refusal *refusal)
 {
 	size_t length = 0;
 	const struct plan_key *key = keys;
@@ -176,15 +176,15 @@ int plan_set(struct plan_draft *draft, const char *text, struct refusal *refusal
 	if (value > limit_of(key) || (value == 0 && key->is_needed))
 		return refuse_key(refusal, "from % to % is ", key->is_needed,
 				  (int64_t)limit_of(key), text, length);
-	put_value(key, draft, value);
+	put_value(key, edit, value);
 	return 0;
 }
 
 int plan_check_sizes(const struct plan *plan, const char **ret_size, struct refusal *refusal)
 {
-	struct plan_draft draft = {.plan = *plan, .architecture = *plan->architecture};
+	struct plan_edit edit = {.plan = *plan, .architecture = *plan->architecture};
 	for (const struct plan_key *key = keys; key->name != NULL; key++) {
-		uint64_t value = value_of(key, &draft);
+		uint64_t value = value_of(key, &edit);
 		*ret_size = key->name;
 		if (value == 0 && key->is_needed)
 			return refuse_key(refusal, "a plan needs its ", 0, 0, key->name,

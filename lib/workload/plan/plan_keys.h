@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <weft/workload/plan_draft.h>
+#include <weft/workload/plan_edit.h>
 
 // Which unit part `index` of a cell is of: 0 what is before the layers, then each layer, then what
 // is behind them.

@@ -74,33 +74,34 @@ static uint32_t groups_run(const struct planner *planner)
 
 // Groups of one size that stand together in the list are a kind of their own: a trace has
 // data-parallel and expert groups.
-struct kin {
+struct group_class {
 	uint32_t first, count;
 };
 
-static struct kin kin_at(const struct job *job, uint32_t first)
+static struct group_class group_class_at(const struct job *job, uint32_t first)
 {
-	struct kin kin = {first, 1};
-	while (first + kin.count < job->group_count &&
-	       job->groups[first + kin.count].ranks == job->groups[first].ranks)
-		kin.count++;
-	return kin;
+	struct group_class group_class = {first, 1};
+	while (first + group_class.count < job->group_count &&
+	       job->groups[first + group_class.count].ranks == job->groups[first].ranks)
+		group_class.count++;
+	return group_class;
 }
 
 static uint32_t count_kins(const struct job *job)
 {
 	uint32_t kins = 0;
-	for (uint32_t at = 0; at < job->group_count; at += kin_at(job, at).count)
+	for (uint32_t at = 0; at < job->group_count; at += group_class_at(job, at).count)
 		kins++;
 	return kins;
 }
 
 // Chooses groups in the middles of `share` equal parts of a kin.
-static void choose_middles(struct job *job, const struct kin *kin, uint32_t share)
+static void choose_middles(struct job *job, const struct group_class *group_class, uint32_t share)
 {
 	for (uint32_t i = 0; i < share; i++) {
-		uint64_t middle = (2 * (uint64_t)i + 1) * kin->count / (2 * (uint64_t)share);
-		job->groups[kin->first + middle].is_chosen = true;
+		uint64_t middle = (2 * (uint64_t)i + 1) * group_class->count /
+			(2 * (uint64_t)share);
+		job->groups[group_class->first + middle].is_chosen = true;
 	}
 }
 
@@ -113,18 +114,18 @@ static void choose_groups(const struct planner *planner)
 	for (uint32_t i = 0; i < all; i++)
 		job->groups[i].is_chosen = false;
 	if (kins > left) {
-		choose_middles(job, &(struct kin){0, all}, left);
+		choose_middles(job, &(struct group_class){0, all}, left);
 		return;
 	}
 	uint32_t spare = left - kins;
 	for (uint32_t at = 0; at < all;) {
-		struct kin kin = kin_at(job, at);
-		at += kin.count;
-		uint32_t share = 1 + (uint32_t)((uint64_t)spare * kin.count / all);
-		share = share > kin.count ? kin.count : share;
+		struct group_class group_class = group_class_at(job, at);
+		at += group_class.count;
+		uint32_t share = 1 + (uint32_t)((uint64_t)spare * group_class.count / all);
+		share = share > group_class.count ? group_class.count : share;
 		if (left - share > all - at) // what rounding leaves must fit behind
 			share = left - (all - at);
-		choose_middles(job, &kin, share);
+		choose_middles(job, &group_class, share);
 		left -= share;
 	}
 }

@@ -6,11 +6,11 @@
 #include "step_emit.h"
 
 // Dimensions whose activations may leave their domain.
-enum step_team { STEP_TEAM_TENSOR, STEP_TEAM_CONTEXT, STEP_TEAM_EXPERT, STEP_TEAM_COUNT };
+enum step_group { STEP_GROUP_TENSOR, STEP_GROUP_CONTEXT, STEP_GROUP_EXPERT, STEP_GROUP_COUNT };
 
 // Ranks that exchange activations, along one dimension.
-struct team {
-	bool is_outside;
+struct group_list {
+	bool is_external_compute;
 	uint32_t ranks;
 	uint32_t *group_of, *at_of; // [ranks of the job]
 };
@@ -19,7 +19,7 @@ struct builder {
 	struct step_emit emit;
 	const struct plan *plan;
 	struct step_cells cells;
-	struct team stages, teams[STEP_TEAM_COUNT];
+	struct group_list stages, group_lists[STEP_GROUP_COUNT];
 	struct {
 		uint32_t *group_of, *at_of; // [ranks of the job] group of the job; OP_NONE: none
 	} rings[2];			    // dense, experts

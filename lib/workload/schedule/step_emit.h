@@ -10,7 +10,7 @@
 struct step_emit {
 	const struct step_program *of; // of a step; else NULL
 	const struct ring_config *ring;
-	const struct seats *seats; // NULL: messages are all inside
+	const struct gpu_layout *gpu_layout; // NULL: messages are all inside
 	uint32_t payload_bytes;
 	struct program *program; // NULL: they are counted
 	struct step_program_size size;

@@ -12,7 +12,7 @@
 
 #define OPS_MAX (UINT64_C(1) << 28)
 
-static const enum group_kind team_groups[STEP_TEAM_COUNT] = {GROUP_TP, GROUP_CP, GROUP_EP};
+static const enum group_kind groups_of_kind[STEP_GROUP_COUNT] = {GROUP_TP, GROUP_CP, GROUP_EP};
 
 // ---------------------------------------------------------------- who is with whom
 
@@ -23,21 +23,21 @@ static int draw_pair(struct arena *arena, uint32_t ranks, uint32_t **a, uint32_t
 	return arena_has_failed(arena) ? -ENOMEM : 0;
 }
 
-static int find_team(struct builder *builder, struct arena *arena, struct team *team,
-		     enum group_kind kind)
+static int find_step_group(struct builder *builder, struct arena *arena,
+			   struct group_list *group_list, enum group_kind kind)
 {
 	const struct step_program *of = builder->emit.of;
 	struct spread spread;
-	order_spread(&spread, of->order, of->plan, kind, &of->seats);
-	team->ranks = spread.ranks;
-	team->is_outside = spread.domains_max > 1;
-	if (draw_pair(arena, plan_ranks(of->plan), &team->group_of, &team->at_of) < 0)
+	order_spread(&spread, of->order, of->plan, kind, &of->gpu_layout);
+	group_list->ranks = spread.ranks;
+	group_list->is_external_compute = spread.domains_max > 1;
+	if (draw_pair(arena, plan_ranks(of->plan), &group_list->group_of, &group_list->at_of) < 0)
 		return -ENOMEM;
 	for (uint32_t group = 0; group < spread.groups; group++) {
 		for (uint32_t at = 0; at < spread.ranks; at++) {
 			uint32_t rank = order_rank(of->order, of->plan, kind, group, at);
-			team->group_of[rank] = group;
-			team->at_of[rank] = at;
+			group_list->group_of[rank] = group;
+			group_list->at_of[rank] = at;
 		}
 	}
 	return 0;
@@ -49,7 +49,7 @@ static int find_rings(struct builder *builder, struct arena *arena)
 	const struct step_program *of = builder->emit.of;
 	uint32_t ranks = plan_ranks(of->plan), dense = 0;
 	struct spread spread;
-	order_spread(&spread, of->order, of->plan, GROUP_DP, &of->seats);
+	order_spread(&spread, of->order, of->plan, GROUP_DP, &of->gpu_layout);
 	if (plan_dense_ranks(of->plan) > 1)
 		dense = spread.groups;
 	for (int i = 0; i < 2; i++) {
@@ -133,14 +133,14 @@ static int begin(struct builder *ret, struct arena *arena, const struct step_pro
 	*ret = (struct builder){.plan = of->plan,
 				.emit = {.of = of,
 					 .ring = &of->job->ring,
-					 .seats = &of->seats,
+					 .gpu_layout = &of->gpu_layout,
 					 .payload_bytes = of->payload_bytes}};
 	int rc = check_input(of, refusal);
 	if (rc < 0)
 		return rc;
-	rc = find_team(ret, arena, &ret->stages, GROUP_PP);
-	for (int i = 0; rc == 0 && i < STEP_TEAM_COUNT; i++)
-		rc = find_team(ret, arena, &ret->teams[i], team_groups[i]);
+	rc = find_step_group(ret, arena, &ret->stages, GROUP_PP);
+	for (int i = 0; rc == 0 && i < STEP_GROUP_COUNT; i++)
+		rc = find_step_group(ret, arena, &ret->group_lists[i], groups_of_kind[i]);
 	if (rc == 0)
 		rc = find_rings(ret, arena);
 	if (rc == 0)

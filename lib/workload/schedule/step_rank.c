@@ -14,17 +14,17 @@ static const struct {
 	enum group_kind group;
 	enum message_kind message;
 	uint32_t tag, forward, all;
-} dimensions[STEP_TEAM_COUNT] = {
-	[STEP_TEAM_TENSOR] = {GROUP_TP, MESSAGE_TP, STEP_TAG_TENSOR, 4, 10},
-	[STEP_TEAM_CONTEXT] = {GROUP_CP, MESSAGE_CP, STEP_TAG_CONTEXT, 1, 3},
-	[STEP_TEAM_EXPERT] = {GROUP_EP, MESSAGE_EP, STEP_TAG_EXPERT, 2, 4},
+} dimensions[STEP_GROUP_COUNT] = {
+	[STEP_GROUP_TENSOR] = {GROUP_TP, MESSAGE_TP, STEP_TAG_TENSOR, 4, 10},
+	[STEP_GROUP_CONTEXT] = {GROUP_CP, MESSAGE_CP, STEP_TAG_CONTEXT, 1, 3},
+	[STEP_GROUP_EXPERT] = {GROUP_EP, MESSAGE_EP, STEP_TAG_EXPERT, 2, 4},
 };
 
-static uint32_t member(const struct builder *builder, const struct team *team, enum group_kind kind,
-		       uint32_t at)
+static uint32_t member(const struct builder *builder, const struct group_list *group_list,
+		       enum group_kind kind, uint32_t at)
 {
 	const struct step_program *of = builder->emit.of;
-	return order_rank(of->order, of->plan, kind, team->group_of[builder->emit.rank], at);
+	return order_rank(of->order, of->plan, kind, group_list->group_of[builder->emit.rank], at);
 }
 
 // ---------------------------------------------------------------- collectives
@@ -100,23 +100,23 @@ struct partners {
 	uint32_t to, from;
 };
 
-static struct partners partners_of(const struct builder *builder, enum step_team kind, uint32_t i)
+static struct partners partners_of(const struct builder *builder, enum step_group kind, uint32_t i)
 {
-	const struct team *team = &builder->teams[kind];
+	const struct group_list *group_list = &builder->group_lists[kind];
 	enum group_kind group = dimensions[kind].group;
-	uint32_t at = team->at_of[builder->emit.rank], ranks = team->ranks;
-	uint32_t far = kind == STEP_TEAM_EXPERT ? i + 1 : 1; // all to all, else the next one
-	return (struct partners){member(builder, team, group, (at + far) % ranks),
-				 member(builder, team, group, (at + ranks - far) % ranks)};
+	uint32_t at = group_list->at_of[builder->emit.rank], ranks = group_list->ranks;
+	uint32_t far = kind == STEP_GROUP_EXPERT ? i + 1 : 1; // all to all, else the next one
+	return (struct partners){member(builder, group_list, group, (at + far) % ranks),
+				 member(builder, group_list, group, (at + ranks - far) % ranks)};
 }
 
 // One message of a dimension among its ranks: a ring of parts, one hop, or a part for each. The
 // rank goes on when what is for it is there.
-static void exchange(struct builder *builder, enum step_team kind, uint64_t bytes)
+static void exchange(struct builder *builder, enum step_group kind, uint64_t bytes)
 {
 	struct step_emit *emit = &builder->emit;
-	uint32_t ranks = builder->teams[kind].ranks, tag = dimensions[kind].tag;
-	bool is_hop = kind == STEP_TEAM_CONTEXT;
+	uint32_t ranks = builder->group_lists[kind].ranks, tag = dimensions[kind].tag;
+	bool is_hop = kind == STEP_GROUP_CONTEXT;
 	uint64_t each = is_hop ? bytes : (bytes + ranks - 1) / ranks;
 	uint32_t before = builder->computed, end = emit_compute(emit, STEP_STREAM_GATHER, 0);
 	for (uint32_t i = 0; i < (is_hop ? 1 : ranks - 1); i++) {
@@ -126,7 +126,7 @@ static void exchange(struct builder *builder, enum step_team kind, uint64_t byte
 		emit_wait(emit, send, before);
 		emit_wait(emit, end, send);
 		emit_wait(emit, end, receive);
-		if (kind == STEP_TEAM_TENSOR)
+		if (kind == STEP_GROUP_TENSOR)
 			before = receive;
 	}
 	emit_wait(emit, end, builder->computed);
@@ -138,15 +138,15 @@ static void exchange_all(struct builder *builder, struct operation operation)
 {
 	struct message_sum sums[MESSAGE_COUNT] = {0};
 	plan_cell_messages(builder->plan, builder->stage, operation.chunk, sums);
-	for (uint32_t kind = 0; kind < STEP_TEAM_COUNT; kind++) {
+	for (uint32_t kind = 0; kind < STEP_GROUP_COUNT; kind++) {
 		const struct message_sum *sum = &sums[dimensions[kind].message];
 		uint64_t all = sum->count / builder->plan->parallel.micro_batches;
 		uint64_t forward = all * dimensions[kind].forward / dimensions[kind].all;
 		uint64_t count = operation.is_backward ? all - forward : forward;
-		if (!builder->teams[kind].is_outside)
+		if (!builder->group_lists[kind].is_external_compute)
 			continue;
 		for (uint64_t i = 0; i < count; i++)
-			exchange(builder, (enum step_team)kind, sum->bytes);
+			exchange(builder, (enum step_group)kind, sum->bytes);
 	}
 }
 

@@ -22,10 +22,12 @@ uint32_t emit_compute(struct step_emit *emit, uint16_t stream, ps_t time)
 	return program_compute(emit->program, emit->rank, stream, time);
 }
 
-static bool is_outside(const struct step_emit *emit, uint32_t peer)
+static bool is_external_compute(const struct step_emit *emit, uint32_t peer)
 {
-	const struct seats *seats = emit->seats;
-	return seats != NULL && seat_of(seats, emit->rank).domain != seat_of(seats, peer).domain;
+	const struct gpu_layout *gpu_layout = emit->gpu_layout;
+	return gpu_layout != NULL &&
+		gpu_location_of(gpu_layout, emit->rank).domain !=
+		gpu_location_of(gpu_layout, peer).domain;
 }
 
 uint32_t emit_send(struct step_emit *emit, uint32_t to, uint32_t tag, uint64_t bytes,
@@ -33,7 +35,7 @@ uint32_t emit_send(struct step_emit *emit, uint32_t to, uint32_t tag, uint64_t b
 {
 	uint32_t index = (uint32_t)emit->size.ops++, payload = emit->payload_bytes;
 	check(bytes > 0 && bytes <= UINT32_MAX);
-	if (is_outside(emit, to))
+	if (is_external_compute(emit, to))
 		emit->size.packets += (bytes + payload - 1) / payload;
 	if (emit->program == NULL)
 		return index;

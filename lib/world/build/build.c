@@ -3,8 +3,8 @@
 // once; nothing allocates later.
 
 #include "build.h"
-#include "agents.h"
-#include "fast_forward/skip.h"
+#include "fast_forward/fast_forward.h"
+#include "opgraph_hosts.h"
 #include "outcome/flow_evs.h"
 
 #include <errno.h>
@@ -179,7 +179,7 @@ static int take_program(struct world *world, struct refusal *refusal)
 	world->program = world->scenario->traffic.program;
 	if (world->program->job == NULL)
 		return 0;
-	int rc = agents_check_nics(world, refusal);
+	int rc = opgraph_hosts_check_nics(world, refusal);
 	if (rc == 0)
 		world->job = *world->program->job;
 	return rc;
@@ -267,8 +267,8 @@ static int build_collective(struct world *world, struct refusal *refusal)
 	struct coll_config config;
 	struct program *program;
 	scenario_collective(&config, world->scenario);
-	if (world->scenario->traffic.is_course)
-		return course_create(&world->course, world->arena, &config, refusal);
+	if (world->scenario->traffic.is_coll_stream)
+		return coll_stream_create(&world->coll_stream, world->arena, &config, refusal);
 	int rc = coll_program(&program, world->arena, &config, refusal);
 	if (rc == 0)
 		world->program = program;
@@ -325,7 +325,7 @@ static int build_job(struct world *world, const char *text, size_t bytes, struct
 // them. Rows of a torus share no link: what is left out is missed nowhere.
 static int build_sample(struct world *world, struct refusal *refusal)
 {
-	struct thin thin;
+	struct trunk_sampling trunk_sampling;
 	if (world->job.group_count == 0)
 		return 0;
 	if (world->scenario->traffic.axes != 0)
@@ -333,14 +333,14 @@ static int build_sample(struct world *world, struct refusal *refusal)
 				    world->transport.payload_bytes, &world->plan, refusal);
 	if (world->program != NULL && world->scenario->sample.is_on)
 		return refuse(refusal, -EINVAL, "a program runs whole: sample off goes with it");
-	if (thin_before(&thin, world) < 0)
+	if (trunk_sampling_before(&trunk_sampling, world) < 0)
 		return build_no_memory(world, refusal);
 	int rc = sample_apply(&world->job, &world->scenario->sample, world->transport.payload_bytes,
 			      &world->plan, refusal);
 	if (rc < 0)
 		return rc;
 	if (!world->scenario->sample.is_unthinned)
-		thin_after(&thin, world);
+		trunk_sampling_after(&trunk_sampling, world);
 	return 0;
 }
 
@@ -432,21 +432,22 @@ int world_build_shards(struct world *ret, struct arena *arena, const struct scen
 		return build_no_memory(ret, refusal);
 	if (rc < 0)
 		return rc;
-	if (ret->fabric.forwarding == FABRIC_USID && ret->fabric.thin_kept < ret->fabric.thin_of)
+	if (ret->fabric.forwarding == FABRIC_USID &&
+	    ret->fabric.trunk_sample_kept < ret->fabric.trunk_sample_of)
 		return refuse(refusal, -EINVAL,
 			      "this sample keeps % of % trunks, and source routes name the others, "
 			      "too: fabric.forwarding ecmp goes with it",
-			      ret->fabric.thin_kept, ret->fabric.thin_of);
+			      ret->fabric.trunk_sample_kept, ret->fabric.trunk_sample_of);
 	ret->machine_count = ret->topology.hosts + ret->topology.switch_count;
 	transport_build(ret);
 	check(!shards.are_hosts || (shards.are_processes && shards.count == ret->topology.hosts));
 	if (shards.are_processes && !shards.are_hosts && shards.count > 1 && shared_draw(ret) < 0)
 		return build_no_memory(ret, refusal);
 	int (*const steps[])(struct world *, struct refusal *) = {
-		shards_build, outcome_build, links_build,   build_machines, cables_build,
-		light_build,  setting_build, reroute_build, links_watch,    flow_evs_build,
-		delays_build, slow_build,    slices_build,  pauses_build,   jobs_draw_counts,
-		skip_build,   build_pools};
+		shards_build,	    outcome_build, links_build,	  build_machines, cables_build,
+		link_state_build,   setting_build, reroute_build, links_watch,	  flow_evs_build,
+		delays_build,	    slow_build,	   slices_build,  pauses_build,	  jobs_draw_counts,
+		fast_forward_build, build_pools};
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
 		rc = steps[i](ret, refusal);
 		if (rc < 0)

@@ -10,8 +10,8 @@ int hosts_build(struct world *world, struct refusal *refusal);
 // cables.c: the cables of every link with the faults that hit them, and the lookahead.
 int cables_build(struct world *world, struct refusal *refusal);
 
-// lights.c: the ports that NICs see going down and coming back. After the cables.
-int light_build(struct world *world, struct refusal *refusal);
+// link_states.c: the ports that NICs see going down and coming back. After the cables.
+int link_state_build(struct world *world, struct refusal *refusal);
 
 // links.c: what is counted link by link; before machines, and, of queues, after them and before
 // slow_build().
@@ -62,10 +62,10 @@ int stall_build(struct world *world, uint32_t index);
 // when a delay of signals is given and there are none; -ENOMEM.
 int trigger_flows_build(struct world *world, struct refusal *refusal);
 
-struct landing;
+struct write_target;
 
-// landings.c: where the messages of the world's program land. -ENOMEM.
-int landing_build(struct landing *ret, const struct world *world);
+// write_targets.c: where the messages of the world's program land. -ENOMEM.
+int write_target_build(struct write_target *ret, const struct world *world);
 
 // shards.c: which shard each machine is in. Before anything of a machine is drawn.
 int shards_build(struct world *world, struct refusal *refusal);
@@ -85,17 +85,18 @@ void shards_fence(struct world *world, enum arena_room room, size_t bytes);
 // outcome.c: histograms and clocks that hosts write into, for each shard.
 int outcome_build(struct world *world, struct refusal *refusal);
 
-#define THIN_KINS_MAX 8 // kinds of groups told apart
+#define TRUNK_GROUP_CLASSES_MAX 8 // kinds of groups told apart
 
-// thin.c: the share of the trunks that a sample keeps; before and after the sample cuts the job.
-struct thin {
+// trunk_sampling.c: the share of the trunks that a sample keeps; before and after the sample cuts
+// the job.
+struct trunk_sampling {
 	uint32_t t0_nics, t0s;
-	uint32_t kins;		       // kinds found
-	uint32_t ranks[THIN_KINS_MAX]; // of each kind
-	uint32_t *before, *after;      // [t0s][THIN_KINS_MAX] groups
+	uint32_t kins;				 // kinds found
+	uint32_t ranks[TRUNK_GROUP_CLASSES_MAX]; // of each kind
+	uint32_t *before, *after;		 // [t0s][TRUNK_GROUP_CLASSES_MAX] groups
 };
-int thin_before(struct thin *thin, struct world *world);
-void thin_after(struct thin *thin, struct world *world);
+int trunk_sampling_before(struct trunk_sampling *trunk_sampling, struct world *world);
+void trunk_sampling_after(struct trunk_sampling *trunk_sampling, struct world *world);
 
 // build_step.c: the scenario's step as a program. -EINVAL when it would send too many packets.
 int build_step(struct world *world, struct refusal *refusal);

@@ -127,13 +127,13 @@ static int add_job(struct jobs_build *build, uint32_t index)
 	const struct scenario *scenario = build->world->scenario;
 	const struct scenario_job *job = &scenario->jobs[index];
 	struct mix_part *part = &build->parts[build->count];
-	struct mix_seats seats = job->seats;
+	struct mix_placement seats = job->seats;
 	uint32_t *nics = arena_draw(build->world->arena, ARENA_WORKLOAD, seats.ranks,
 				    sizeof(*nics));
 	if (nics == NULL)
 		return -ENOMEM;
 	seats.nics = job->nics;
-	int rc = mix_seat(&build->room, (uint8_t)index, &seats, nics, build->refusal);
+	int rc = mix_place(&build->room, (uint8_t)index, &seats, nics, build->refusal);
 	if (rc < 0 || (scenario->job_only > 0 && scenario->job_only != index + 1))
 		return rc;
 	rc = build_program(build, job, nics, &part->program);

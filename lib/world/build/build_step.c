@@ -33,7 +33,7 @@ int build_step_program(struct program **ret, struct world *world, const struct w
 		       struct refusal *refusal)
 {
 	struct job job;
-	int rc = job_from_plan(&job, world->arena, &step->plan, step->seats.gpus_per_domain,
+	int rc = job_from_plan(&job, world->arena, &step->plan, step->gpu_layout.gpus_per_domain,
 			       &world->scenario->traffic.ring, refusal);
 	if (rc < 0)
 		return rc;
@@ -41,7 +41,7 @@ int build_step_program(struct program **ret, struct world *world, const struct w
 					.setup = &step->setup,
 					.job = &job,
 					.order = &step->order,
-					.seats = step->seats,
+					.gpu_layout = step->gpu_layout,
 					.payload_bytes = world->transport.payload_bytes};
 	rc = check_packets(world, &of, refusal);
 	return rc < 0 ? rc : step_program_create(ret, world->arena, &of, refusal);

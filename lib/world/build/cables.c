@@ -21,7 +21,7 @@ static uint32_t threshold_of(uint32_t share_ppb)
 // of their own.
 static bool has_work(const struct world *world, const struct fault *fault)
 {
-	if (world->job.group_count > 0 || world->program != NULL || world->course != NULL)
+	if (world->job.group_count > 0 || world->program != NULL || world->coll_stream != NULL)
 		return true;
 	for (uint32_t i = 0; i < world->flow_count; i++) {
 		const struct flow *flow = &world->flows[i];
@@ -57,7 +57,7 @@ static int check_faults(struct world *world, struct refusal *refusal)
 		if (rc == 0)
 			rc = check_straggler(world, &scenario->faults[i], refusal);
 		if (rc < 0) {
-			scenario_fault_place(scenario, i, refusal);
+			scenario_fault_location(scenario, i, refusal);
 			return rc;
 		}
 	}
@@ -72,7 +72,7 @@ static int check_tap(const struct world *world, const struct tap *tap, struct re
 		return refuse(refusal, -EINVAL,
 			      "a tap must end after it begins: it is from % to % ps", tap->from_ps,
 			      tap->until_ps);
-	return link_place_check(&tap->at, &world->topology, refusal);
+	return link_location_check(&tap->at, &world->topology, refusal);
 }
 
 static int check_taps(struct world *world, struct refusal *refusal)
@@ -82,7 +82,7 @@ static int check_taps(struct world *world, struct refusal *refusal)
 		int rc = check_tap(world, &scenario->taps[i], refusal);
 		if (rc < 0) {
 			if (refusal != NULL)
-				scenario_tap_place(scenario, i, refusal);
+				scenario_tap_location(scenario, i, refusal);
 			return rc;
 		}
 	}
@@ -99,8 +99,8 @@ static uint32_t faults_of(const struct world *world, uint32_t link, bool is_up,
 	for (uint32_t i = 0; i < scenario->fault_count; i++) {
 		const struct fault *fault = &scenario->faults[i];
 		if (fault_is_setting(fault->kind) ||
-		    fault->way == (is_up ? FAULT_DOWN : FAULT_UP) ||
-		    !link_place_hits(&fault->at, &world->topology, link))
+		    fault->direction == (is_up ? FAULT_DOWN : FAULT_UP) ||
+		    !link_location_hits(&fault->at, &world->topology, link))
 			continue;
 		if (ret != NULL)
 			ret[count] = (struct cable_fault){
@@ -253,7 +253,7 @@ static bool tap_hits(const struct world *world, const struct tap *tap, uint32_t 
 		return false;
 	if (tap->direction != TAP_BOTH && is_up != (tap->direction == TAP_UP))
 		return false;
-	return link_place_hits(&tap->at, &world->topology, cable / 2);
+	return link_location_hits(&tap->at, &world->topology, cable / 2);
 }
 
 bool world_cable_is_tapped(const struct world *world, uint32_t place, ps_t at)

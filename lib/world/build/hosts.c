@@ -5,8 +5,8 @@
 
 #include <errno.h>
 
-#include "agents.h"
 #include "hosts.h"
+#include "opgraph_hosts.h"
 #include "outcome/flow_evs.h"
 
 static struct nic *nic_at(const struct world *world, uint32_t nic)
@@ -42,10 +42,10 @@ static int count_qps(struct world *world, void *context, const struct connection
 	return 0;
 }
 
-static void count_berths(struct world *world, const struct builder *builder)
+static void count_qp_pool(struct world *world, const struct builder *builder)
 {
-	uint32_t count = berths_count(world->course);
-	uint32_t ranks = count == 0 ? 0 : course_config(world->course)->ranks;
+	uint32_t count = qp_pool_count(world->coll_stream);
+	uint32_t ranks = count == 0 ? 0 : coll_stream_config(world->coll_stream)->ranks;
 	for (uint32_t rank = 0; rank < ranks; rank++)
 		builder->qps[rank] = count;
 	world->qp_count += (uint64_t)ranks * count;
@@ -93,11 +93,11 @@ static int build_host(struct world *world, uint32_t index, const struct builder 
 		.job = &world->job,
 		.engines = {[ENGINE_FLOWS] = &flow_engine,
 			    [ENGINE_RINGS] = &rank_engine,
-			    [ENGINE_LINES] = world->agent != NULL ? &agent_engine
-				    : world->course != NULL	  ? &courier_engine
-								  : NULL},
-		.agent = world->agent,
-		.courier = world->couriers[world->shard_of[index]],
+			    [ENGINE_LINES] = world->opgraph_host != NULL ? &opgraph_host_engine
+				    : world->coll_stream != NULL	 ? &coll_stream_host_engine
+									 : NULL},
+		.opgraph_host = world->opgraph_host,
+		.coll_stream_host = world->coll_stream_hosts[world->shard_of[index]],
 		.flows = world->flows,
 		.triggers = world->triggers,
 		.starters = world->starters,
@@ -106,8 +106,8 @@ static int build_host(struct world *world, uint32_t index, const struct builder 
 		.series = world->series[world->shard_of[index]],
 		.placed = placed,
 		.work = world->links.work != NULL ? &world->links.work[index] : NULL,
-		.dark = world->links.dark != NULL
-			? world->links.dark + (size_t)index * nics * world->fabric.planes
+		.was_down = world->links.was_down != NULL
+			? world->links.was_down + (size_t)index * nics * world->fabric.planes
 			: NULL,
 		.grant_bytes = GRANT_BYTES,
 		.qps_per_connection = world->scenario->qps_per_connection,
@@ -121,7 +121,7 @@ static int build_host(struct world *world, uint32_t index, const struct builder 
 	// Local events: a few per NIC timer, a release and an end per rank, and per channel of a
 	// rank what credits let be under way.
 	const struct ring_config *ring = &world->job.ring;
-	uint64_t events = builder->flows_on[index] + 16 + agents_events(world, index) +
+	uint64_t events = builder->flows_on[index] + 16 + opgraph_hosts_events(world, index) +
 		(uint64_t)ranks * (3 + 3ull * ring->channels * (ring->credits + 1));
 	host->ranks = arena_draw(arena, ARENA_WORLD, ranks, sizeof(struct rank));
 	if (host->ranks == NULL)
@@ -382,8 +382,8 @@ static int draw_builder(struct world *world, struct builder *builder)
 static void plan_messages(struct world *world)
 {
 	bool has_more = world->job.group_count > 0 || world->line_count > 0;
-	if (berths_count(world->course) > 0)
-		world->transport.messages_max = course_pair_messages_max(world->course);
+	if (qp_pool_count(world->coll_stream) > 0)
+		world->transport.messages_max = coll_stream_pair_messages_max(world->coll_stream);
 	else if (!has_more && world->transport.kind == TRANSPORT_MRC &&
 		 world->transport.contexts == 0)
 		world->transport.messages_max = 1;
@@ -394,9 +394,9 @@ int hosts_build(struct world *world, struct refusal *refusal)
 	struct builder builder = {.refusal = refusal};
 	int rc = draw_builder(world, &builder);
 	if (rc == 0)
-		rc = agents_build(world, refusal);
+		rc = opgraph_hosts_build(world, refusal);
 	if (rc == 0)
-		rc = couriers_build(world, refusal);
+		rc = coll_stream_hosts_build(world, refusal);
 	if (rc == 0)
 		rc = trigger_flows_build(world, refusal);
 	if (rc == 0)
@@ -408,12 +408,12 @@ int hosts_build(struct world *world, struct refusal *refusal)
 	if (rc == 0)
 		rc = connections_visit(world, count_qps, &builder);
 	if (rc == 0)
-		count_berths(world, &builder);
+		count_qp_pool(world, &builder);
 	transport_timers(world, qps_max(world, &builder));
 	plan_messages(world);
-	if (rc == 0 && world->agent != NULL) {
-		world->agent->rank_of = builder.rank_of;
-		world->agent->group_first = builder.group_first;
+	if (rc == 0 && world->opgraph_host != NULL) {
+		world->opgraph_host->rank_of = builder.rank_of;
+		world->opgraph_host->group_first = builder.group_first;
 	}
 	for (uint32_t i = 0; rc == 0 && i < world->topology.hosts; i++)
 		rc = build_stalling_host(world, i, &builder);
@@ -425,8 +425,8 @@ int hosts_build(struct world *world, struct refusal *refusal)
 		rc = connections_visit(world, connect, &builder);
 	if (rc == 0) {
 		plan_flows(world);
-		agents_plan(world);
-		couriers_plan(world);
+		opgraph_hosts_plan(world);
+		coll_stream_hosts_plan(world);
 	}
 	return rc == -ENOMEM ? build_no_memory(world, refusal) : rc;
 }

@@ -43,7 +43,7 @@ int links_build(struct world *world, struct refusal *refusal)
 		return 0;
 	links->counts = arena_draw(world->arena, ARENA_MEASURE, cables, sizeof(*links->counts));
 	links->spread = arena_draw(world->arena, ARENA_MEASURE, ports, sizeof(*links->spread));
-	links->dark = arena_draw(world->arena, ARENA_MEASURE, ports, sizeof(*links->dark));
+	links->was_down = arena_draw(world->arena, ARENA_MEASURE, ports, sizeof(*links->was_down));
 	links->work = arena_draw(world->arena, ARENA_MEASURE, topology->hosts,
 				 sizeof(*links->work));
 	if (arena_has_failed(world->arena) || draw_depths(world) < 0)

@@ -42,10 +42,10 @@ static int build_nic(struct world *world, struct nic *nic, const struct transpor
 	if (rc < 0)
 		return rc;
 	open_regions(world, builder, index, nic->endpoint);
-	const struct berths_of of = {world->course, &world->topology, &world->transport,
-				     first_psn_rule(world)};
-	return berths_count(world->course) > 0
-		? berths_build(&nic->berths, world->arena, &of, index)
+	const struct qp_pool_config of = {world->coll_stream, &world->topology, &world->transport,
+					  first_psn_rule(world)};
+	return qp_pool_count(world->coll_stream) > 0
+		? qp_pool_build(&nic->qp_pool, world->arena, &of, index)
 		: 0;
 }
 

@@ -3,20 +3,21 @@
 
 #include "build.h"
 
-#include <weft/host/berth.h>
+#include <weft/host/qp_pool.h>
 
 #define PACKET_LISTS_BYTES 16u // of a packet in lists beside the pool
 #define PACKETS_LEAST (1u << 22)
 
 // Of all berths: the packets of a pair four times over, and answers to them.
-static uint64_t berths_packets(const struct world *world, uint64_t window)
+static uint64_t qp_pool_packets(const struct world *world, uint64_t window)
 {
-	uint64_t berths = berths_count(world->course);
-	if (berths == 0)
+	uint64_t qp_pool = qp_pool_count(world->coll_stream);
+	if (qp_pool == 0)
 		return 0;
-	uint32_t ranks = course_config(world->course)->ranks;
-	uint64_t pair = course_pair_packets_max(world->course, world->transport.payload_bytes);
-	return ranks * berths * (8 * pair + 16 < window + 64 ? 8 * pair + 16 : window + 64);
+	uint32_t ranks = coll_stream_config(world->coll_stream)->ranks;
+	uint64_t pair = coll_stream_pair_packets_max(world->coll_stream,
+						     world->transport.payload_bytes);
+	return ranks * qp_pool * (8 * pair + 16 < window + 64 ? 8 * pair + 16 : window + 64);
 }
 
 // Packets that the endpoints can have out at once: per QP what the window lets through four times
@@ -28,8 +29,8 @@ static uint32_t default_packets(const struct world *world)
 	uint64_t window = cc_bdp_bytes(&transport->cc) * 4 / mtu + 256, packets;
 	if (window > transport->mpr)
 		window = transport->mpr;
-	if (berths_count(world->course) > 0)
-		packets = 4096 + berths_packets(world, window);
+	if (qp_pool_count(world->coll_stream) > 0)
+		packets = 4096 + qp_pool_packets(world, window);
 	else
 		packets = 4096 + world->qp_count * (window + 64);
 	return packets < (1u << 27) ? (uint32_t)packets : 1u << 27;

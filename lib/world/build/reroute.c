@@ -16,6 +16,6 @@ int reroute_build(struct world *world, struct refusal *refusal)
 	if (rc == -ENOMEM)
 		return build_no_memory(world, refusal);
 	if (rc < 0 && fault < scenario->fault_count)
-		scenario_fault_place(scenario, fault, refusal);
+		scenario_fault_location(scenario, fault, refusal);
 	return rc;
 }

@@ -32,7 +32,7 @@ const struct transport_config *setting_transport(const struct world *world, uint
 }
 
 // Whether the place is the switch as a whole.
-static bool names(const struct link_place *place, const struct switch_plan *plan)
+static bool names(const struct link_location *place, const struct switch_plan *plan)
 {
 	uint8_t tier = place->where == LINK_AT_T1 ? 1 : 0;
 	if (place->plane != PLANE_EACH && plan->plane != place->plane)

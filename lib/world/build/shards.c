@@ -47,7 +47,8 @@ static void count_ends(const struct world *world, struct deal *deal)
 	}
 	for (uint32_t i = 0; world->program != NULL && i < world->program->op_count; i++)
 		after[world->program->nics[world->program->ops[i].rank]]++;
-	for (uint32_t i = 0; world->course != NULL && i < course_config(world->course)->ranks; i++)
+	for (uint32_t i = 0;
+	     world->coll_stream != NULL && i < coll_stream_config(world->coll_stream)->ranks; i++)
 		after[i]++;
 	for (uint32_t nic = 0; nic < world->topology.nics; nic++)
 		after[nic] += deal->below[nic];

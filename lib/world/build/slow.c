@@ -10,8 +10,8 @@
 // Whether a fault slows the way up (else down) of a link.
 static bool slows(const struct world *world, const struct fault *fault, uint32_t link, bool is_up)
 {
-	return fault->kind == FAULT_SLOW && fault->way != (is_up ? FAULT_DOWN : FAULT_UP) &&
-		link_place_hits(&fault->at, &world->topology, link);
+	return fault->kind == FAULT_SLOW && fault->direction != (is_up ? FAULT_DOWN : FAULT_UP) &&
+		link_location_hits(&fault->at, &world->topology, link);
 }
 
 // What is left of the rate at `at`.

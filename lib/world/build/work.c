@@ -12,7 +12,7 @@ uint64_t world_work_of(const struct world *world, uint32_t host)
 {
 	uint32_t per_host = world->fabric.nics_per_host;
 	uint64_t work = 0;
-	check(world->course == NULL);
+	check(world->coll_stream == NULL);
 	for (uint32_t i = 0; i < world->flow_count; i++)
 		work += (world->flows[i].from / per_host == host) +
 			(world->flows[i].to / per_host == host);

@@ -2,8 +2,8 @@
 // The laws that every run keeps, checked when it ends (docs/validation.md lists them): machines'
 // books, what arrived against what was sent, and no flow faster than its lines and cables are.
 
-#include "build/agents.h"
 #include "build/build.h"
+#include "build/opgraph_hosts.h"
 #include "flow_evs.h"
 #include <weft/host/host.h>
 
@@ -22,7 +22,7 @@ void world_audit_machines(const struct world *world, struct fifo_pool *const *ch
 	flow_evs_audit(world);
 	for (uint32_t shard = 0; is_whole && shard < world->shard_count; shard++)
 		if (chunks[shard] != NULL && world->program != NULL)
-			check(agents_left(world, shard) == 0 && "all operations ended");
+			check(opgraph_hosts_left(world, shard) == 0 && "all operations ended");
 }
 
 // What one end counts as received against what the others count as sent; cables may double.
@@ -61,7 +61,7 @@ static void audit_whole(const struct world *world)
 {
 	const struct transport_counters *of = &world->outcome->transport;
 	bool has_more = world->job.group_count > 0 || world->program != NULL ||
-		world->course != NULL; // beside its flows
+		world->coll_stream != NULL; // beside its flows
 	check(of->payload_bytes_placed + of->payload_bytes_flushed >= of->payload_bytes_new &&
 	      "all payload is placed");
 	if (world->flow_count > 0 && !has_more)
@@ -72,12 +72,12 @@ static void audit_whole(const struct world *world)
 // The same of a program or a course, and flows beside it: every byte that left a host was placed.
 static void audit_program(const struct world *world)
 {
-	uint64_t bytes = world->course != NULL ? course_bytes(world->course)
-					       : agents_fabric_bytes(world);
+	uint64_t bytes = world->coll_stream != NULL ? coll_stream_bytes(world->coll_stream)
+						    : opgraph_hosts_fabric_bytes(world);
 	const struct outcome *outcome = world->outcome;
 	check(outcome->program.fabric_bytes == bytes && "every message was sent once");
-	if (world->course != NULL)
-		check(outcome->program.fabric_messages == course_messages(world->course));
+	if (world->coll_stream != NULL)
+		check(outcome->program.fabric_messages == coll_stream_messages(world->coll_stream));
 	if (world->job.group_count == 0)
 		check(outcome->transport.payload_bytes_placed == bytes + bytes_of_flows(world) &&
 		      "all bytes of all messages are placed");
@@ -141,6 +141,6 @@ void world_audit(const struct world *world, const struct world_audit *of)
 		audit_marks(world, of->doubled);
 	if (of->is_whole)
 		audit_whole(world);
-	if (of->is_whole && (world->program != NULL || world->course != NULL))
+	if (of->is_whole && (world->program != NULL || world->coll_stream != NULL))
 		audit_program(world);
 }

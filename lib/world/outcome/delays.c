@@ -67,7 +67,7 @@ static int draw_nic(struct world *world, struct nic *nic)
 		return -ENOMEM;
 	nic->delays->pair_of = arena_draw(world->arena, ARENA_MEASURE, nic->qp_count,
 					  sizeof(*nic->delays->pair_of));
-	bool has_gaps = world->scenario->watch.has_gaps && berths_count(world->course) == 0;
+	bool has_gaps = world->scenario->watch.has_gaps && qp_pool_count(world->coll_stream) == 0;
 	if (has_gaps)
 		nic->delays->came = arena_draw(world->arena, ARENA_MEASURE, nic->qp_count,
 					       sizeof(*nic->delays->came));
@@ -99,7 +99,7 @@ static int time_host(struct world *world, uint32_t index, uint64_t *numbers)
 			nic->delays->incast = &world->delays->incasts[host->first_nic + i];
 		if (nic->endpoint != NULL)
 			endpoint_time(nic->endpoint, host->delays);
-		world->delays->has_berths |= berths_count(world->course) > 0;
+		world->delays->has_qp_pool |= qp_pool_count(world->coll_stream) > 0;
 		world->delays->pairs_all = number_pairs(world, host, nic, numbers,
 							world->delays->pairs_all);
 	}

@@ -185,7 +185,7 @@ static int build_ideals(struct world *world, struct refusal *refusal)
 	const struct job *job = &world->job;
 	struct outcome *outcome = world->outcome;
 	struct ideal *ideal;
-	bool is_whole = job->ring.steps_max == 0 && !world->scenario->skip.is_on;
+	bool is_whole = job->ring.steps_max == 0 && !world->scenario->fast_forward.is_on;
 	if (outcome->collective_count == 0)
 		return 0;
 	int rc = ideal_create(&ideal, world->arena, world->scenario, &world->topology, refusal);

@@ -139,7 +139,7 @@ static void tell_record(const struct visitor *visitor, const struct world *world
 // What did not run is counted at its sender.
 static void tell_skipped(const struct visitor *visitor, const struct world *world)
 {
-	struct world_skip *skipped = world->skipped;
+	struct world_fast_forward *skipped = world->skipped;
 	if (skipped == NULL)
 		return;
 	uint64_t counts[] = {skipped->packets, skipped->payload_bytes};
@@ -191,7 +191,7 @@ static void tell_host(const struct visitor *visitor, struct world *world, uint32
 		tell(visitor, host->work, sizeof(*host->work));
 		tell(visitor, world->links.spread[(size_t)index * ports],
 		     ports * sizeof(*world->links.spread));
-		tell(visitor, host->dark, ports * sizeof(*host->dark));
+		tell(visitor, host->was_down, ports * sizeof(*host->was_down));
 	}
 }
 

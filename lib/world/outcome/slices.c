@@ -14,7 +14,7 @@ static int check_rings(const struct world *world, struct refusal *refusal)
 		return refuse(refusal, -EINVAL,
 			      "watch.messages: this traffic has no rings; ring, model, trace and "
 			      "jobs of rings have. Programs are watched by watch.operations");
-	if (world->scenario->skip.is_on)
+	if (world->scenario->fast_forward.is_on)
 		return refuse(refusal, -EINVAL,
 			      "watch.messages: messages of steps that are left out are never made; "
 			      "skip.steady false goes with it");

@@ -9,7 +9,7 @@
 
 #include <weft/fabric/fabric_capacity.h>
 
-#include "world_step_outside.h"
+#include "world_step_external_compute.h"
 
 #define NETWORK_PS (9 * PS_PER_US)
 #define LOSS_LAYERS_PPB 1100000000u
@@ -23,7 +23,7 @@ static uint32_t left_of(const struct scenario *scenario, uint32_t nic, uint32_t 
 	uint32_t left = (uint32_t)SHARE_WHOLE;
 	for (uint32_t i = 0; i < scenario->fault_count; i++) {
 		const struct fault *fault = &scenario->faults[i];
-		const struct link_place *at = &fault->at;
+		const struct link_location *at = &fault->at;
 		bool is_here = at->where == LINK_AT_ALL ||
 			(at->where == LINK_AT_PLANE && at->plane == plane) ||
 			(at->where == LINK_AT_NIC_WHOLE && at->index == nic) ||
@@ -46,7 +46,7 @@ static uint32_t nic_left(const struct scenario *scenario, uint32_t nic)
 static int check_fault(const struct scenario *scenario, const struct fault *fault,
 		       struct refusal *refusal)
 {
-	const struct link_place *at = &fault->at;
+	const struct link_location *at = &fault->at;
 	bool is_known = (fault->kind == FAULT_LINK_DOWN || fault->kind == FAULT_SLOW) &&
 		(at->where == LINK_AT_NIC || at->where == LINK_AT_PLANE ||
 		 at->where == LINK_AT_ALL || at->where == LINK_AT_NIC_WHOLE);
@@ -68,7 +68,7 @@ static int check_faults(const struct scenario *scenario, struct refusal *refusal
 	for (uint32_t i = 0; i < scenario->fault_count; i++) {
 		int rc = check_fault(scenario, &scenario->faults[i], refusal);
 		if (rc < 0) {
-			scenario_fault_place(scenario, i, refusal);
+			scenario_fault_location(scenario, i, refusal);
 			return rc;
 		}
 	}
@@ -82,7 +82,7 @@ static int find_left(struct world_step *step, const struct scenario *scenario,
 	uint32_t nobody = scenario->fabric.nics, whole = nic_left(scenario, nobody);
 	uint32_t least = whole, members = step->nics_per_group;
 	for (uint32_t i = 0; i < scenario->fault_count; i++) {
-		const struct link_place *at = &scenario->faults[i].at;
+		const struct link_location *at = &scenario->faults[i].at;
 		bool is_own = at->where == LINK_AT_NIC || at->where == LINK_AT_NIC_WHOLE;
 		uint32_t left = is_own ? nic_left(scenario, at->index) : whole;
 		least = left < least ? left : least;
@@ -106,7 +106,7 @@ static int ring_of(struct ring_time *ret, const struct world_step *step,
 		   const struct scenario *scenario, enum group_kind kind, struct refusal *refusal)
 {
 	struct spread spread;
-	order_spread(&spread, &step->order, &step->plan, kind, &step->seats);
+	order_spread(&spread, &step->order, &step->plan, kind, &step->gpu_layout);
 	if (spread.per_domain_min != spread.per_domain_max)
 		return refuse(refusal, -EINVAL,
 			      "a group of % ranks has % of them in one domain and % in another",
@@ -153,7 +153,7 @@ static int find_plan(struct world_step *step, const struct scenario *scenario,
 		return refuse(refusal, -EINVAL,
 			      "--depth has no effect here; it needs traffic.kind model");
 	int rc = plan_resize(&step->plan, plan, scenario->fabric.nics, refusal);
-	step->seats = (struct seats){scenario->fabric.nics_per_host, GPUS_PER_TRAY};
+	step->gpu_layout = (struct gpu_layout){scenario->fabric.nics_per_host, GPUS_PER_TRAY};
 	return rc;
 }
 
@@ -190,7 +190,7 @@ int world_step(struct world_step *ret, const struct scenario *scenario, const ch
 		rc = find_left(ret, scenario, refusal);
 	if (rc < 0)
 		return rc;
-	world_step_outside(ret, share(ret->nic_Bps, ret->even_ppb));
+	world_step_external_compute(ret, share(ret->nic_Bps, ret->even_ppb));
 	ret->setup.dense.network_Bps = share(ret->setup.dense.network_Bps, ret->even_ppb);
 	ret->setup.experts.network_Bps = share(ret->setup.experts.network_Bps, ret->even_ppb);
 	return 0;

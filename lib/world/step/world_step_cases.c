@@ -41,9 +41,11 @@ static void add_rate(struct list *list, const char *name, uint64_t part, uint64_
 	struct step_case *one = add(list, name);
 	struct step_setup *setup = &one->setup;
 	slow_rings(one, part, whole);
-	setup->outside_forward_ps = stretched(setup->outside_forward_ps, part, whole);
-	setup->outside_backward_ps = stretched(setup->outside_backward_ps, part, whole);
-	if (list->step->outside[DIMENSION_PP].is_outside)
+	setup->external_compute_forward_ps = stretched(setup->external_compute_forward_ps, part,
+						       whole);
+	setup->external_compute_backward_ps = stretched(setup->external_compute_backward_ps, part,
+							whole);
+	if (list->step->external_compute[DIMENSION_PP].is_external_compute)
 		setup->send_ps = stretched(setup->send_ps, part, whole);
 }
 

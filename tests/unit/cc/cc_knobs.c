@@ -162,8 +162,8 @@ static void a_rule_of_the_specification_holds_in_htsim_mode_too(void **)
 static void knobs_are_told_as_they_are_derived(void **)
 {
 	struct cc_config config = usual();
-	struct cc_knobs knobs;
-	assert_true(cc_knobs_of(&config, &knobs));
+	struct cc_settings knobs;
+	assert_true(cc_settings_of(&config, &knobs));
 	assert_int_equal(knobs.base_rtt_ns, 14023);
 	assert_in_range(knobs.target_delay_ns, 10517, 10518); // three quarters of it
 	assert_near(knobs.max_cwnd, WINDOW, WINDOW * 1e-4);
@@ -172,7 +172,7 @@ static void knobs_are_told_as_they_are_derived(void **)
 	assert_near(knobs.fi, 5 * MTU * BDP / 150000, 2);
 	assert_int_equal(knobs.qa_gate, 3);
 	config.name = "fixed";
-	assert_false(cc_knobs_of(&config, &knobs));
+	assert_false(cc_settings_of(&config, &knobs));
 }
 
 int main(void)

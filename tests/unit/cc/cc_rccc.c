@@ -73,7 +73,7 @@ static void what_was_passed_on_the_way_makes_room(void **state)
 {
 	(void)state;
 	struct pair pair = start(10 * WINDOW);
-	pair.cc.ops->receiver_told(pair.receiver, 100 * WINDOW, 0);
+	pair.cc.ops->receiver_notified(pair.receiver, 100 * WINDOW, 0);
 	assert_int_equal(pair.cc.ops->receiver_grant(pair.receiver, 0), WINDOW);
 	assert_int_equal(pair.cc.ops->receiver_grant(pair.receiver, 0), 0);
 	assert_int_equal(pair.cc.ops->receiver_grant(pair.receiver, 3 * MTU), 3 * MTU);

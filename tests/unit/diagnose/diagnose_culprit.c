@@ -58,11 +58,11 @@ static void hold_back(struct link_count *count)
 }
 
 // Harms both ways of every link at `place`. Returns how many links.
-static uint32_t harm(struct link_place place, harm_fn *do_harm)
+static uint32_t harm(struct link_location place, harm_fn *do_harm)
 {
 	uint32_t links = 0;
 	for (uint32_t i = 0; i < world.topology.link_count; i++) {
-		if (!link_place_hits(&place, &world.topology, i))
+		if (!link_location_hits(&place, &world.topology, i))
 			continue;
 		do_harm(&world.links.counts[2 * i]);
 		do_harm(&world.links.counts[2 * i + 1]);
@@ -86,7 +86,7 @@ static void what_stands_out_is_put_down_to_the_smallest_place(void **state)
 {
 	(void)state;
 	static const struct {
-		struct link_place place;
+		struct link_location place;
 		const char *name;
 	} places[] = {
 		{{.where = LINK_AT_NIC, .index = 5, .plane = 1}, "nic 5 plane 1 - t0 0"},
@@ -117,9 +117,9 @@ static void two_places_are_two_culprits_the_costlier_first(void **state)
 {
 	(void)state;
 	build();
-	harm((struct link_place){.where = LINK_AT_NIC, .index = 1, .plane = 0}, be_lossy);
-	harm((struct link_place){.where = LINK_AT_T1, .index = 2, .plane = 1}, be_lossy);
-	harm((struct link_place){.where = LINK_AT_NIC, .index = 9, .plane = 1}, be_slow);
+	harm((struct link_location){.where = LINK_AT_NIC, .index = 1, .plane = 0}, be_lossy);
+	harm((struct link_location){.where = LINK_AT_T1, .index = 2, .plane = 1}, be_lossy);
+	harm((struct link_location){.where = LINK_AT_NIC, .index = 9, .plane = 1}, be_slow);
 	struct culprits culprits = find();
 	assert_int_equal(culprits.count, 3);
 	is_named(&culprits, 0, CULPRIT_LOSSY, "t1 2 plane 1");
@@ -192,8 +192,8 @@ static void a_silent_port_is_silent_on_both_ways(void **state)
 	build();
 	uint32_t links = 0;
 	for (uint32_t i = 0; i < world.topology.link_count; i++) {
-		const struct link_place plane = {.where = LINK_AT_PLANE, .plane = 0};
-		if (!link_place_hits(&plane, &world.topology, i))
+		const struct link_location plane = {.where = LINK_AT_PLANE, .plane = 0};
+		if (!link_location_hits(&plane, &world.topology, i))
 			world.links.counts[2 * i].packets = 0;
 		else if (world.topology.links[i].tier == 0 && ++links)
 			world.links.counts[2 * i].packets = world.links.counts[2 * i + 1].packets =
@@ -220,19 +220,19 @@ static void a_port_with_light_is_not_blamed_for_one_without(void **)
 	culprit_evidence(&culprits.list[0], text, sizeof(text));
 	assert_string_equal(text,
 			    "carries nothing, but has light: look at its peers and the way there");
-	world.links.dark[20 * 2 + 1] = true;
+	world.links.was_down[20 * 2 + 1] = true;
 	culprits = find();
 	assert_int_equal(culprits.count, 1);
 	is_named(&culprits, 0, CULPRIT_SILENT, "nic 20 plane 1 - t0 2");
 	culprit_evidence(&culprits.list[0], text, sizeof(text));
 	assert_string_equal(text,
 			    "carries nothing, no light: at which end, or on the way, is not known");
-	world.links.dark[9 * 2] = true; // another port of the NIC
+	world.links.was_down[9 * 2] = true; // another port of the NIC
 	assert_int_equal(find().count, 1);
-	world.links.dark[9 * 2 + 1] = true;
+	world.links.was_down[9 * 2 + 1] = true;
 	assert_int_equal(find().count, 2);
 	world.transport.port_status = false; // NICs do not look
-	memset(world.links.dark, 0, 64);
+	memset(world.links.was_down, 0, 64);
 	culprits = find();
 	assert_int_equal(culprits.count, 2);
 	culprit_evidence(&culprits.list[1], text, sizeof(text));

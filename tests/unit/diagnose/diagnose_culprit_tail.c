@@ -136,7 +136,7 @@ static void a_culprit_has_its_share_of_the_worst_steps(void **)
 		{50, 5, 9}, {50, 4, 5}, {40, 5, 30}, {30, 5, 9}, {30, 1, 2}};
 	const struct worst_steps steps = {.list = list, .count = 400, .worst = 5};
 	const struct {
-		enum culprit_place place;
+		enum culprit_location place;
 		uint32_t index, worst_at, at;
 	} shares[] = {
 		{CULPRIT_LINK, 48 + 5, 3, 98}, // the NIC's link in plane 1

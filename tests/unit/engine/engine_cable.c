@@ -218,35 +218,35 @@ static void what_comes_to_a_host_that_stalls_waits_until_its_queue_is_full(void 
 
 // ---------------------------------------------------------------- beside the list
 
-static struct late late;
+static struct reorder_queue reorder_queue;
 
 static void what_is_late_comes_in_order_of_arrival(void **)
 {
-	late = (struct late){0};
-	assert_int_equal(late_first_at(&late), PS_NEVER);
+	reorder_queue = (struct reorder_queue){0};
+	assert_int_equal(reorder_queue_first_at(&reorder_queue), PS_NEVER);
 	const ps_t at[] = {50, 30, 50, 10, 30, 90};
 	for (uint64_t i = 0; i < 6; i++)
-		late_push(&late, at[i], i);
+		reorder_queue_push(&reorder_queue, at[i], i);
 	const uint64_t order[] = {3, 1, 4, 0, 2, 5};
 	for (int i = 0; i < 6; i++) {
-		assert_int_equal(late_first_at(&late), at[order[i]]);
-		assert_int_equal(late_pop(&late), order[i]);
+		assert_int_equal(reorder_queue_first_at(&reorder_queue), at[order[i]]);
+		assert_int_equal(reorder_queue_pop(&reorder_queue), order[i]);
 	}
-	assert_int_equal(late.count, 0);
+	assert_int_equal(reorder_queue.count, 0);
 }
 
 static void a_cable_has_room_again_when_late_ones_have_arrived(void **)
 {
-	late = (struct late){0};
-	for (int i = 0; i < LATE_MAX; i++)
-		assert_true(late_send(&late, i, 1000 + i));
-	assert_false(late_send(&late, 999, 5000));
-	assert_true(late_send(&late, 1000, 5000)); // the first one is there
-	assert_false(late_send(&late, 1000, 5000));
-	assert_true(late_send(&late, 4999, 6000));
-	for (int i = 0; i < LATE_MAX - 2; i++)
-		assert_true(late_send(&late, 4999, 6000));
-	assert_false(late_send(&late, 4999, 6000));
+	reorder_queue = (struct reorder_queue){0};
+	for (int i = 0; i < REORDER_QUEUE_MAX; i++)
+		assert_true(reorder_queue_send(&reorder_queue, i, 1000 + i));
+	assert_false(reorder_queue_send(&reorder_queue, 999, 5000));
+	assert_true(reorder_queue_send(&reorder_queue, 1000, 5000)); // the first one is there
+	assert_false(reorder_queue_send(&reorder_queue, 1000, 5000));
+	assert_true(reorder_queue_send(&reorder_queue, 4999, 6000));
+	for (int i = 0; i < REORDER_QUEUE_MAX - 2; i++)
+		assert_true(reorder_queue_send(&reorder_queue, 4999, 6000));
+	assert_false(reorder_queue_send(&reorder_queue, 4999, 6000));
 }
 
 int main(void)

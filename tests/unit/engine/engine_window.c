@@ -98,7 +98,7 @@ static void a_far_machine_takes_one_place(void **state)
 	open_set(&set);
 	for (int i = 0; i < 100000; i++)
 		window_mark(&set, (uint32_t)i % MACHINES, 1000000000 - i);
-	assert_int_equal(set.far.count, MACHINES);
+	assert_int_equal(set.sleep_heap.count, MACHINES);
 	assert_true(next(&set));
 	assert_int_equal(set.index, (1000000000 - 99999) / LENGTH_PS);
 }

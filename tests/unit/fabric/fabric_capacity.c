@@ -31,8 +31,8 @@ static void a_sample_is_as_its_whole_fabric(void **state)
 	struct fabric_config config = rig_clos();
 	uint64_t up = (uint64_t)config.t1_count * config.bundle;
 	config.trunk_rate_bps = config.link_rate_bps * config.nics_per_t0 / up / 2;
-	config.thin_kept = 1;
-	config.thin_of = 2;
+	config.trunk_sample_kept = 1;
+	config.trunk_sample_of = 2;
 	assert_int_equal(share(*state, &config), 500000000);
 }
 

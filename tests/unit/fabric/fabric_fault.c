@@ -12,7 +12,7 @@ static uint32_t hits(const struct fault *fault, const struct link_plan **ret_lin
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < topology.link_count; i++) {
-		if (link_place_hits(&fault->at, &topology, i)) {
+		if (link_location_hits(&fault->at, &topology, i)) {
 			*ret_link = &topology.links[i];
 			count++;
 		}
@@ -224,7 +224,7 @@ static void a_host_is_hit_as_a_whole(void **state)
 	assert_check(fault, 0); // all its cables may go down
 	fault.at.index = topology.hosts - 1;
 	for (uint32_t i = 0, hits = 0; i < topology.link_count; i++) {
-		hits += link_place_hits(&fault.at, &topology, i);
+		hits += link_location_hits(&fault.at, &topology, i);
 		if (i + 1 == topology.link_count)
 			assert_int_equal(hits, topology.nics_per_host * topology.planes);
 	}
@@ -236,7 +236,7 @@ static void a_host_is_hit_as_a_whole(void **state)
 	assert_check(fault, -EINVAL); // it ends
 	fault.until_ps = PS_PER_US;
 	assert_check(fault, 0);
-	fault.way = FAULT_UP;
+	fault.direction = FAULT_UP;
 	assert_check(fault, -EINVAL);
 	fault = fault_at(LINK_AT_NIC);
 	fault.kind = FAULT_STRAGGLER;

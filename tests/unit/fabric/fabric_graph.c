@@ -190,7 +190,7 @@ static void named_places_hit_their_cables(void **state)
 	struct fabric_config config = config_listed(links);
 	struct topology topology = built(*state, &config);
 	const struct {
-		struct link_place place;
+		struct link_location place;
 		uint32_t hits;
 	} cases[] = {
 		{{.where = LINK_AT_NODE, .index = 1, .plane = 1}, 1 + 1 + 2},
@@ -200,17 +200,17 @@ static void named_places_hit_their_cables(void **state)
 	};
 	for (uint32_t i = 0; i < 4; i++) {
 		uint32_t hits = 0;
-		assert_int_equal(link_place_check(&cases[i].place, &topology, NULL), 0);
+		assert_int_equal(link_location_check(&cases[i].place, &topology, NULL), 0);
 		for (uint32_t link = 0; link < topology.link_count; link++)
-			hits += link_place_hits(&cases[i].place, &topology, link);
+			hits += link_location_hits(&cases[i].place, &topology, link);
 		assert_int_equal(hits, cases[i].hits);
 	}
-	struct link_place none = {.where = LINK_AT_EDGE, .index = 0, .port = 2};
-	assert_int_equal(link_place_check(&none, &topology, NULL), -EINVAL);
-	none = (struct link_place){.where = LINK_AT_NODE, .index = 4};
-	assert_int_equal(link_place_check(&none, &topology, NULL), -EINVAL);
-	none = (struct link_place){.where = LINK_AT_NODE, .plane = 2};
-	assert_int_equal(link_place_check(&none, &topology, NULL), -EINVAL);
+	struct link_location none = {.where = LINK_AT_EDGE, .index = 0, .port = 2};
+	assert_int_equal(link_location_check(&none, &topology, NULL), -EINVAL);
+	none = (struct link_location){.where = LINK_AT_NODE, .index = 4};
+	assert_int_equal(link_location_check(&none, &topology, NULL), -EINVAL);
+	none = (struct link_location){.where = LINK_AT_NODE, .plane = 2};
+	assert_int_equal(link_location_check(&none, &topology, NULL), -EINVAL);
 }
 
 static void assert_refused(struct rig *rig, const struct fabric_config *config, const char *word)
@@ -253,7 +253,7 @@ static void what_cannot_be_built_is_refused(void **state)
 	config = config_of(TOPOLOGY_FILE, 16);
 	assert_refused(*state, &config, "was not read");
 	config = config_of(TOPOLOGY_DUMBBELL, 4);
-	config.thin_of = 2;
+	config.trunk_sample_of = 2;
 	assert_refused(*state, &config, "cannot be thinned");
 }
 

@@ -110,8 +110,8 @@ static inline struct fabric_config rig_clos(void)
 		.ecn_on = true,
 		.trim_on = true,
 		.trim_bytes = 64,
-		.thin_kept = 1,
-		.thin_of = 1,
+		.trunk_sample_kept = 1,
+		.trunk_sample_of = 1,
 	};
 }
 

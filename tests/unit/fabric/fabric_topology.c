@@ -122,8 +122,8 @@ static void thinning_keeps_its_share_of_t1_rounded_up(void **state)
 	for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct fabric_config config = rig_clos();
 		config.t1_count = cases[i][0];
-		config.thin_kept = cases[i][1];
-		config.thin_of = cases[i][2];
+		config.trunk_sample_kept = cases[i][1];
+		config.trunk_sample_of = cases[i][2];
 		struct topology topology = built(*state, &config);
 		assert_int_equal(topology.switches[0].route.up_count, cases[i][3] * 2);
 		assert_int_equal(topology.link_count, 2 * (32 + 4 * cases[i][3] * 2));
@@ -139,8 +139,8 @@ static void a_thinned_fat_tree_keeps_cores_with_their_aggregation(void **state)
 	for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct fabric_config config = rig_fat_tree(UINT64_C(100000000000));
 		uint32_t aggs = cases[i][2];
-		config.thin_kept = cases[i][0];
-		config.thin_of = cases[i][1];
+		config.trunk_sample_kept = cases[i][0];
+		config.trunk_sample_of = cases[i][1];
 		struct topology topology = built(*state, &config);
 		assert_int_equal(topology.switch_count, 32 + 8 * aggs + 4 * aggs);
 		assert_int_equal(topology.switches[0].route.up_count, aggs);
@@ -287,8 +287,8 @@ static void a_clos_that_cannot_be_is_refused_with_the_reason(void **state)
 		WRONG(queue_bytes, 4000, "holds no packet"),
 		WRONG(queue_bytes, UINT64_C(1) << 32, "is the most"),
 		WRONG(ecn_low_bytes, 5000, "above ecn_high_bytes"),
-		WRONG(thin_kept, 0, "sample"),
-		WRONG(thin_kept, 2, "sample"),
+		WRONG(trunk_sample_kept, 0, "sample"),
+		WRONG(trunk_sample_kept, 2, "sample"),
 		WRONG(kind, 9, "unknown topology"),
 	};
 	assert_each_refused(*state, rig_clos(), wrongs, sizeof wrongs / sizeof wrongs[0]);
@@ -297,11 +297,11 @@ static void a_clos_that_cannot_be_is_refused_with_the_reason(void **state)
 static void a_fat_tree_that_cannot_be_is_refused_with_the_reason(void **state)
 {
 	const struct wrong wrongs[] = {
-		WRONG(tor_nics, 0, "at least 1"),    WRONG(pod_aggs, 0, "at least 1"),
-		WRONG(pod_tors, 5, "whole pods"),    WRONG(pod_tors, UINT32_MAX, "whole pods"),
-		WRONG(cores, 0, "need cores"),	     WRONG(cores, 15, "evenly"),
-		WRONG(nics_per_host, 8, "straddle"), WRONG(thin_kept, 0, "sample"),
-		WRONG(thin_kept, 2, "sample"),	     WRONG(pod_aggs, 8192, "evenly"),
+		WRONG(tor_nics, 0, "at least 1"),      WRONG(pod_aggs, 0, "at least 1"),
+		WRONG(pod_tors, 5, "whole pods"),      WRONG(pod_tors, UINT32_MAX, "whole pods"),
+		WRONG(cores, 0, "need cores"),	       WRONG(cores, 15, "evenly"),
+		WRONG(nics_per_host, 8, "straddle"),   WRONG(trunk_sample_kept, 0, "sample"),
+		WRONG(trunk_sample_kept, 2, "sample"), WRONG(pod_aggs, 8192, "evenly"),
 		WRONG(cores, 65536, "ports"),
 	};
 	assert_each_refused(*state, rig_fat_tree(UINT64_C(100000000000)), wrongs,

@@ -19,7 +19,7 @@
 #include <weft/files/files.h>
 
 static char folder[] = "draft-XXXXXX";
-static struct draft draft;
+static struct atomic_file atomic_file;
 static struct refusal refusal;
 
 static const char *path_of(const char *name)
@@ -51,30 +51,30 @@ static void assert_holds(const char *path, const char *text)
 static void put(const char *path, const char *text, int rc, int end)
 {
 	refusal = (struct refusal){0};
-	assert_int_equal(draft_begin(&draft, path, &refusal), 0);
-	fputs(text, draft.to);
-	assert_int_equal(draft_end(&draft, rc, &refusal), end);
+	assert_int_equal(atomic_file_begin(&atomic_file, path, &refusal), 0);
+	fputs(text, atomic_file.to);
+	assert_int_equal(atomic_file_end(&atomic_file, rc, &refusal), end);
 }
 
 static void what_is_there_stays_without_force(void **state)
 {
 	const char *path = path_of("a");
 	put(path, "first", 0, 0);
-	assert_int_equal(draft_begin(&draft, path, &refusal), -EINVAL);
+	assert_int_equal(atomic_file_begin(&atomic_file, path, &refusal), -EINVAL);
 	assert_non_null(strstr(refusal.text, "--force"));
 	unlink(path);
-	assert_int_equal(draft_begin(&draft, path, &refusal), 0);
-	fputs("second", draft.to);
+	assert_int_equal(atomic_file_begin(&atomic_file, path, &refusal), 0);
+	fputs("second", atomic_file.to);
 	FILE *meanwhile = fopen(path, "w");
 	fputs("of another", meanwhile);
 	fclose(meanwhile);
-	assert_int_equal(draft_end(&draft, 0, &refusal), -EIO);
+	assert_int_equal(atomic_file_end(&atomic_file, 0, &refusal), -EIO);
 	assert_non_null(strstr(refusal.text, strerror(EEXIST)));
 	assert_holds(path, "of another");
 	assert_int_equal(files_there(), 1);
-	assert_int_equal(draft_renew(&draft, path, &refusal), 0); // one of its own
-	fputs("third", draft.to);
-	assert_int_equal(draft_end(&draft, 0, &refusal), 0);
+	assert_int_equal(atomic_file_renew(&atomic_file, path, &refusal), 0); // one of its own
+	fputs("third", atomic_file.to);
+	assert_int_equal(atomic_file_end(&atomic_file, 0, &refusal), 0);
 	assert_holds(path, "third");
 	unlink(path);
 	files_force();
@@ -94,8 +94,8 @@ static void an_input_is_never_written(void **state)
 	assert_int_equal(file_read(path, 100, &text, &bytes, &refusal), 0);
 	free(text);
 	assert_int_equal(files_check_output(other, &refusal), -EINVAL);
-	assert_int_equal(draft_begin(&draft, path, &refusal), -EINVAL);
-	assert_int_equal(draft_renew(&draft, other, &refusal), -EINVAL);
+	assert_int_equal(atomic_file_begin(&atomic_file, path, &refusal), -EINVAL);
+	assert_int_equal(atomic_file_renew(&atomic_file, other, &refusal), -EINVAL);
 	assert_string_equal(refusal.file, other);
 	assert_holds(path, "first");
 	unlink(other);
@@ -126,11 +126,11 @@ static void a_draft_takes_its_place_at_the_end(void **state)
 {
 	const char *path = path_of("a");
 	put(path, "first", 0, 0);
-	assert_int_equal(draft_begin(&draft, path, &refusal), 0);
-	fputs("second", draft.to);
-	fflush(draft.to);
+	assert_int_equal(atomic_file_begin(&atomic_file, path, &refusal), 0);
+	fputs("second", atomic_file.to);
+	fflush(atomic_file.to);
 	assert_holds(path, "first");
-	assert_int_equal(draft_end(&draft, 0, &refusal), 0);
+	assert_int_equal(atomic_file_end(&atomic_file, 0, &refusal), 0);
 	assert_holds(path, "second");
 	assert_int_equal(files_there(), 1);
 }
@@ -206,13 +206,13 @@ static void a_device_is_written_as_it_is(void **state)
 
 static void a_wrong_path_is_refused(void **state)
 {
-	assert_int_equal(draft_begin(&draft, folder, &refusal), -EISDIR);
+	assert_int_equal(atomic_file_begin(&atomic_file, folder, &refusal), -EISDIR);
 	assert_string_equal(refusal.file, folder);
-	assert_int_equal(draft_begin(&draft, path_of("none/a"), &refusal), -ENOENT);
+	assert_int_equal(atomic_file_begin(&atomic_file, path_of("none/a"), &refusal), -ENOENT);
 	assert_string_equal(refusal.file, path_of("none/a"));
-	static char long_path[DRAFT_PATH_BYTES + 100];
+	static char long_path[ATOMIC_FILE_PATH_BYTES + 100];
 	memset(long_path, 'a', sizeof(long_path) - 1);
-	assert_int_equal(draft_begin(&draft, long_path, &refusal), -EIO);
+	assert_int_equal(atomic_file_begin(&atomic_file, long_path, &refusal), -EIO);
 	assert_non_null(strstr(refusal.text, strerror(ENAMETOOLONG)));
 }
 

@@ -64,8 +64,8 @@ static void add_ways(struct delays *delays, struct hist *pairs, struct hist *pla
 		uint32_t path = ev % 2 == 0 ? ev : evs - EVS_FEW + ev; // some at each end
 		uint64_t bits = 26 + rng_below(&rng, 38);
 		int64_t ns = (int64_t)(rng_next(&rng) >> bits);
-		delays_add_way(delays, (enum pair_class)pair,
-			       delays_path(delays, 0xab000 * evs + path, path % 2), ns);
+		delays_add_one_way(delays, (enum pair_class)pair,
+				   delays_path(delays, 0xab000 * evs + path, path % 2), ns);
 		hist_add(&pairs[pair], ns);
 		hist_add(&planes[path % 2], ns);
 		hist_add(&paths[ev], ns);
@@ -176,9 +176,9 @@ static void a_path_is_a_number_or_a_plane(void **)
 	assert_int_equal(delays_init(&delays, &arena, 3, 6, 7), 0);
 	assert_int_equal(delays_path(&delays, 0xab00 + 5, 0), 5);
 	assert_int_equal(delays.one_way_paths_ns.count, 8);
-	delays_add_way(&delays, PAIR_SAME_T0, 5, 700);
-	delays_add_way(&delays, PAIR_SAME_T0, 2, 9000);
-	delays_add_way(&delays, PAIR_ACROSS_T1, 3, 4000);
+	delays_add_one_way(&delays, PAIR_SAME_T0, 5, 700);
+	delays_add_one_way(&delays, PAIR_SAME_T0, 2, 9000);
+	delays_add_one_way(&delays, PAIR_ACROSS_T1, 3, 4000);
 	delays_settle(&delays);
 	assert_int_equal(delays.one_way_plane_ns[2].total, 2);
 	assert_int_equal(delays.one_way_plane_ns[2].min, 700);

@@ -46,12 +46,12 @@ static void files_are_in_order_of_time_and_cable(void **state)
 	static const uint32_t order[] = {5, 1, 6, 3, 4, 0, 2, 7};
 	for (uint32_t i = 0; i < 8; i++) {
 		packet.psn = i;
-		tap_take(set, takes[i].lane, TAP_PLACE(takes[i].cable, false), takes[i].at, &packet,
-			 NULL, 0);
+		tap_take(set, takes[i].lane, TAP_LOCATION(takes[i].cable, false), takes[i].at,
+			 &packet, NULL, 0);
 	}
 	tap_window_end(set);
 	packet.psn = 8;
-	tap_take(set, 1, TAP_PLACE(0, false), 10000, &packet, NULL, 0); // this window never ends
+	tap_take(set, 1, TAP_LOCATION(0, false), 10000, &packet, NULL, 0); // this window never ends
 	struct tap_counts counts = close_taps(set, 12345);
 	assert_int_equal(counts.frames, 9);
 	assert_int_equal(counts.lost, 0);
@@ -103,7 +103,7 @@ static void without_taps_all_cables_of_nics_are_tapped(void **state)
 	build_world("");
 	struct tap_set *set = open_taps(path_of("a"), NULL, 1);
 	for (uint32_t i = 0; i < world.cable_count; i++)
-		assert_int_equal(tap_listens(set, TAP_PLACE(i, false), 0), i < NIC_CABLES);
+		assert_int_equal(tap_listens(set, TAP_LOCATION(i, false), 0), i < NIC_CABLES);
 	close_taps(set, 0);
 	read_capture(path_of("a"));
 	assert_int_equal(reader.interfaces, NIC_CABLES);
@@ -123,11 +123,11 @@ static void a_tap_listens_on_its_cable_in_its_time(void **state)
 	uint32_t points = 0;
 	for (uint32_t i = 0; i < world.cable_count; i++) {
 		bool is_timed = i == 3;
-		points += tap_listens(set, TAP_PLACE(i, false), 15 * PS_PER_US);
-		assert_int_equal(tap_listens(set, TAP_PLACE(i, false), 15 * PS_PER_US),
-				 world_cable_has_tap(&world, TAP_PLACE(i, false)));
-		assert_int_equal(tap_listens(set, TAP_PLACE(i, false), 20 * PS_PER_US),
-				 world_cable_has_tap(&world, TAP_PLACE(i, false)) && !is_timed);
+		points += tap_listens(set, TAP_LOCATION(i, false), 15 * PS_PER_US);
+		assert_int_equal(tap_listens(set, TAP_LOCATION(i, false), 15 * PS_PER_US),
+				 world_cable_has_tap(&world, TAP_LOCATION(i, false)));
+		assert_int_equal(tap_listens(set, TAP_LOCATION(i, false), 20 * PS_PER_US),
+				 world_cable_has_tap(&world, TAP_LOCATION(i, false)) && !is_timed);
 	}
 	assert_int_equal(points, 3);
 	close_taps(set, 0);
@@ -144,10 +144,10 @@ static void what_finds_no_room_is_counted(void **state)
 				.payload_bytes = world.transport.payload_bytes,
 				.u.data.message_bytes = 1 << 20};
 	for (uint32_t i = 0; i < packets; i++)
-		tap_take(set, 0, TAP_PLACE(2, false), i, &packet, NULL, 0);
+		tap_take(set, 0, TAP_LOCATION(2, false), i, &packet, NULL, 0);
 	tap_window_end(set);
 	for (uint32_t i = 0; i < 3; i++) // there is room again
-		tap_take(set, 0, TAP_PLACE(2, false), packets + i, &packet, NULL, 0);
+		tap_take(set, 0, TAP_LOCATION(2, false), packets + i, &packet, NULL, 0);
 	struct tap_counts counts = close_taps(set, PS_PER_US);
 	assert_true(counts.frames > 3);
 	assert_true(counts.lost > 0);
@@ -232,13 +232,13 @@ static void a_line_has_the_fields_of_its_opcode(void **state)
 	trimmed.opcode = PACKET_WRITE_MIDDLE;
 	trimmed.payload_bytes = 0;
 	trimmed.flags = PACKET_TRIMMED | PACKET_TRIMMED_LAST | PACKET_TRIMMABLE;
-	tap_take(set, 0, TAP_PLACE(2, false), 0, &write, NULL, 0);
-	tap_take(set, 0, TAP_PLACE(2, false), 1, &sack, NULL, 0);
-	tap_take(set, 0, TAP_PLACE(2, false), 2, &nack, NULL, 0);
-	tap_take(set, 0, TAP_PLACE(2, false), 3, &ack, NULL, 0);
-	tap_take(set, 0, TAP_PLACE(2, false), 4, &request, NULL, 0);
-	tap_take(set, 0, TAP_PLACE(2, false), 5, &response, NULL, 0);
-	tap_take(set, 0, TAP_PLACE(2, false), PS_PER_S, &trimmed, NULL, 0);
+	tap_take(set, 0, TAP_LOCATION(2, false), 0, &write, NULL, 0);
+	tap_take(set, 0, TAP_LOCATION(2, false), 1, &sack, NULL, 0);
+	tap_take(set, 0, TAP_LOCATION(2, false), 2, &nack, NULL, 0);
+	tap_take(set, 0, TAP_LOCATION(2, false), 3, &ack, NULL, 0);
+	tap_take(set, 0, TAP_LOCATION(2, false), 4, &request, NULL, 0);
+	tap_take(set, 0, TAP_LOCATION(2, false), 5, &response, NULL, 0);
+	tap_take(set, 0, TAP_LOCATION(2, false), PS_PER_S, &trimmed, NULL, 0);
 	close_taps(set, PS_PER_S);
 	file_of(path_of("a.csv"), file_a);
 	const char *lines = strchr((char *)file_a, '\n') + 1;

@@ -42,7 +42,7 @@ static void whole_frames_are_what_the_codec_writes(void **state)
 	struct tap_set *set = open_taps(path_of("a"), NULL, 1);
 	for (uint32_t i = 0; i < 64; i++) {
 		packets[i] = random_packet(&rng);
-		tap_take(set, 0, TAP_PLACE(3, false), i * PS_PER_NS, &packets[i], NULL, 0);
+		tap_take(set, 0, TAP_LOCATION(3, false), i * PS_PER_NS, &packets[i], NULL, 0);
 	}
 	close_taps(set, PS_PER_US);
 	read_capture(path_of("a"));
@@ -66,7 +66,8 @@ static void headers_end_where_the_payload_begins(void **state)
 		struct tap_set *set = open_taps(path_of("a"), NULL, 1);
 		for (uint32_t i = 0; i < 64; i++) {
 			packets[i] = random_packet(&rng);
-			tap_take(set, 0, TAP_PLACE(3, false), i * PS_PER_NS, &packets[i], NULL, 0);
+			tap_take(set, 0, TAP_LOCATION(3, false), i * PS_PER_NS, &packets[i], NULL,
+				 0);
 		}
 		close_taps(set, PS_PER_US);
 		read_capture(path_of("a"));

@@ -174,9 +174,9 @@ __attribute__((unused)) static ps_t take_random(struct tap_set *set, uint32_t la
 		uint32_t cable = (uint32_t)(rng_next(&rng) % NIC_CABLES);
 		uint32_t bytes = has_frames ? codec_write(&codec, &packet, frame) : 0;
 		ps_t at = window + (ps_t)(rng_next(&rng) % 50) * 100;
-		if (tap_listens(set, TAP_PLACE(cable, false), at))
-			tap_take(set, cable % 2 == 0 ? 0 : lanes - 1, TAP_PLACE(cable, false), at,
-				 &packet, has_frames ? frame : NULL, bytes);
+		if (tap_listens(set, TAP_LOCATION(cable, false), at))
+			tap_take(set, cable % 2 == 0 ? 0 : lanes - 1, TAP_LOCATION(cable, false),
+				 at, &packet, has_frames ? frame : NULL, bytes);
 		if (i % 50 == 49) {
 			tap_window_end(set);
 			window += 5000;

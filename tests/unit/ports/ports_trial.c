@@ -20,16 +20,16 @@
 // frame.
 static uint64_t even(uint32_t windows, int64_t k_milli)
 {
-	struct pace_trial *trial = pace_trial_create();
-	assert_non_null(trial);
+	struct pace_calibration *calibration = pace_calibration_create();
+	assert_non_null(calibration);
 	for (uint32_t i = 1; i <= windows; i++)
-		pace_trial_add(trial, i * WINDOW_PS, 350 * k_milli / 1000, 1);
-	uint64_t dilation = pace_trial_dilation(trial);
-	pace_trial_free(trial);
+		pace_calibration_add(calibration, i * WINDOW_PS, 350 * k_milli / 1000, 1);
+	uint64_t dilation = pace_calibration_dilation(calibration);
+	pace_calibration_free(calibration);
 	return dilation;
 }
 
-static void no_trial_is_real_time(void **state)
+static void no_calibration_is_real_time(void **state)
 {
 	assert_int_equal(even(0, 0), 1000);
 }
@@ -53,7 +53,7 @@ static void a_machine_that_takes_k_times_as_long_gets_k_and_a_quarter(void **sta
 	}
 }
 
-static void a_short_trial_may_be_a_millisecond_late(void **state)
+static void a_short_calibration_may_be_a_millisecond_late(void **state)
 {
 	// 100 windows are 35 us; at 20 times their time they are done 0.7 ms after it.
 	assert_int_equal(even(100, 20000), 1000);
@@ -82,14 +82,15 @@ struct burst {
 // The dilation of 200 ms in windows of 1 us with a frame each, for nothing but in the burst.
 static uint64_t with_burst(const struct burst *burst)
 {
-	struct pace_trial *trial = pace_trial_create();
-	assert_non_null(trial);
+	struct pace_calibration *calibration = pace_calibration_create();
+	assert_non_null(calibration);
 	for (ps_t at = PS_PER_US; at <= 200000 * PS_PER_US; at += PS_PER_US) {
 		bool is_in = at > burst->at && at <= burst->end;
-		pace_trial_add(trial, at, is_in ? burst->cost_ns : 0, is_in ? burst->frames : 1);
+		pace_calibration_add(calibration, at, is_in ? burst->cost_ns : 0,
+				     is_in ? burst->frames : 1);
 	}
-	uint64_t dilation = pace_trial_dilation(trial);
-	pace_trial_free(trial);
+	uint64_t dilation = pace_calibration_dilation(calibration);
+	pace_calibration_free(calibration);
 	return dilation;
 }
 
@@ -132,58 +133,61 @@ static void a_clock_that_goes_back_costs_nothing(void **state)
 
 // ---------------------------------------------------------------- long trials
 
-static void a_long_trial_says_the_same_as_a_short_one(void **state)
+static void a_long_calibration_says_the_same_as_a_short_one(void **state)
 {
 	// 4096 slices of 1 us are 4 ms; this is 35 s, so slices double 14 times. Windows are short
 	// beside a slice, as they are in runs: one that lies across two counts for the latter.
-	struct pace_trial *trial = pace_trial_create();
-	assert_non_null(trial);
+	struct pace_calibration *calibration = pace_calibration_create();
+	assert_non_null(calibration);
 	for (int64_t i = 1; i <= 700000; i++)
-		pace_trial_add(trial, i * 50 * PS_PER_US, 250000, 10);
-	assert_in_range(pace_trial_dilation(trial), 5000 * 1225 / 1000, 5000 * 1255 / 1000);
-	pace_trial_free(trial);
+		pace_calibration_add(calibration, i * 50 * PS_PER_US, 250000, 10);
+	assert_in_range(pace_calibration_dilation(calibration), 5000 * 1225 / 1000,
+			5000 * 1255 / 1000);
+	pace_calibration_free(calibration);
 }
 
 static void random_trials_give_what_holds_in_them(void **state)
 {
 	for (uint64_t seed = 1; seed <= 50; seed++) {
 		struct rng rng = rng_of(seed, RNG_TEST, 4);
-		struct pace_trial *trials[2] = {pace_trial_create(), pace_trial_create()};
+		struct pace_calibration *trials[2] = {pace_calibration_create(),
+						      pace_calibration_create()};
 		uint32_t windows = 1 + rng_below(&rng, 20000), mean_ns = 1 + rng_below(&rng, 9000);
 		ps_t at = 0;
 		for (uint32_t i = 0; i < windows; i++) {
 			int64_t cost_ns = rng_below(&rng, 2 * mean_ns);
 			uint64_t frames = rng_below(&rng, 50);
 			at += WINDOW_PS * (1 + rng_below(&rng, 20)); // idle windows are jumped
-			pace_trial_add(trials[0], at, cost_ns, frames);
-			pace_trial_add(trials[1], at, 2 * cost_ns, frames);
+			pace_calibration_add(trials[0], at, cost_ns, frames);
+			pace_calibration_add(trials[1], at, 2 * cost_ns, frames);
 		}
-		uint64_t once = pace_trial_dilation(trials[0]);
-		uint64_t twice = pace_trial_dilation(trials[1]);
+		uint64_t once = pace_calibration_dilation(trials[0]);
+		uint64_t twice = pace_calibration_dilation(trials[1]);
 		assert_true(once >= 1000 && twice >= once);
-		assert_int_equal(pace_trial_dilation(trials[0]), once); // asking changes nothing
+		assert_int_equal(pace_calibration_dilation(trials[0]),
+				 once); // asking changes nothing
 		// Real time and what all windows cost together, and a quarter more, is enough.
 		assert_true(once <= 1250 +
 				    1250 * (uint64_t)windows * 2 * mean_ns /
 					    ((uint64_t)at / PS_PER_NS) * 2);
-		pace_trial_free(trials[0]);
-		pace_trial_free(trials[1]);
+		pace_calibration_free(trials[0]);
+		pace_calibration_free(trials[1]);
 	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_trial_is_real_time),
+		cmocka_unit_test(no_calibration_is_real_time),
 		cmocka_unit_test(a_machine_that_keeps_up_runs_in_real_time),
 		cmocka_unit_test(a_machine_that_takes_k_times_as_long_gets_k_and_a_quarter),
-		cmocka_unit_test(a_short_trial_may_be_a_millisecond_late),
+		cmocka_unit_test(a_short_calibration_may_be_a_millisecond_late),
 		cmocka_unit_test(a_slower_machine_never_gets_less),
 		cmocka_unit_test(a_burst_with_few_frames_counts_for_nothing),
 		cmocka_unit_test(a_burst_with_many_frames_counts),
 		cmocka_unit_test(a_stall_counts_once_and_is_caught_up_with),
 		cmocka_unit_test(a_clock_that_goes_back_costs_nothing),
-		cmocka_unit_test(a_long_trial_says_the_same_as_a_short_one),
+		cmocka_unit_test(a_long_calibration_says_the_same_as_a_short_one),
 		cmocka_unit_test(random_trials_give_what_holds_in_them),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,7 +60,7 @@ static void places_are_told_as_a_scenario_tells_them(void **state)
 {
 	(void)state;
 	static const struct {
-		struct link_place at;
+		struct link_location at;
 		const char *text;
 	} cases[] = {
 		{{.where = LINK_AT_ALL}, "all"},

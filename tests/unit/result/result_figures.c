@@ -125,7 +125,7 @@ static void a_quantile_of_a_sample_has_an_error(void **state)
 	int64_t value = latency.p99_ns.value, alone = latency.p99_error_ns.value;
 	// as good as alike: the grain, and what could not be seen
 	assert_true(alone >= value * 14 / 100 && alone < value * 145 / 1000);
-	fake->world.fabric.thin_kept = 4;
+	fake->world.fabric.trunk_sample_kept = 4;
 	fake->world.fabric.t1_count = 32;
 	message_latency(&latency, &fake->input, PAIR_ACROSS_T1);
 	int64_t more = latency.p99_error_ns.value - alone;

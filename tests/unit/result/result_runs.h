@@ -72,7 +72,7 @@ static inline struct fake *fake_program(void)
 {
 	struct fake *fake = fake_world("program-3");
 	struct program *program;
-	struct agent_line *line = arena_draw(&fake->arena, ARENA_WORLD, 1, sizeof(*line));
+	struct opgraph_connection *line = arena_draw(&fake->arena, ARENA_WORLD, 1, sizeof(*line));
 	check(line != NULL && program_create(&program, &fake->arena, 3, 5, 1, NULL) == 0);
 	program_send(program, 0, 1, 0, 20, 0);
 	program_receive(program, 1, 0, 0, 20, 0, false);
@@ -80,7 +80,7 @@ static inline struct fake *fake_program(void)
 	program_receive(program, 2, 1, 0, 300, 0, false);
 	program_wait(program, send, program_compute(program, 1, 0, 10));
 	check(program_seal(program, &fake->arena, NULL) == 0);
-	*line = (struct agent_line){.from_nic = 1, .to_nic = 4};
+	*line = (struct opgraph_connection){.from_nic = 1, .to_nic = 4};
 	fake->world.program = program;
 	fake->world.lines = line;
 	fake->world.line_count = 1;
@@ -161,8 +161,8 @@ static inline struct fake *fake_sample(void)
 	world->job.leaves = 1u << 3; // stages, MESSAGE_PP
 	world->topology.nics = 8192;
 	world->topology.hosts = 128;
-	world->fabric.thin_kept = 2;
-	world->fabric.thin_of = 32;
+	world->fabric.trunk_sample_kept = 2;
+	world->fabric.trunk_sample_of = 32;
 	world->plan = (struct sample_plan){.sample = {.is_on = true, .steps = 8, .fill = 4},
 					   .groups_all = 32,
 					   .buckets_all = 22,
@@ -182,19 +182,21 @@ static inline struct fake *fake_sample(void)
 static inline struct fake *fake_skipped(void)
 {
 	struct fake *fake = fake_ring();
-	struct world_skip *skip = arena_draw(&fake->arena, ARENA_WORLD, 1, sizeof(*skip));
-	check(skip != NULL);
-	*skip = (struct world_skip){.jumps = 3,
-				    .steps = 480,
-				    .collectives = 1,
-				    .packets = 4000000,
-				    .payload_bytes = UINT64_C(12000000000),
-				    .time_ps = 39 * PS_PER_MS,
-				    .error_ps = PS_PER_MS / 5,
-				    .confirmed = 2,
-				    .refused = {[SKIP_PACE] = 4, [SKIP_FAULT] = 2}};
-	fake->world.skipped = skip;
-	fake->scenario.skip = (struct skip_config){true, 4, 8, 20000000};
+	struct world_fast_forward *fast_forward = arena_draw(&fake->arena, ARENA_WORLD, 1,
+							     sizeof(*fast_forward));
+	check(fast_forward != NULL);
+	*fast_forward = (struct world_fast_forward){
+		.jumps = 3,
+		.steps = 480,
+		.collectives = 1,
+		.packets = 4000000,
+		.payload_bytes = UINT64_C(12000000000),
+		.time_ps = 39 * PS_PER_MS,
+		.error_ps = PS_PER_MS / 5,
+		.confirmed = 2,
+		.refused = {[FAST_FORWARD_PACE] = 4, [FAST_FORWARD_FAULT] = 2}};
+	fake->world.skipped = fast_forward;
+	fake->scenario.fast_forward = (struct fast_forward_config){true, 4, 8, 20000000};
 	fake->collectives[0].steps_skipped = 12;
 	fake->collectives[0].whole_error_ps = PS_PER_MS / 5;
 	return fake;
@@ -239,7 +241,7 @@ static inline struct fake *fake_flows(void)
 	fake->scenario.fault_count = 2;
 	fake->scenario.faults[0] = (struct fault){.kind = FAULT_LOSS,
 						  .at = {LINK_AT_NIC, .index = 3, .plane = 1},
-						  .way = FAULT_UP,
+						  .direction = FAULT_UP,
 						  .from_ps = PS_PER_US,
 						  .until_ps = 2 * PS_PER_US,
 						  .share_ppb = 10000000};
@@ -292,7 +294,7 @@ static inline struct fake *fake_culprit(void)
 	static struct link_count counts[4];
 	static uint32_t spread[32][LINK_SPREAD_CELLS];
 	static struct work_count work[4];
-	static bool dark[32];
+	static bool was_down[32];
 	fake_bypasses(fake); // for its cables
 	check(world->topology.nics * world->topology.planes <= 32 && world->topology.hosts <= 4);
 	for (int i = 0; i < 4; i++)
@@ -326,8 +328,11 @@ static inline struct fake *fake_culprit(void)
 		*switch_port_depth(t0, i) = (struct depth_watch){&depths[LINK_NIC_DOWN], &series};
 	depth_note(switch_port_depth(t0, 0), PS_PER_US, 9000);
 	switch_port_watch(t0, 0)->queue_max_bytes = 9000;
-	world->links = (struct world_links){
-		.counts = counts, .spread = spread, .dark = dark, .work = work, .depth = depths};
+	world->links = (struct world_links){.counts = counts,
+					    .spread = spread,
+					    .was_down = was_down,
+					    .work = work,
+					    .depth = depths};
 	return fake;
 }
 

@@ -90,7 +90,7 @@ static void the_json_has_it_in_numbers(void **)
 static void a_run_without_a_jump_is_no_sample(void **)
 {
 	struct fake *fake = fake_skipped();
-	*fake->world.skipped = (struct world_skip){.refused = {[SKIP_JITTER] = 7}};
+	*fake->world.skipped = (struct world_fast_forward){.refused = {[FAST_FORWARD_JITTER] = 7}};
 	fake->collectives[0].steps_skipped = 0;
 	fake->collectives[0].whole_error_ps = 0;
 	char *text = text_of(fake, false);

@@ -54,7 +54,7 @@ static inline struct fake *fake_timed(void)
 		hist_add(&pairs[i].message_ns, 10000 + 100 * i);
 	}
 	for (int i = 0; i < 10; i++)
-		delays_add_way(&delays, PAIR_SAME_T0, 3, 4000 + 10 * i); // plane 1
+		delays_add_one_way(&delays, PAIR_SAME_T0, 3, 4000 + 10 * i); // plane 1
 	delays_add_rtt(&delays, 3, 8 * PS_PER_US);
 	delays_settle(&delays);
 	hist_add_many(&delays.order_packets, 0, 7);
@@ -101,8 +101,8 @@ static inline struct fake *fake_paths(void)
 	*all = (struct world_delays){.whole = &delays};
 	for (uint32_t ev = 0; ev < 80; ev++)
 		for (int i = 0; i < 10; i++)
-			delays_add_way(&delays, PAIR_ACROSS_T1, ev, 4000 + 10 * ev);
-	delays_add_way(&delays, PAIR_ACROSS_T1, 7, 70000);
+			delays_add_one_way(&delays, PAIR_ACROSS_T1, ev, 4000 + 10 * ev);
+	delays_add_one_way(&delays, PAIR_ACROSS_T1, 7, 70000);
 	delays_settle(&delays);
 	fake->world.delays = all;
 	fake->world.transport.ev_count = 80;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/result/report_visible.h>
+#include <weft/result/report_escape.h>
 
 typedef void put_fn(FILE *to, const char *text);
 
@@ -28,27 +28,27 @@ static void shows(put_fn *put, const char *text, const char *as)
 static void what_hides_is_shown_by_its_number(void **state)
 {
 	(void)state;
-	shows(visible_line, "a\x1b[31m\n\t", "a[U+001B][31m[U+000A][U+0009]");
-	shows(visible_line, "\xc2\x9b\xe2\x80\xae\xe2\x81\xa6", "[U+009B][U+202E][U+2066]");
-	shows(visible_line, "\xff\xc3\xa9\xe4\xb8\x96\xc3", "[0xFF]\xc3\xa9\xe4\xb8\x96[0xC3]");
-	shows(visible_line, "\xed\xa0\x80\xc0\x80", "[U+D800][0xC0][0x80]");
+	shows(escape_line, "a\x1b[31m\n\t", "a[U+001B][31m[U+000A][U+0009]");
+	shows(escape_line, "\xc2\x9b\xe2\x80\xae\xe2\x81\xa6", "[U+009B][U+202E][U+2066]");
+	shows(escape_line, "\xff\xc3\xa9\xe4\xb8\x96\xc3", "[0xFF]\xc3\xa9\xe4\xb8\x96[0xC3]");
+	shows(escape_line, "\xed\xa0\x80\xc0\x80", "[U+D800][0xC0][0x80]");
 }
 
 // A reader of XML stops at what XML cannot hold.
 static void xml_has_only_characters_of_xml(void **state)
 {
 	(void)state;
-	shows(visible_xml, "<a b=\"c\" d='&'>", "&lt;a b=&quot;c&quot; d=&#39;&amp;&#39;&gt;");
-	shows(visible_xml, "\x01\xef\xbf\xbe\xef\xbf\xbf\xef\xbf\xbd",
+	shows(escape_xml, "<a b=\"c\" d='&'>", "&lt;a b=&quot;c&quot; d=&#39;&amp;&#39;&gt;");
+	shows(escape_xml, "\x01\xef\xbf\xbe\xef\xbf\xbf\xef\xbf\xbd",
 	      "[U+0001][U+FFFE][U+FFFF]\xef\xbf\xbd");
 }
 
 static void a_cell_is_no_formula(void **state)
 {
 	(void)state;
-	shows(visible_cell, "=1+1", "'=1+1");
-	shows(visible_cell, "-1.5e3", "-1.5e3");
-	shows(visible_cell, "-1,\"x\"", "\"'-1,\"\"x\"\"\"");
+	shows(escape_cell, "=1+1", "'=1+1");
+	shows(escape_cell, "-1.5e3", "-1.5e3");
+	shows(escape_cell, "-1,\"x\"", "\"'-1,\"\"x\"\"\"");
 }
 
 static void a_stream_may_be_cut_anywhere(void **state)
@@ -59,14 +59,14 @@ static void a_stream_may_be_cut_anywhere(void **state)
 	for (size_t step = 1; step < sizeof(text); step++) {
 		char *shown = NULL;
 		size_t bytes;
-		FILE *to = open_memstream(&shown, &bytes), *visible = visible_open(to);
+		FILE *to = open_memstream(&shown, &bytes), *visible = escape_open(to);
 		assert_non_null(visible);
 		for (size_t at = 0; at < strlen(text); at += step) {
 			size_t left = strlen(text) - at;
 			fwrite(text + at, 1, left < step ? left : step, visible);
 			fflush(visible);
 		}
-		assert_int_equal(visible_close(visible), 0);
+		assert_int_equal(escape_close(visible), 0);
 		assert_int_equal(fclose(to), 0);
 		assert_string_equal(shown, as);
 		free(shown);

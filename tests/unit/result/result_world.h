@@ -70,7 +70,7 @@ static inline struct fake *fake_world(const char *name)
 	world->arena = &fake->arena;
 	world->outcome = &fake->outcome;
 	world->fabric.link_rate_bps = UINT64_C(100000000000);
-	world->fabric.thin_kept = world->fabric.thin_of = 1;
+	world->fabric.trunk_sample_kept = world->fabric.trunk_sample_of = 1;
 	world->transport.cc.name = "nscc";
 	fake->scenario.transport.cc.name = "nscc";
 	world->transport.payload_bytes = 4096;

@@ -47,8 +47,8 @@ static void what_a_file_leaves_out_has_the_default(void **)
 	assert_true(scenario.fabric.trim_on);
 	assert_int_equal(scenario.fabric.trim_bytes, 142);
 	assert_int_equal(scenario.fabric.trim_choice, TRIM_ARRIVING);
-	assert_int_equal(scenario.fabric.thin_kept, 1);
-	assert_int_equal(scenario.fabric.thin_of, 1);
+	assert_int_equal(scenario.fabric.trunk_sample_kept, 1);
+	assert_int_equal(scenario.fabric.trunk_sample_of, 1);
 	assert_int_equal(scenario.scaleup.rate_bps, 0);
 	assert_int_equal(scenario.transport.ev_count, 256);
 	assert_int_equal(scenario.transport.path_policy, PATH_MRC);

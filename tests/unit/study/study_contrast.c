@@ -12,20 +12,20 @@
 
 #include <cmocka.h>
 
-#include <weft/study/report_contrast.h>
+#include <weft/study/run_diff.h>
 
 #include <weft/result/result.h>
 
-static struct contrast contrast;
+static struct run_diff run_diff;
 static struct refusal refusal;
 
 static int compare(const char *a, const char *b)
 {
 	struct result *left = result_unchecked(json_loads(a, 0, NULL), "a.json");
 	struct result *right = result_unchecked(json_loads(b, 0, NULL), "b.json");
-	contrast_free(&contrast);
+	run_diff_free(&run_diff);
 	refusal = (struct refusal){0};
-	int rc = contrast_of(&contrast, left, right, &refusal);
+	int rc = run_diff_of(&run_diff, left, right, &refusal);
 	result_free(left);
 	result_free(right);
 	return rc;
@@ -48,14 +48,14 @@ static const char *study(char ret[2048], int seed, const double *values, int cou
 	return ret;
 }
 
-static const struct contrast_row *row_of(int seed_a, const double *a, int count_a, int seed_b,
+static const struct run_diff_row *row_of(int seed_a, const double *a, int count_a, int seed_b,
 					 const double *b, int count_b)
 {
 	static char text_a[2048], text_b[2048];
 	assert_int_equal(
 		compare(study(text_a, seed_a, a, count_a), study(text_b, seed_b, b, count_b)), 0);
-	assert_int_equal(contrast.count, 1);
-	return &contrast.rows[0];
+	assert_int_equal(run_diff.count, 1);
+	return &run_diff.rows[0];
 }
 
 // t = 3 / sqrt(2.5 / 5 + 10 / 5) = 1.897; Welch's degrees of freedom 2.5^2 / (0.5^2 / 4 + 2^2 / 4)
@@ -63,9 +63,9 @@ static const struct contrast_row *row_of(int seed_a, const double *a, int count_
 static void other_seeds_are_compared_by_their_means(void **state)
 {
 	const double a[] = {1, 2, 3, 4, 5}, b[] = {2, 4, 6, 8, 10}, far[] = {30, 31, 32, 33, 34};
-	const struct contrast_row *row = row_of(1, a, 5, 100, b, 5);
+	const struct run_diff_row *row = row_of(1, a, 5, 100, b, 5);
 	(void)state;
-	assert_false(contrast.is_paired);
+	assert_false(run_diff.is_paired);
 	assert_true(row->a == 3 && row->b == 6);
 	assert_int_equal(row->verdict, SPREAD_NOISE);
 	assert_true(fabs(row->chance - student_beyond(3 / sqrt(2.5), 5)) < 1e-12);
@@ -74,7 +74,7 @@ static void other_seeds_are_compared_by_their_means(void **state)
 	assert_true(fabs(row->high - (3 + 2.5706 * sqrt(2.5))) < 0.001);
 	row = row_of(1, a, 5, 100, far, 5);
 	assert_int_equal(row->verdict, SPREAD_DIFFERS);
-	assert_int_equal(contrast.differing, 1);
+	assert_int_equal(run_diff.differing, 1);
 }
 
 // The scatter of seeds is on both sides: pairs see through it.
@@ -83,10 +83,10 @@ static void the_same_seeds_are_compared_seed_by_seed(void **state)
 	const double a[] = {1, 20, 3, 40, 5}, b[] = {1.5, 20.6, 3.5, 40.4, 5.5};
 	(void)state;
 	assert_int_equal(row_of(1, a, 5, 1, b, 5)->verdict, SPREAD_DIFFERS);
-	assert_true(contrast.is_paired);
+	assert_true(run_diff.is_paired);
 	assert_int_equal(row_of(1, a, 5, 100, b, 5)->verdict, SPREAD_NOISE);
 	assert_int_equal(row_of(1, a, 5, 1, a, 5)->verdict, SPREAD_SAME);
-	assert_null(contrast_beyond(&contrast, 0));
+	assert_null(run_diff_beyond(&run_diff, 0));
 }
 
 static void one_value_says_nothing_of_noise(void **state)
@@ -94,9 +94,9 @@ static void one_value_says_nothing_of_noise(void **state)
 	const double a[] = {1}, b[] = {2};
 	(void)state;
 	assert_int_equal(row_of(1, a, 1, 2, b, 1)->verdict, SPREAD_UNKNOWN);
-	assert_int_equal(contrast.unknown, 1);
-	assert_non_null(contrast_beyond(&contrast, 0.99));
-	assert_null(contrast_beyond(&contrast, 1));
+	assert_int_equal(run_diff.unknown, 1);
+	assert_non_null(run_diff_beyond(&run_diff, 0.99));
+	assert_null(run_diff_beyond(&run_diff, 1));
 }
 
 static void runs_are_compared_field_by_field(void **state)
@@ -113,15 +113,15 @@ static void runs_are_compared_field_by_field(void **state)
 		"\"y\": [1, 2, 3], \"z\": 4}";
 	(void)state;
 	assert_int_equal(compare(a, b), 0);
-	assert_false(contrast.is_study);
-	assert_int_equal(contrast.unknown, 3); // digest, x[p].n, z
-	assert_int_equal(contrast.only_a, 1);
-	assert_int_equal(contrast.only_b, 1);
-	assert_string_equal(contrast.rows[2].name, "x[p].n"); // the others are infinitely far
-	assert_true(contrast.rows[2].a == 10 && contrast.rows[2].b == 11);
-	assert_non_null(contrast_beyond(&contrast, 100));
+	assert_false(run_diff.is_study);
+	assert_int_equal(run_diff.unknown, 3); // digest, x[p].n, z
+	assert_int_equal(run_diff.only_a, 1);
+	assert_int_equal(run_diff.only_b, 1);
+	assert_string_equal(run_diff.rows[2].name, "x[p].n"); // the others are infinitely far
+	assert_true(run_diff.rows[2].a == 10 && run_diff.rows[2].b == 11);
+	assert_non_null(run_diff_beyond(&run_diff, 100));
 	assert_int_equal(compare(a, a), 0);
-	assert_null(contrast_beyond(&contrast, 0));
+	assert_null(run_diff_beyond(&run_diff, 0));
 }
 
 // The same file under another name, or another seed: within what the figures are.
@@ -133,9 +133,9 @@ static void what_a_run_is_called_is_no_figure(void **state)
 				"\"file\": \"b\", \"nics\": 4}, \"x\": 11}";
 	(void)state;
 	assert_int_equal(compare(a, b), 0);
-	assert_int_equal(contrast.unknown, 4);
-	assert_null(contrast_beyond(&contrast, 0.11));
-	assert_string_equal(contrast_beyond(&contrast, 0.09), "x");
+	assert_int_equal(run_diff.unknown, 4);
+	assert_null(run_diff_beyond(&run_diff, 0.11));
+	assert_string_equal(run_diff_beyond(&run_diff, 0.09), "x");
 }
 
 // A table has room for the beginning of a text alone.
@@ -146,10 +146,10 @@ static void texts_are_compared_to_their_end(void **state)
 	static const char b[] = "{\"run\": {\"end\": \"done\"}, \"x\": \"" LONG "b\"}";
 	(void)state;
 	assert_int_equal(compare(a, b), 0);
-	assert_int_equal(contrast.unknown, 1);
-	assert_non_null(contrast_beyond(&contrast, 100));
+	assert_int_equal(run_diff.unknown, 1);
+	assert_non_null(run_diff_beyond(&run_diff, 100));
 	assert_int_equal(compare(a, a), 0);
-	assert_null(contrast_beyond(&contrast, 0));
+	assert_null(run_diff_beyond(&run_diff, 0));
 }
 
 // What was taken for auto: one less on one side moves no other.
@@ -164,10 +164,10 @@ static void parameters_are_compared_by_their_keys(void **state)
 				"{\"key\": \"x.c\", \"value\": \"4B\"}]}";
 	(void)state;
 	assert_int_equal(compare(a, b), 0);
-	assert_int_equal(contrast.unknown, 1);
-	assert_int_equal(contrast.only_a, 1);
-	assert_int_equal(contrast.only_b, 0);
-	assert_string_equal(contrast.rows[0].name, "taken[x.c].value");
+	assert_int_equal(run_diff.unknown, 1);
+	assert_int_equal(run_diff.only_a, 1);
+	assert_int_equal(run_diff.only_b, 0);
+	assert_string_equal(run_diff.rows[0].name, "taken[x.c].value");
 }
 
 static void what_cannot_be_compared_is_refused(void **state)
@@ -187,7 +187,7 @@ static void what_cannot_be_compared_is_refused(void **state)
 static int free_rows(void **state)
 {
 	(void)state;
-	contrast_free(&contrast);
+	run_diff_free(&run_diff);
 	return 0;
 }
 

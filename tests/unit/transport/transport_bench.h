@@ -140,7 +140,7 @@ static inline struct bench *bench_open_two(const struct transport_config *config
 							     .remote_qpn = qpn,
 							     .id = 2 * qpn + side,
 							     .first_psn = first_psn,
-							     .capabilities = QP_TOLD |
+							     .capabilities = QP_NOTIFIED |
 								     transport_capabilities(other)},
 					 0);
 	}
@@ -196,8 +196,8 @@ static inline void bench_check_qp(const struct bench *bench, const struct endpoi
 static inline void bench_poll(struct bench *bench, uint32_t side)
 {
 	struct endpoint *endpoint = bench->ends[side];
-	struct place places[4];
-	bench->places_count += endpoint_poll_places(endpoint, places, 4);
+	struct dma_write places[4];
+	bench->places_count += endpoint_poll_dma_writes(endpoint, places, 4);
 	uint32_t room = 8192 - bench->log_count[side];
 	bench->log_count[side] += endpoint_poll(endpoint, &bench->log[side][bench->log_count[side]],
 						room);

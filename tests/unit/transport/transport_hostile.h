@@ -16,7 +16,7 @@ static struct bench *bench;
 // What must not change: both halves of the QP of `side`.
 struct books {
 	uint32_t una, psn_next, inflight, lost_count, acked_count, asks_out, send_done, wimm_count;
-	uint32_t window_bytes, rcv_next, ooo_count, stash_count;
+	uint32_t window_bytes, rcv_next, ooo_count, pending_imm_count;
 	uint64_t rcvd_bytes, placed, messages;
 	uint16_t rqmsn_wanted;
 	uint8_t state;
@@ -33,7 +33,7 @@ static inline struct books books_of(uint32_t side)
 	books.asks_out = qp->asks_out, books.send_done = qp->send_done;
 	books.wimm_count = qp->wimm_count, books.window_bytes = qp->cc.window_bytes;
 	books.rcv_next = qp->rcv_next, books.ooo_count = qp->ooo_count;
-	books.stash_count = qp->stash_count, books.rcvd_bytes = qp->rcvd_bytes;
+	books.pending_imm_count = qp->pending_imm_count, books.rcvd_bytes = qp->rcvd_bytes;
 	books.rqmsn_wanted = qp->rqmsn_wanted, books.state = qp->state;
 	books.placed = counters->payload_bytes_placed;
 	books.messages = counters->messages_sent + counters->messages_received;

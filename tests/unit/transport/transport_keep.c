@@ -7,8 +7,8 @@
 
 #include <weft/measure/measure_evs.h>
 
-#include "../../../lib/transport/path/place.h"
-#include "../../../lib/transport/path/way.h"
+#include "../../../lib/transport/path/control_path.h"
+#include "../../../lib/transport/path/ev_slot.h"
 
 #define PLANES 4u
 #define PER_PLANE 16u
@@ -49,7 +49,7 @@ static void a_round_visits_each_ev_of_the_set_once(void **state)
 	for (uint32_t p = 0; p < 2; p++) {
 		struct rig rig;
 		open_rig(&rig, policies[p]);
-		place_keep(&rig.set, numbers, 4);
+		ev_slot_keep(&rig.set, numbers, 4);
 		pick(&rig, 1, 30, seen);
 		assert_int_equal(seen[1], 10);
 		assert_int_equal(seen[5], 10);
@@ -70,7 +70,7 @@ static void the_first_are_kept_where_no_list_is(void **state)
 	struct rig rig;
 	(void)state;
 	open_rig(&rig, PATH_MRC);
-	place_keep(&rig.set, NULL, 8);
+	ev_slot_keep(&rig.set, NULL, 8);
 	for (uint32_t plane = 0; plane < PLANES; plane++) {
 		pick(&rig, plane, 6, seen);
 		assert_int_equal(seen[plane], 3);
@@ -86,7 +86,7 @@ static void an_ev_of_the_set_is_given_up_when_it_loses(void **state)
 	struct rig rig;
 	(void)state;
 	open_rig(&rig, PATH_MRC);
-	place_keep(&rig.set, NULL, 12); // three on each plane
+	ev_slot_keep(&rig.set, NULL, 12); // three on each plane
 	assert_int_equal(path_retire(&rig.set, 4, 0), PATH_CHANGED);
 	assert_int_equal(path_retire(&rig.set, 20, 0), PATH_SAME); // is not of the set
 	pick(&rig, 0, 10, seen);
@@ -107,7 +107,7 @@ static void the_last_of_a_set_stays_in_use(void **state)
 	struct rig rig;
 	(void)state;
 	open_rig(&rig, PATH_MRC);
-	place_keep(&rig.set, one, 1);
+	ev_slot_keep(&rig.set, one, 1);
 	for (uint32_t i = 0; i < 3 * PATH_PLANE_LOSSES; i++) {
 		(void)path_lose(&rig.set, 9, i);
 		assert_int_equal(path_pick(&rig.set, 1, 9).index, 9);

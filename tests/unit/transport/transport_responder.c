@@ -342,15 +342,15 @@ static void bytes_and_notices_give_place_orders_once(void **state)
 			packet->payload = n == 1 ? 99 : 0;
 			packet->u.data.rkey = n == 2 ? BENCH_NOTICE_RKEY : BENCH_RKEY;
 			endpoint_receive(bench->ends[1], index, 0, &bench->out);
-			struct place place;
-			uint32_t count = endpoint_poll_places(bench->ends[1], &place, 1);
+			struct dma_write dma_write;
+			uint32_t count = endpoint_poll_dma_writes(bench->ends[1], &dma_write, 1);
 			assert_int_equal(count, again ? 0 : 1);
 			if (again)
 				continue;
-			assert_int_equal(place.payload, n == 1 ? 99 : 0);
-			assert_int_equal(place.va, BENCH_VA + 1024 * n);
-			assert_int_equal(place.bytes, 1024);
-			assert_int_equal(place.rkey, n == 2 ? BENCH_NOTICE_RKEY : BENCH_RKEY);
+			assert_int_equal(dma_write.payload, n == 1 ? 99 : 0);
+			assert_int_equal(dma_write.va, BENCH_VA + 1024 * n);
+			assert_int_equal(dma_write.bytes, 1024);
+			assert_int_equal(dma_write.rkey, n == 2 ? BENCH_NOTICE_RKEY : BENCH_RKEY);
 		}
 	}
 	bench_close(bench);

@@ -265,7 +265,7 @@ static void the_smaller_side_rules(void **state)
 	config.mtu = 512;
 	config.mpr_dest = 100;
 	config.wimm_max_dest = 5;
-	config.capabilities = QP_TOLD | QP_CAN_DYNAMIC_MPR;
+	config.capabilities = QP_NOTIFIED | QP_CAN_DYNAMIC_MPR;
 	assert_int_equal(endpoint_reset(bench->ends[0], 0), 0);
 	assert_int_equal(endpoint_connect(bench->ends[0], 0, &config, 0), 0);
 	assert_int_equal(endpoint_query(bench->ends[0], 0, &view), 0);
@@ -342,7 +342,7 @@ static void trims_are_answered_when_both_ends_can(void **state)
 		struct bench *bench = bench_in_reset(7);
 		for (uint32_t side = 0; side < 2; side++) {
 			struct qp_config config = peer_of(side, 0);
-			config.capabilities = QP_TOLD | (can ? QP_CAN_TRIM_NACK : 0);
+			config.capabilities = QP_NOTIFIED | (can ? QP_CAN_TRIM_NACK : 0);
 			assert_int_equal(endpoint_connect(bench->ends[side], 0, &config, 0), 0);
 		}
 		bench->trim_ppm = 100000;

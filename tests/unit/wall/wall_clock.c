@@ -57,7 +57,7 @@ static void *meet(void *context)
 	const struct meeting_options options = {.address = name,
 						.index = end->index,
 						.count = 2,
-						.patience_s = 60,
+						.timeout_s = 60,
 						.version = "test"};
 	end->rc = meeting_open(meeting, &options, said, heard, &refusal);
 	for (int i = 0; end->rc == 0 && i < TIMES; i++) {

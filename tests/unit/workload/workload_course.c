@@ -14,7 +14,7 @@
 
 #include <weft/core/check.h>
 #include <weft/core/rng.h>
-#include <weft/workload/course.h>
+#include <weft/workload/coll_stream.h>
 
 #define ARENA_BYTES ((size_t)64 << 20)
 #define MESSAGES_MAX 65536u
@@ -24,22 +24,22 @@ static _Alignas(64) uint8_t memory[ARENA_BYTES];
 // A message that is under way.
 struct way {
 	uint32_t from, send; // operation of the program
-	struct course_message message;
+	struct coll_stream_message message;
 	bool is_sent, is_there;
 };
 
 static struct {
 	struct program *program;
 	struct program_run *run;
-	struct course *course;
+	struct coll_stream *coll_stream;
 	struct way ways[MESSAGES_MAX];
-	uint32_t count;				  // under way
-	struct course_message told[MESSAGES_MAX]; // by the course, since the last event
+	uint32_t count;				       // under way
+	struct coll_stream_message told[MESSAGES_MAX]; // by the course, since the last event
 	uint32_t told_count;
 	uint64_t messages, bytes;
 } play;
 
-static void tell(void *context, const struct course_message *message)
+static void tell(void *context, const struct coll_stream_message *message)
 {
 	(void)context;
 	assert_true(play.told_count < MESSAGES_MAX);
@@ -55,12 +55,12 @@ static void compare(uint32_t rank)
 		const struct op *twin = &play.program->ops[op->twin];
 		assert_int_equal(op->kind, OP_SEND);
 		assert_true(count < play.told_count);
-		struct course_message message = play.told[count++];
+		struct coll_stream_message message = play.told[count++];
 		assert_int_equal(message.to, op->peer);
 		assert_int_equal(message.bytes, op->bytes);
 		assert_int_equal(message.offset, twin->offset);
-		struct course_message again = course_message(play.course, rank, message.to,
-							     message.number);
+		struct coll_stream_message again = coll_stream_message(play.coll_stream, rank,
+								       message.to, message.number);
 		assert_true(again.to == message.to && again.number == message.number &&
 			    again.bytes == message.bytes && again.offset == message.offset);
 		assert_true(play.count < MESSAGES_MAX);
@@ -74,11 +74,11 @@ static void compare(uint32_t rank)
 
 static void arrive(struct way *way)
 {
-	const struct course_message *message = &way->message;
+	const struct coll_stream_message *message = &way->message;
 	way->is_there = true;
 	program_run_arrived(play.run, play.program->ops[way->send].twin);
-	course_arrived(play.course, message->to, way->from, message->number, message->bytes, tell,
-		       NULL);
+	coll_stream_arrived(play.coll_stream, message->to, way->from, message->number,
+			    message->bytes, tell, NULL);
 	compare(message->to);
 }
 
@@ -87,7 +87,8 @@ static void leave(struct way *way)
 	struct way was = *way;
 	way->is_sent = true;
 	program_run_ended(play.run, was.send);
-	course_sent(play.course, was.from, was.message.to, was.message.number, tell, NULL);
+	coll_stream_sent(play.coll_stream, was.from, was.message.to, was.message.number, tell,
+			 NULL);
 	compare(was.from);
 }
 
@@ -115,7 +116,7 @@ static void build(const struct coll_config *config)
 		print_message("%s\n", refusal.text);
 	assert_int_equal(rc, 0);
 	assert_int_equal(program_run_create(&play.run, &arena, play.program), 0);
-	assert_int_equal(course_create(&play.course, &arena, config, &refusal), 0);
+	assert_int_equal(coll_stream_create(&play.coll_stream, &arena, config, &refusal), 0);
 	play.count = play.told_count = 0;
 	play.messages = play.bytes = 0;
 }
@@ -125,15 +126,15 @@ static void play_both(const struct coll_config *config, uint64_t seed)
 	struct rng rng = rng_of(seed, RNG_WORKLOAD, config->ranks);
 	build(config);
 	for (uint32_t rank = 0; rank < config->ranks; rank++) {
-		course_begin(play.course, rank, tell, NULL);
+		coll_stream_begin(play.coll_stream, rank, tell, NULL);
 		compare(rank);
 	}
-	assert_true(play.count <= course_ready_max(play.course));
+	assert_true(play.count <= coll_stream_ready_max(play.coll_stream));
 	play_on(&rng);
 	for (uint32_t rank = 0; rank < config->ranks; rank++)
 		assert_int_equal(program_run_left(play.run, rank), 0);
-	assert_int_equal(play.messages, course_messages(play.course));
-	assert_int_equal(play.bytes, course_bytes(play.course));
+	assert_int_equal(play.messages, coll_stream_messages(play.coll_stream));
+	assert_int_equal(play.bytes, coll_stream_bytes(play.coll_stream));
 	assert_int_equal(2 * play.messages, play.program->op_count);
 }
 
@@ -141,7 +142,8 @@ static void play_both(const struct coll_config *config, uint64_t seed)
 static void compare_peers(const struct coll_config *config)
 {
 	uint32_t listed[64], found[64];
-	for (uint32_t rank = 0; course_has_peers(play.course) && rank < config->ranks; rank++) {
+	for (uint32_t rank = 0; coll_stream_has_peers(play.coll_stream) && rank < config->ranks;
+	     rank++) {
 		uint32_t count = 0;
 		for (uint32_t i = 0; i < play.program->op_count; i++) {
 			const struct op *op = &play.program->ops[i];
@@ -153,7 +155,7 @@ static void compare_peers(const struct coll_config *config)
 			found[at] = op->peer;
 			count += at == count;
 		}
-		assert_int_equal(course_peers(play.course, rank, listed), count);
+		assert_int_equal(coll_stream_peers(play.coll_stream, rank, listed), count);
 		assert_memory_equal(listed, found, count * sizeof(*found));
 	}
 }
@@ -221,11 +223,11 @@ static void everyone(void **state)
 static void refused(const struct coll_config *config, const char *why)
 {
 	struct arena arena;
-	struct course *course;
+	struct coll_stream *coll_stream;
 	struct refusal refusal = {0};
 	arena_init(&arena, memory, sizeof(memory));
 	assert_int_equal(coll_check(config, &refusal), 0);
-	assert_int_equal(course_create(&course, &arena, config, &refusal), -EINVAL);
+	assert_int_equal(coll_stream_create(&coll_stream, &arena, config, &refusal), -EINVAL);
 	assert_non_null(strstr(refusal.text, why));
 }
 

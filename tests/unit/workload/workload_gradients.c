@@ -178,7 +178,7 @@ static void sums_are_right_in_any_order(void **)
 	for (uint64_t seed = 1; seed <= 60; seed++) {
 		config.ranks = 2 + (uint32_t)(seed % 3);
 		config.bucket_bytes = 48 * config.ranks;
-		config.is_outside = seed % 2 == 0;
+		config.is_external_compute = seed % 2 == 0;
 		const struct program *program = program_of(&config);
 		player = (struct player){.program = program, .rng = rng_of(seed, RNG_TEST, 0)};
 		assert_int_equal(program_run_create(&player.run, &arena, program), 0);

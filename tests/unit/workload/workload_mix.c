@@ -29,15 +29,15 @@ static void fresh(void)
 	assert_int_equal(mix_room_draw(&room, &arena, NICS, PER_HOST, &refusal), 0);
 }
 
-static void seat(uint8_t part, struct mix_seats seats)
+static void seat(uint8_t part, struct mix_placement seats)
 {
-	if (mix_seat(&room, part, &seats, nics, &refusal) < 0)
+	if (mix_place(&room, part, &seats, nics, &refusal) < 0)
 		fail_msg("refused: %s", refusal.text);
 }
 
-static void refused(uint8_t part, struct mix_seats seats, const char *text)
+static void refused(uint8_t part, struct mix_placement seats, const char *text)
 {
-	assert_int_equal(mix_seat(&room, part, &seats, nics, &refusal), -EINVAL);
+	assert_int_equal(mix_place(&room, part, &seats, nics, &refusal), -EINVAL);
 	assert_string_equal(refusal.text, text);
 }
 
@@ -54,13 +54,14 @@ static void hosts_in_a_row_are_those_with_room(void **)
 	static const uint32_t second[] = {12, 13, 14, 15, 16, 17, 18, 19};
 	static const uint32_t third[] = {8, 9, 20, 21};
 	fresh();
-	seat(0, (struct mix_seats){.ranks = 8});
-	seat(1, (struct mix_seats){.ranks = 8, .first_host = 3});
+	seat(0, (struct mix_placement){.ranks = 8});
+	seat(1, (struct mix_placement){.ranks = 8, .first_host = 3});
 	expect_nics(second, 8);
-	seat(2, (struct mix_seats){.ranks = 4, .per_host = 2});
+	seat(2, (struct mix_placement){.ranks = 4, .per_host = 2});
 	expect_nics(third, 2); // host 2, before what the second has
 	assert_int_equal(nics[2], 20);
-	seat(3, (struct mix_seats){.ranks = 2}); // fewer ranks than a host has: what is left there
+	seat(3,
+	     (struct mix_placement){.ranks = 2}); // fewer ranks than a host has: what is left there
 	assert_int_equal(nics[0], 10);
 	assert_int_equal(nics[1], 11);
 	assert_int_equal(room.owner[9], 2);
@@ -71,7 +72,8 @@ static void a_stride_counts_from_the_first_host_with_room(void **)
 {
 	static const uint32_t first[] = {0, 1, 2, 3, 12, 13, 14, 15, 24, 25, 26, 27};
 	static const uint32_t second[] = {4, 5, 6, 7, 16, 17, 18, 19, 28, 29, 30, 31};
-	const struct mix_seats seats = {.placement = PLACEMENT_SPREAD, .ranks = 12, .stride = 3};
+	const struct mix_placement seats = {
+		.placement = PLACEMENT_SPREAD, .ranks = 12, .stride = 3};
 	fresh();
 	seat(0, seats);
 	expect_nics(first, 12);
@@ -84,9 +86,10 @@ static void each_choice_of_hosts_is_as_likely(void **)
 	uint32_t seen[NICS / PER_HOST] = {0}, rounds = 3000;
 	for (uint32_t seed = 1; seed <= rounds; seed++) {
 		fresh();
-		seat(0, (struct mix_seats){.ranks = 8, .first_host = 0});
+		seat(0, (struct mix_placement){.ranks = 8, .first_host = 0});
 		seat(1,
-		     (struct mix_seats){.placement = PLACEMENT_RANDOM, .ranks = 16, .seed = seed});
+		     (struct mix_placement){
+			     .placement = PLACEMENT_RANDOM, .ranks = 16, .seed = seed});
 		for (uint32_t i = 0; i < 16; i++) {
 			assert_int_equal(nics[i] % PER_HOST, i % PER_HOST);
 			assert_int_equal(room.owner[nics[i]], 1);
@@ -103,7 +106,7 @@ static void each_choice_of_hosts_is_as_likely(void **)
 static void seeds_and_places_in_the_list_are_dice_of_their_own(void **)
 {
 	uint32_t first[8];
-	const struct mix_seats seats = {.placement = PLACEMENT_RANDOM, .ranks = 8, .seed = 5};
+	const struct mix_placement seats = {.placement = PLACEMENT_RANDOM, .ranks = 8, .seed = 5};
 	fresh();
 	seat(0, seats);
 	memcpy(first, nics, sizeof(first));
@@ -120,15 +123,16 @@ static void lists_are_taken_rank_by_rank(void **)
 	static const uint32_t expected[] = {47, 3, 8, 9, 10, 0};
 	fresh();
 	seat(0,
-	     (struct mix_seats){.placement = PLACEMENT_LIST, .ranks = 6, .nics = "47 3 8-10  0"});
+	     (struct mix_placement){
+		     .placement = PLACEMENT_LIST, .ranks = 6, .nics = "47 3 8-10  0"});
 	expect_nics(expected, 6);
 	for (uint32_t i = 0; i < 6; i++)
 		assert_int_equal(room.owner[expected[i]], 0);
 }
 
-static struct mix_seats list(const char *text, uint32_t ranks)
+static struct mix_placement list(const char *text, uint32_t ranks)
 {
-	return (struct mix_seats){.placement = PLACEMENT_LIST, .ranks = ranks, .nics = text};
+	return (struct mix_placement){.placement = PLACEMENT_LIST, .ranks = ranks, .nics = text};
 }
 
 static void seats_that_are_not_there_are_refused(void **)
@@ -136,12 +140,13 @@ static void seats_that_are_not_there_are_refused(void **)
 	static const char form[] =
 		"a list of NICs is as in 0-3 8 12-15: numbers and ranges, a space between";
 	fresh();
-	refused(0, (struct mix_seats){.ranks = 52},
+	refused(0, (struct mix_placement){.ranks = 52},
 		"no room: 48 of its 52 ranks have a seat, with 4 NICs of each host");
 	fresh();
-	refused(0, (struct mix_seats){.ranks = 10}, "10 ranks are not 4 on each host");
-	refused(0, (struct mix_seats){.ranks = 10, .per_host = 5}, "5 NICs of a host that has 4");
-	seat(0, (struct mix_seats){.ranks = 8, .per_host = 2, .first_host = 4});
+	refused(0, (struct mix_placement){.ranks = 10}, "10 ranks are not 4 on each host");
+	refused(0, (struct mix_placement){.ranks = 10, .per_host = 5},
+		"5 NICs of a host that has 4");
+	seat(0, (struct mix_placement){.ranks = 8, .per_host = 2, .first_host = 4});
 	refused(1, list("0-15 16", 17), "NIC 16 is that of job 1 already");
 	fresh();
 	refused(1, list("48", 2), "there is no NIC 48 of 48");

@@ -15,11 +15,11 @@
 
 #include "../../shipped_plans.h"
 
-static const struct seats racks = {64, 4}, servers = {8, 8};
+static const struct gpu_layout racks = {64, 4}, servers = {8, 8};
 static struct refusal refusal;
 
 static struct spread spread_of(const char *name, const char *text, enum group_kind kind,
-			       const struct seats *seats)
+			       const struct gpu_layout *gpu_layout)
 {
 	struct order order;
 	struct spread spread;
@@ -27,18 +27,18 @@ static struct spread spread_of(const char *name, const char *text, enum group_ki
 	assert_non_null(plan);
 	assert_int_equal(
 		order_parse(&order, text == NULL ? plan->parallel.order : text, plan, &refusal), 0);
-	order_spread(&spread, &order, plan, kind, seats);
+	order_spread(&spread, &order, plan, kind, gpu_layout);
 	assert_int_equal((uint64_t)spread.groups * spread.ranks, plan_ranks(plan));
 	return spread;
 }
 
 static void a_rank_has_a_seat(void **)
 {
-	struct seat seat = seat_of(&racks, 64 * 3 + 4 * 5 + 2);
-	assert_int_equal(seat.domain, 3);
-	assert_int_equal(seat.tray, 5);
-	assert_int_equal(seat.rail, 2);
-	assert_int_equal(seat.nic, 214);
+	struct gpu_location gpu_location = gpu_location_of(&racks, 64 * 3 + 4 * 5 + 2);
+	assert_int_equal(gpu_location.domain, 3);
+	assert_int_equal(gpu_location.tray, 5);
+	assert_int_equal(gpu_location.rail, 2);
+	assert_int_equal(gpu_location.nic, 214);
 }
 
 static void one_replica_of_azure_is_one_rack(void **)
@@ -129,7 +129,7 @@ static void servers_of_eight_are_crossed_by_stages(void **)
 
 static void experts_in_two_racks_send_to_both(void **)
 {
-	const struct seats small = {16, 4};
+	const struct gpu_layout small = {16, 4};
 	struct spread experts = spread_of("deepseek-v3-gb300-8192", NULL, GROUP_EP, &small);
 	assert_int_equal(experts.domains_max, 2);
 	assert_int_equal(order_nic_bytes(&experts, MESSAGE_EP, 1024, false), 512);

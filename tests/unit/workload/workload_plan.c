@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include <weft/workload/plan_draft.h>
+#include <weft/workload/plan_edit.h>
 #include <weft/workload/workload.h>
 
 #include "../../shipped_plans.h"
@@ -119,7 +119,7 @@ static void the_rule_for_the_bucket_size_grows_with_the_ranks(void **)
 {
 	assert_int_equal(plan_bucket_params(plan_of("llama-3.1-405b-azure"), false), 134217728);
 	assert_int_equal(plan_bucket_params(plan_of("gpt-3-175b-h100-11616"), false), 484000000);
-	struct plan_draft draft;
+	struct plan_edit draft;
 	plan_begin(&draft, plan_find("gpt-3-175b-h100-11616"));
 	assert_int_equal(plan_set(&draft, "dp=8", &refusal), 0);
 	assert_int_equal(plan_bucket_params(&draft.plan, false), 40000000);
@@ -174,7 +174,7 @@ static void messages_have_the_sizes_of_the_published_jobs(void **)
 	assert_int_equal(sums[MESSAGE_DP_REDUCE].total_bytes, UINT64_C(2) * 336226108);
 }
 
-static void custom(struct plan_draft *draft, const char *const *sets)
+static void custom(struct plan_edit *draft, const char *const *sets)
 {
 	plan_begin(draft, NULL);
 	for (; *sets != NULL; sets++)
@@ -187,7 +187,7 @@ static void custom(struct plan_draft *draft, const char *const *sets)
 
 static void a_model_of_ones_own_is_made_from_its_dimensions(void **)
 {
-	struct plan_draft draft;
+	struct plan_edit draft;
 	custom(&draft, (const char *const[]){SMALL, "tp=2", "dp=4", "pp=2", NULL});
 	assert_int_equal(plan_check(&draft.plan, &refusal), 0);
 	// qkv 64 x 128, proj 64 x 64, 3 x 64 x 256 of the feed-forward, two norms
@@ -222,14 +222,14 @@ static void what_does_not_fit_is_named(void **)
 		{"sequence=1048576", NULL},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct plan_draft draft;
+		struct plan_edit draft;
 		custom(&draft, (const char *const[]){SMALL, cases[i].set, NULL});
 		int rc = plan_check(&draft.plan, &refusal);
 		assert_int_equal(rc, cases[i].why == NULL ? 0 : -EINVAL);
 		if (cases[i].why != NULL && strstr(refusal.text, cases[i].why) == NULL)
 			fail_msg("%s: '%s'", cases[i].set, refusal.text);
 	}
-	struct plan_draft draft;
+	struct plan_edit draft;
 	custom(&draft, (const char *const[]){SMALL, "pp=2", "vpp=2", "micro_batches=3", NULL});
 	assert_int_equal(plan_check(&draft.plan, &refusal), -EINVAL);
 	assert_non_null(strstr(refusal.text, "3 micro-batches must divide by 2 stages"));
@@ -252,7 +252,7 @@ static void words_that_set_nothing_are_refused(void **)
 					    "is_gated=2",
 					    "hidden=99999999999999999999",
 					    "hidden=1 "};
-	struct plan_draft draft;
+	struct plan_edit draft;
 	plan_begin(&draft, NULL);
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		assert_int_equal(plan_set(&draft, words[i], &refusal), -EINVAL);

@@ -11,13 +11,13 @@
 #include <cmocka.h>
 
 #include <weft/core/rng.h>
-#include <weft/workload/plan_draft.h>
+#include <weft/workload/plan_edit.h>
 #include <weft/workload/step.h>
 
 static _Alignas(64) uint8_t memory[1 << 24];
 static struct arena arena;
 static struct refusal refusal;
-static struct plan_draft draft;
+static struct plan_edit draft;
 
 #define LAYERS 12
 #define UNITS (LAYERS + 2)

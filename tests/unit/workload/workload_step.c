@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include <weft/core/rng.h>
-#include <weft/workload/plan_draft.h>
+#include <weft/workload/plan_edit.h>
 #include <weft/workload/step.h>
 
 #include "../../shipped_plans.h"
@@ -120,9 +120,9 @@ static void racks_hardly_change_a_step(void **)
 
 // ---------------------------------------------------------------- closed forms
 
-static struct plan_draft even(uint32_t pp, uint32_t vpp, uint32_t micro_batches)
+static struct plan_edit even(uint32_t pp, uint32_t vpp, uint32_t micro_batches)
 {
-	struct plan_draft draft;
+	struct plan_edit draft;
 	static const char *const sets[] = {"hidden=64", "vocab=128",   "heads=4",      "kv_heads=4",
 					   "ffn=256",	"head_dim=16", "sequence=128", "dp=4"};
 	plan_begin(&draft, NULL);
@@ -144,7 +144,7 @@ static void an_even_pipeline_has_its_closed_form(void **)
 					     {4, 1, 11}, {2, 2, 2}, {4, 3, 8},	{8, 8, 8},
 					     {8, 8, 24}, {3, 5, 9}, {16, 2, 32}};
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
-		struct plan_draft draft = even(shapes[i][0], shapes[i][1], shapes[i][2]);
+		struct plan_edit draft = even(shapes[i][0], shapes[i][1], shapes[i][2]);
 		draft.plan.architecture = &draft.architecture;
 		struct step_setup setup = setup_of(4, UINT64_C(200000000000));
 		struct step_times times;
@@ -159,7 +159,7 @@ static void an_even_pipeline_has_its_closed_form(void **)
 
 static void one_replica_reduces_after_its_last_backward(void **)
 {
-	struct plan_draft draft = even(1, 1, 3);
+	struct plan_edit draft = even(1, 1, 3);
 	draft.plan.architecture = &draft.architecture;
 	draft.plan.parallel.bucket_params = 1000000000; // one bucket
 	struct step_setup setup = setup_of(4, UINT64_C(1000000000));
@@ -237,7 +237,7 @@ static ps_t step_of(const struct plan *plan, const struct step_setup *setup)
 
 static void a_slow_stage_slows_an_even_pipeline_by_its_share(void **)
 {
-	struct plan_draft draft = even(8, 8, 8);
+	struct plan_edit draft = even(8, 8, 8);
 	draft.plan.architecture = &draft.architecture;
 	struct step_setup setup = setup_of(4, UINT64_C(200000000000));
 	setup.loss_ppb = 0;
@@ -275,7 +275,7 @@ static void jitter_is_the_seed_s_and_more_replicas_are_slower(void **)
 // With gathers that wait for the slowest, no replica is ahead of the others by more than a step.
 static void replicas_wait_for_each_other_s_gathers(void **)
 {
-	struct plan_draft draft = even(2, 4, 4);
+	struct plan_edit draft = even(2, 4, 4);
 	draft.plan.architecture = &draft.architecture;
 	struct step_setup setup = setup_of(4, UINT64_C(1000000));
 	setup.jitter_ppb = 300000000;
@@ -309,7 +309,7 @@ static void a_faster_network_never_makes_a_step_longer(void **)
 		uint32_t pp = 1 + rng_below(&rng, 6);
 		uint32_t vpp = pp == 1 ? 1 : 1 + rng_below(&rng, 4);
 		uint32_t rounds = 1 + rng_below(&rng, 4);
-		struct plan_draft draft = even(pp, vpp, vpp > 1 ? pp * rounds : rounds);
+		struct plan_edit draft = even(pp, vpp, vpp > 1 ? pp * rounds : rounds);
 		draft.plan.architecture = &draft.architecture;
 		draft.plan.parallel.is_aligned = rng_below(&rng, 2) == 1;
 		draft.plan.parallel.bucket_params = 1 + rng_below(&rng, 40000);

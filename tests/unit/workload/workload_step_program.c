@@ -12,7 +12,7 @@
 
 #include <weft/core/heap.h>
 #include <weft/core/rng.h>
-#include <weft/workload/plan_draft.h>
+#include <weft/workload/plan_edit.h>
 #include <weft/workload/step_program.h>
 
 static _Alignas(64) uint8_t memory[1 << 28];
@@ -76,7 +76,7 @@ static ps_t play(struct player *player)
 // ---------------------------------------------------------------- a small job
 
 struct small {
-	struct plan_draft draft;
+	struct plan_edit draft;
 	struct order order;
 	struct job job;
 	struct step_setup setup;
@@ -141,7 +141,7 @@ static ps_t played(struct small *small, struct player *ret)
 					  .setup = &small->setup,
 					  .job = &small->job,
 					  .order = &small->order,
-					  .seats = {1, 1},
+					  .gpu_layout = {1, 1},
 					  .payload_bytes = 4096};
 	if (step_program_create(&program, &arena, &small->of, &refusal) < 0)
 		fail_msg("%s", refusal.text);
@@ -323,7 +323,7 @@ static void a_plan_without_times_is_refused(void **)
 					 .setup = &small.setup,
 					 .job = &small.job,
 					 .order = &small.order,
-					 .seats = {1, 1},
+					 .gpu_layout = {1, 1},
 					 .payload_bytes = 4096};
 	assert_true(step_program_create(&program, &arena, &small.of, &refusal) < 0);
 	assert_non_null(strstr(refusal.text, "no times of computation"));

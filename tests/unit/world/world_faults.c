@@ -58,10 +58,10 @@ static void words_of_the_command_line_come_behind_the_file(void **)
 	assert_int_equal(scenario.faults[1].at.index, 3);
 	assert_int_equal(scenario.faults[1].from_ps, 5 * PS_PER_US);
 	assert_int_equal(scenario.faults[2].share_ppb, 10000000);
-	scenario_fault_place(&scenario, 0, &refusal);
+	scenario_fault_location(&scenario, 0, &refusal);
 	assert_string_equal(refusal.file, "");
 	assert_int_equal(refusal.line, 3);
-	scenario_fault_place(&scenario, 2, &refusal);
+	scenario_fault_location(&scenario, 2, &refusal);
 	assert_string_equal(refusal.file, "--fault");
 	assert_int_equal(refusal.line, 2);
 }

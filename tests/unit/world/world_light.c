@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The light on a NIC's cable over time: what faults leave of it, when it changes next, and which
 // timelines no NIC can follow.
-#include <weft/host/light.h>
+#include <weft/host/link_state.h>
 #include <weft/world/world.h>
 
 #include <errno.h>
@@ -33,19 +33,19 @@ static struct port_watch watch_of(const struct cable_fault *faults, uint32_t cou
 	return (struct port_watch){.faults = faults, .fault_count = count};
 }
 
-// What light_next() says must be what light_is_on() says at each nanosecond of 200 us, and the same
-// from wherever it is asked.
+// What link_state_next() says must be what link_state_is_up() says at each nanosecond of 200 us,
+// and the same from wherever it is asked.
 static void hold_to_the_truth(const struct port_watch *watch)
 {
-	ps_t next = light_next(watch, 0);
-	bool was_on = light_is_on(watch, 0);
+	ps_t next = link_state_next(watch, 0);
+	bool was_on = link_state_is_up(watch, 0);
 	for (ps_t at = 0; at < 200 * US; at += PS_PER_NS) {
-		bool is_on = light_is_on(watch, at);
+		bool is_on = link_state_is_up(watch, at);
 		assert_int_equal(is_on != was_on, at == next);
 		if (at == next)
-			next = light_next(watch, at);
+			next = link_state_next(watch, at);
 		was_on = is_on;
-		assert_int_equal(light_next(watch, at), next);
+		assert_int_equal(link_state_next(watch, at), next);
 	}
 }
 
@@ -53,22 +53,22 @@ static void without_faults_there_always_is_light(void **state)
 {
 	(void)state;
 	struct port_watch watch = watch_of(NULL, 0);
-	assert_true(light_is_on(&watch, 0));
-	assert_int_equal(light_next(&watch, 0), PS_NEVER);
-	assert_true(light_is_steady(&watch, 0, PS_NEVER - 1));
+	assert_true(link_state_is_up(&watch, 0));
+	assert_int_equal(link_state_next(&watch, 0), PS_NEVER);
+	assert_true(link_state_is_steady(&watch, 0, PS_NEVER - 1));
 }
 
 static void a_cable_is_dark_from_its_fault_until_the_end(void **state)
 {
 	(void)state;
 	struct port_watch watch = watch_of(&one_down, 1);
-	assert_true(light_is_on(&watch, 10 * US - 1));
-	assert_false(light_is_on(&watch, 10 * US));
-	assert_false(light_is_on(&watch, 20 * US - 1));
-	assert_true(light_is_on(&watch, 20 * US));
-	assert_int_equal(light_next(&watch, 0), 10 * US);
-	assert_int_equal(light_next(&watch, 10 * US), 20 * US);
-	assert_int_equal(light_next(&watch, 20 * US), PS_NEVER);
+	assert_true(link_state_is_up(&watch, 10 * US - 1));
+	assert_false(link_state_is_up(&watch, 10 * US));
+	assert_false(link_state_is_up(&watch, 20 * US - 1));
+	assert_true(link_state_is_up(&watch, 20 * US));
+	assert_int_equal(link_state_next(&watch, 0), 10 * US);
+	assert_int_equal(link_state_next(&watch, 10 * US), 20 * US);
+	assert_int_equal(link_state_next(&watch, 20 * US), PS_NEVER);
 	hold_to_the_truth(&watch);
 }
 
@@ -78,19 +78,19 @@ static void before_the_start_it_is_as_at_the_start(void **state)
 	struct cable_fault fault = one_down;
 	fault.from_ps = 0;
 	struct port_watch watch = watch_of(&fault, 1);
-	assert_false(light_is_on(&watch, -10 * US));
-	assert_int_equal(light_next(&watch, -10 * US), 20 * US);
-	assert_true(light_is_steady(&watch, -10 * US, 20 * US - 1));
-	assert_false(light_is_steady(&watch, -10 * US, 20 * US));
+	assert_false(link_state_is_up(&watch, -10 * US));
+	assert_int_equal(link_state_next(&watch, -10 * US), 20 * US);
+	assert_true(link_state_is_steady(&watch, -10 * US, 20 * US - 1));
+	assert_false(link_state_is_steady(&watch, -10 * US, 20 * US));
 }
 
 static void a_fault_without_an_end_is_the_last_change(void **state)
 {
 	(void)state;
 	struct port_watch watch = watch_of(&for_ever, 1);
-	assert_int_equal(light_next(&watch, 0), 50 * US);
-	assert_int_equal(light_next(&watch, 50 * US), PS_NEVER);
-	assert_false(light_is_on(&watch, PS_NEVER - 1));
+	assert_int_equal(link_state_next(&watch, 0), 50 * US);
+	assert_int_equal(link_state_next(&watch, 50 * US), PS_NEVER);
+	assert_false(link_state_is_up(&watch, PS_NEVER - 1));
 	hold_to_the_truth(&watch);
 }
 
@@ -101,10 +101,10 @@ static void a_flap_turns_until_it_is_cut(void **state)
 	const ps_t edges[] = {100, 102, 105, 107, 110, 112, 115, 117, 120, 121};
 	ps_t at = 0;
 	for (uint32_t i = 0; i < sizeof(edges) / sizeof(edges[0]); i++) {
-		at = light_next(&watch, at);
+		at = link_state_next(&watch, at);
 		assert_int_equal(at, edges[i] * US);
 	}
-	assert_int_equal(light_next(&watch, at), PS_NEVER);
+	assert_int_equal(link_state_next(&watch, at), PS_NEVER);
 	hold_to_the_truth(&watch);
 }
 
@@ -113,8 +113,8 @@ static void lost_packets_take_no_light(void **state)
 	(void)state;
 	const struct cable_fault loss = {.kind = FAULT_LOSS, .from_ps = 0, .until_ps = PS_NEVER};
 	struct port_watch watch = watch_of(&loss, 1);
-	assert_true(light_is_on(&watch, 5 * US));
-	assert_int_equal(light_next(&watch, 0), PS_NEVER);
+	assert_true(link_state_is_up(&watch, 5 * US));
+	assert_int_equal(link_state_next(&watch, 0), PS_NEVER);
 }
 
 static void faults_that_touch_or_overlap_are_one_darkness(void **state)
@@ -124,9 +124,9 @@ static void faults_that_touch_or_overlap_are_one_darkness(void **state)
 	faults[1].from_ps = 20 * US;
 	faults[1].until_ps = 103 * US; // into the flap's second bright time
 	struct port_watch watch = watch_of(faults, 3);
-	assert_int_equal(light_next(&watch, 0), 10 * US);
-	assert_int_equal(light_next(&watch, 10 * US), 103 * US);
-	assert_int_equal(light_next(&watch, 103 * US), 105 * US);
+	assert_int_equal(link_state_next(&watch, 0), 10 * US);
+	assert_int_equal(link_state_next(&watch, 10 * US), 103 * US);
+	assert_int_equal(link_state_next(&watch, 103 * US), 105 * US);
 	hold_to_the_truth(&watch);
 }
 
@@ -137,9 +137,9 @@ static void what_flaps_in_the_dark_is_passed_over(void **state)
 	struct cable_fault faults[2] = {flap, for_ever};
 	faults[0].until_ps = PS_PER_S * 1000;
 	struct port_watch watch = watch_of(faults, 2);
-	assert_int_equal(light_next(&watch, 50 * US), PS_NEVER);
+	assert_int_equal(link_state_next(&watch, 50 * US), PS_NEVER);
 	faults[1].until_ps = PS_PER_S * 900;
-	assert_int_equal(light_next(&watch, 50 * US), PS_PER_S * 900 + 2 * US);
+	assert_int_equal(link_state_next(&watch, 50 * US), PS_PER_S * 900 + 2 * US);
 }
 
 static void random_timelines_tell_the_truth(void **state)
@@ -236,9 +236,9 @@ static void flaps_that_never_let_light_through_are_not_searched_for_ever(void **
 	both[1].from_ps = PS_PER_US;
 	both[0].until_ps = both[1].until_ps = PS_NEVER;
 	struct port_watch watch = watch_of(both, 2);
-	ps_t next = light_next(&watch, 0);
+	ps_t next = link_state_next(&watch, 0);
 	assert_true(next > PS_PER_MS && next < PS_PER_S);
-	assert_false(light_is_on(&watch, next));
+	assert_false(link_state_is_up(&watch, next));
 }
 
 int main(void)

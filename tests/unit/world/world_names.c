@@ -79,8 +79,8 @@ static void knobs_in_force_are_in_the_units_of_the_structure(void **)
 				   .base_rtt_ps = 14022720,
 				   .mtu_bytes = 4086,
 				   .has_trimming = true};
-	struct cc_knobs knobs;
-	assert_true(cc_knobs_of(&config, &knobs));
+	struct cc_settings knobs;
+	assert_true(cc_settings_of(&config, &knobs));
 	assert_false(knobs.disable_qa);
 	assert_int_equal(knobs.adjust_bytes_threshold, 8 * 4086);
 	assert_int_equal(knobs.adjust_period_threshold_ns, 14023);
@@ -95,10 +95,10 @@ static void knobs_in_force_are_in_the_units_of_the_structure(void **)
 	assert_int_equal(knobs.target_delay_ns, 10517);
 	config.is_htsim = true;
 	config.name = "nscc_rccc";
-	assert_true(cc_knobs_of(&config, &knobs));
+	assert_true(cc_settings_of(&config, &knobs));
 	assert_int_equal(knobs.qa_threshold_ns, 42068);
 	config.name = "swift";
-	assert_false(cc_knobs_of(&config, &knobs));
+	assert_false(cc_settings_of(&config, &knobs));
 }
 
 int main(void)

@@ -176,7 +176,7 @@ static uint32_t tapped_at(ps_t at)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < world.cable_count; i++)
-		count += world_cable_is_tapped(&world, TAP_PLACE(i, false), at);
+		count += world_cable_is_tapped(&world, TAP_LOCATION(i, false), at);
 	return count;
 }
 
@@ -184,7 +184,7 @@ static uint32_t tapped_ever(void)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < world.cable_count; i++)
-		count += world_cable_has_tap(&world, TAP_PLACE(i, false));
+		count += world_cable_has_tap(&world, TAP_LOCATION(i, false));
 	return count;
 }
 
@@ -192,8 +192,8 @@ static void assert_tapped(const char *name, bool is_tapped)
 {
 	uint32_t cable = cable_of(name);
 	assert_int_not_equal(cable, NOWHERE);
-	assert_int_equal(world_cable_has_tap(&world, TAP_PLACE(cable, false)), is_tapped);
-	assert_int_equal(world_cable_is_tapped(&world, TAP_PLACE(cable, false), 0), is_tapped);
+	assert_int_equal(world_cable_has_tap(&world, TAP_LOCATION(cable, false)), is_tapped);
+	assert_int_equal(world_cable_is_tapped(&world, TAP_LOCATION(cable, false), 0), is_tapped);
 }
 
 static void a_world_without_taps_has_none(void **)
@@ -278,9 +278,9 @@ static void a_tap_at_no_place_is_refused_with_its_line(void **)
 	tap.at.index = 0;
 	tap.at.plane = 2;
 	assert_refused(tap, "there is no plane 2");
-	tap.at = (struct link_place){.where = LINK_AT_TRUNK, .index = 4};
+	tap.at = (struct link_location){.where = LINK_AT_TRUNK, .index = 4};
 	assert_refused(tap, "there is no T0 4");
-	tap.at = (struct link_place){.where = LINK_AT_TRUNK, .port = 4};
+	tap.at = (struct link_location){.where = LINK_AT_TRUNK, .port = 4};
 	assert_refused(tap, "T0 0 has no up port 4");
 	tap.at.where = LINK_AT_ALL;
 	tap.direction = (enum tap_direction)3;

@@ -74,8 +74,8 @@ struct cc_config {
 	// Credits of a receiver
 	uint32_t credit_rate_ppb;      // share of its lines that it grants: 0.99
 	uint32_t credit_quantum_bytes; // in one credit: 4 packets
-	bool credit_told; // the first answer ends what is sent without credit, and the sender
-			  // tells how much waits (htsim, UEC's credit_target)
+	bool credit_notified; // the first answer ends what is sent without credit, and the sender
+			      // tells how much waits (htsim, UEC's credit_target)
 };
 
 // Feedback for newly received bytes.
@@ -106,7 +106,7 @@ struct cc_aims {
 };
 
 // NSCC's knobs in force, with the names and units of the MRC controller structure (mrc_ctl.h).
-struct cc_knobs {
+struct cc_settings {
 	bool disable_qa;
 	uint32_t adjust_bytes_threshold;     // bytes
 	uint64_t adjust_period_threshold_ns; // this and other times: to the nearest
@@ -160,7 +160,8 @@ struct cc_ops {
 				    bool is_marked, bool is_trimmed, ps_t now);
 	// The sender told, of all bytes since the QP began, what it asks credit for and what it
 	// sent without, modulo 2^32.
-	void (*receiver_told)(uint64_t state[CC_RECEIVER_WORDS], uint32_t asked, uint32_t unpaid);
+	void (*receiver_notified)(uint64_t state[CC_RECEIVER_WORDS], uint32_t asked,
+				  uint32_t unpaid);
 	// Its turn: what it is granted; `passed_bytes` left before what came, and are under way.
 	uint32_t (*receiver_grant)(uint64_t state[CC_RECEIVER_WORDS], uint32_t passed_bytes);
 };
@@ -190,7 +191,7 @@ const struct cc_ops *cc_find(const char *name);
 
 // What NSCC makes of a configuration, with or without credits. False where the algorithm has none
 // of its knobs (CC_KEYS_NSCC).
-bool cc_knobs_of(const struct cc_config *config, struct cc_knobs *ret);
+bool cc_settings_of(const struct cc_config *config, struct cc_settings *ret);
 
 // Bandwidth-delay product in bytes: rate_bps / 8 * base_rtt.
 uint64_t cc_bdp_bytes(const struct cc_config *config);

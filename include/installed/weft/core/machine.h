@@ -52,7 +52,7 @@ struct departure {
 
 // An order to the driver, which owns memory: "this payload belongs there". Given for each packet
 // with a payload handle whose payload is new; who owns the frame behind the handle frees it, once.
-struct place {
+struct dma_write {
 	uint32_t nic; // that took the packet
 	uint32_t qp;  // of that NIC
 	uint32_t rkey;
@@ -77,9 +77,10 @@ struct outbox {
 	struct departure *departures;
 	uint32_t count;
 	uint32_t capacity;
-	struct place *places; // as many as the inbox has arrivals, at most `place_capacity`
-	uint32_t place_count;
-	uint32_t place_capacity; // 0 in virtual time: no packet has a payload handle there
+	struct dma_write
+		*dma_writes; // as many as the inbox has arrivals, at most `dma_write_capacity`
+	uint32_t dma_write_count;
+	uint32_t dma_write_capacity; // 0 in virtual time: no packet has a payload handle there
 	struct signal *signals;
 	uint32_t signal_count;
 	uint32_t signal_capacity;    // world_signals_max()
@@ -119,10 +120,10 @@ static inline void outbox_send(struct outbox *out, uint32_t port, uint32_t packe
 	departure->bytes = (uint16_t)bytes;
 }
 
-static inline void outbox_place(struct outbox *out, const struct place *place)
+static inline void outbox_dma_write(struct outbox *out, const struct dma_write *dma_write)
 {
-	check(out->place_count < out->place_capacity);
-	out->places[out->place_count++] = *place;
+	check(out->dma_write_count < out->dma_write_capacity);
+	out->dma_writes[out->dma_write_count++] = *dma_write;
 }
 
 static inline void outbox_signal(struct outbox *out, const struct signal *signal)

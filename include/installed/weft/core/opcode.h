@@ -23,7 +23,7 @@ enum packet_opcode {
 // weft's own, not MRC's: InfiniBand leaves numbers from 0xc0 on to makers, MRC took some of these.
 enum weft_opcode {
 	PACKET_CREDIT = 0xf0, // what a receiver grants, see cc_ops.has_credit
-	PACKET_DEMAND = 0xf1, // what a sender asks it for, see cc_config.credit_told
+	PACKET_DEMAND = 0xf1, // what a sender asks it for, see cc_config.credit_notified
 };
 
 // Opcodes of InfiniBand's reliable connection that RoCEv2 carries: those of the baseline that MRC

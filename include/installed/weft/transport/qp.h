@@ -32,7 +32,7 @@ enum qp_capability {
 	QP_CAN_SERVICE_TIME = 1 << 1, // tells how long it had a packet before it answered
 	QP_CAN_DYNAMIC_MPR = 1 << 2,  // changes its MPR as it goes
 	QP_CAN_ACK = 1 << 3,	      // sends transport ACKs
-	QP_TOLD = 1 << 7,	      // of a qp_config: the peer told what it can
+	QP_NOTIFIED = 1 << 7,	      // of a qp_config: the peer told what it can
 };
 
 // The two ends of a connection, as a control channel would exchange them. What the peer takes may
@@ -47,7 +47,7 @@ struct qp_config {
 	uint32_t mpr_dest;	// PSNs in flight that it takes
 	uint32_t wimm_max_dest; // WRITE_WITH_IMM in flight that it takes
 	uint16_t header_bytes;	// that it counts for a packet beside the payload
-	uint8_t capabilities;	// QP_TOLD and QP_CAN_...; without QP_TOLD as this end
+	uint8_t capabilities;	// QP_NOTIFIED and QP_CAN_...; without QP_NOTIFIED as this end
 	bool is_psn_apart;
 	uint16_t ev_profile, cc_profile; // of transport_profiles.h; 0: the endpoint's own
 };

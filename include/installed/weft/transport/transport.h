@@ -168,7 +168,7 @@ void endpoint_on_time(struct endpoint *endpoint, ps_t now, struct outbox *out);
 // that the host watches for). To be emptied after each call of
 // receive and on_time.
 uint32_t endpoint_poll(struct endpoint *endpoint, struct completion *ret, uint32_t max);
-uint32_t endpoint_poll_places(struct endpoint *endpoint, struct place *ret, uint32_t max);
+uint32_t endpoint_poll_dma_writes(struct endpoint *endpoint, struct dma_write *ret, uint32_t max);
 
 // Whether completions or place orders wait.
 bool endpoint_has_events(const struct endpoint *endpoint);

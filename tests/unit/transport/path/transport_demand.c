@@ -21,7 +21,7 @@ static struct bench *open_bench(void)
 				       .base_rtt_ps = 3 * PS_PER_US,
 				       .mtu_bytes = WIRE,
 				       .has_trimming = true,
-				       .credit_told = true};
+				       .credit_notified = true};
 	told = (struct packet_demand){0};
 	told_count = granted = grants = 0;
 	return bench_open(&config, 1, 0, 1);

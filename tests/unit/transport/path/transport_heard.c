@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "../../../../lib/transport/path/place.h"
-#include "../../../../lib/transport/path/way.h"
+#include "../../../../lib/transport/path/control_path.h"
+#include "../../../../lib/transport/path/ev_slot.h"
 
 #define EVS 16u
 #define RETRY_PS (100 * PS_PER_US)
@@ -150,7 +150,7 @@ static void control_packets_take_any_ev_of_the_only_plane_when_it_is_closed(void
 	for (uint32_t i = 0; i < 512; i++) {
 		uint32_t index = path_control(&set, 0);
 		seen |= 1u << index;
-		blocked += place_is_blocked(&set, index);
+		blocked += ev_slot_is_blocked(&set, index);
 	}
 	assert_int_equal(seen, (1u << EVS) - 1);
 	assert_in_range(blocked, 512 * 2 / 3, 512 * 5 / 6); // 12 of 16 are
@@ -164,7 +164,7 @@ static void where_an_only_plane_is_in_doubt_one_of_four_control_packets_takes_an
 	lose_all_but(4);
 	assert_int_equal(set.closed, 0);
 	for (uint32_t i = 0; i < 512; i++)
-		blocked += place_is_blocked(&set, path_control(&set, 0));
+		blocked += ev_slot_is_blocked(&set, path_control(&set, 0));
 	assert_in_range(blocked, 512 / 8, 512 / 4);
 }
 

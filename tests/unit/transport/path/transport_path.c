@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "../../../../lib/transport/path/place.h"
-#include "../../../../lib/transport/path/way.h"
+#include "../../../../lib/transport/path/control_path.h"
+#include "../../../../lib/transport/path/ev_slot.h"
 
 #define RETRY_PS (100 * PS_PER_US)
 

@@ -2,7 +2,7 @@
 // Explicit and generated entropy values, backups and the planes they belong to, what is denied.
 #include <errno.h>
 
-#include "../../../../lib/transport/path/way.h"
+#include "../../../../lib/transport/path/control_path.h"
 #include "../transport_bench.h"
 
 static struct transport_config with_backups(uint32_t universe)
@@ -26,7 +26,7 @@ static void check_planes(struct path_set *set)
 		uint32_t usable = 0;
 		for (uint32_t i = 0; i < shape->per_plane; i++) {
 			uint32_t place = i * shape->planes + plane;
-			uint32_t index = set->places ? set->places[place] : place;
+			uint32_t index = set->ev_slots ? set->ev_slots[place] : place;
 			if (index % shape->planes != plane) // planes stay alike
 				fail_msg("EV %u has a place of plane %u", index, plane);
 			usable += path_state(set, index) < PATH_ASSUMED_BAD;
@@ -411,9 +411,9 @@ static void a_skipped_backup_is_the_last_that_takes_a_place(void **state)
 	struct path_set *set = path_of(bench);
 	assert_true(path_skip(set, 33));
 	assert_int_equal(path_retire(set, 3, 0), PATH_REPLACED);
-	assert_int_equal(set->places[3], 35);
+	assert_int_equal(set->ev_slots[3], 35);
 	assert_int_equal(path_retire(set, 5, 0), PATH_REPLACED);
-	assert_int_equal(set->places[5], 33);
+	assert_int_equal(set->ev_slots[5], 33);
 	assert_int_equal(set->bad, 0);
 	check_planes(set);
 	bench_close(bench);

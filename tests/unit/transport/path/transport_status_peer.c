@@ -216,7 +216,7 @@ static void numbers_of_a_peer_without_qps_are_forgotten(void **state)
 	endpoint_connect(bench->ends[1], 0,
 			 &(struct qp_config){.local_nic = 1,
 					     .first_psn = 0xfffff0,
-					     .capabilities = QP_TOLD |
+					     .capabilities = QP_NOTIFIED |
 						     transport_capabilities(&bench->config)},
 			 bench->now);
 	forge(bench, 1, &older);

@@ -3,8 +3,8 @@
 #include "../transport_status.h"
 
 #include "../../../../lib/transport/mrc/responder.h"
+#include "../../../../lib/transport/path/control_path.h"
 #include "../../../../lib/transport/path/probe.h"
-#include "../../../../lib/transport/path/way.h"
 
 static struct qp *qp_of(struct bench *bench, uint32_t number)
 {
@@ -16,12 +16,12 @@ static void lose(struct bench *bench, uint32_t number, uint32_t index)
 {
 	struct qp *qp = qp_of(bench, number);
 	assert_int_not_equal(path_lose(&qp->path, index, 0), PATH_SAME);
-	way_lost(bench->ends[0], qp);
+	control_path_lost(bench->ends[0], qp);
 }
 
 static struct path_set *known_to(struct bench *bench, uint32_t number)
 {
-	return way_known(bench->ends[0], qp_of(bench, number));
+	return control_path_known(bench->ends[0], qp_of(bench, number));
 }
 
 static void an_answer_avoids_what_another_qp_lost(void **state)

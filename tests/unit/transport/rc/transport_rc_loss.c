@@ -131,12 +131,12 @@ static void place_orders_cover_each_byte_once_and_in_order(void **state)
 				continue;
 			}
 			endpoint_receive(bench->ends[1], index, bench->now, &bench->out);
-			struct place place;
-			while (endpoint_poll_places(bench->ends[1], &place, 1) == 1) {
-				assert_int_equal(place.va, next_va);
-				assert_int_equal(place.rkey, BENCH_RKEY);
-				assert_int_not_equal(place.payload, 0);
-				next_va += place.bytes;
+			struct dma_write dma_write;
+			while (endpoint_poll_dma_writes(bench->ends[1], &dma_write, 1) == 1) {
+				assert_int_equal(dma_write.va, next_va);
+				assert_int_equal(dma_write.rkey, BENCH_RKEY);
+				assert_int_not_equal(dma_write.payload, 0);
+				next_va += dma_write.bytes;
 				orders++;
 			}
 			bench_poll(bench, 1);

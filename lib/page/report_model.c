@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+// Building blocks of a report, and reading the result that it is about.
+
+#include "report_model.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <weft/core/check.h>
+#include <weft/result/metrics.h>
+
+#include <weft/result/expect.h>
+#include <weft/result/number.h>
+#include <weft/result/put.h>
+#include <weft/result/result.h>
+
+#define CELL_BYTES 512
+
+// ---------------------------------------------------------------- reading
+
+const json_t *report_model_at(const json_t *from, const char *path)
+{
+	char key[64];
+	while (from != NULL && *path != '\0') {
+		size_t length = strcspn(path, ".");
+		check(length < sizeof(key));
+		memcpy(key, path, length);
+		key[length] = '\0';
+		from = json_object_get(from, key);
+		path += length + (path[length] == '.');
+	}
+	return from;
+}
+
+double report_model_number(const json_t *from, const char *path, double otherwise)
+{
+	const json_t *value = report_model_at(from, path);
+	return json_is_number(value) ? json_number_value(value) : otherwise;
+}
+
+const char *report_model_text(const json_t *from, const char *path)
+{
+	const char *text = json_string_value(report_model_at(from, path));
+	return text != NULL ? text : "";
+}
+
+// ---------------------------------------------------------------- writing
+
+json_t *report_model_section(struct report_model *report_model, const char *id, const char *title)
+{
+	json_t *section = row_in(report_model->sections);
+	put_text(section, "id", id);
+	put_text(section, "title", title);
+	array_in(section, "notes");
+	array_in(section, "tables");
+	array_in(section, "charts");
+	return section;
+}
+
+static void append_text(json_t *array, const char *format, va_list words)
+{
+	char text[CELL_BYTES];
+	vsnprintf(text, sizeof(text), format, words);
+	json_t *value = json_string(text);
+	int failed = json_array_append_new(array,
+					   value != NULL ? value : json_string("(not UTF-8)"));
+	check(failed == 0);
+}
+
+void report_model_note(json_t *section, const char *format, ...)
+{
+	va_list words;
+	va_start(words, format);
+	append_text(json_object_get(section, "notes"), format, words);
+	va_end(words);
+}
+
+json_t *report_model_table(json_t *section, const char *caption, const char *const head[])
+{
+	json_t *table = row_in(json_object_get(section, "tables"));
+	put_text(table, "caption", caption);
+	json_t *names = array_in(table, "head");
+	for (size_t i = 0; head[i] != NULL; i++)
+		json_array_append_new(names, json_string(head[i]));
+	array_in(table, "rows");
+	return table;
+}
+
+void report_model_is_more(json_t *table)
+{
+	put(table, "more", json_true());
+}
+
+json_t *report_model_row(json_t *table)
+{
+	json_t *row = json_array();
+	int failed = json_array_append_new(json_object_get(table, "rows"), row);
+	check(failed == 0);
+	return row;
+}
+
+void report_model_cell(json_t *row, const char *format, ...)
+{
+	va_list words;
+	va_start(words, format);
+	append_text(row, format, words);
+	va_end(words);
+}
+
+void report_model_cell_state(json_t *row, const char *text, const char *state)
+{
+	json_t *cell = row_in(row);
+	put_text(cell, "text", text);
+	put_text(cell, "state", state);
+}
+
+void report_model_cell_link(json_t *row, const char *text, const char *path)
+{
+	json_t *cell = row_in(row);
+	put_text(cell, "text", text);
+	put_text(cell, "link", path);
+}
+
+// ---------------------------------------------------------------- figures
+
+const char *report_model_number_text(char *ret, size_t bytes, double value, enum unit unit)
+{
+	struct text text = {.at = ""};
+	switch (unit) {
+	case UNIT_PS:
+		number_time(&text, (ps_t)llround(value));
+		break;
+	case UNIT_NS:
+		number_time(&text, (ps_t)llround(value * 1000));
+		break;
+	case UNIT_BPS:
+		number_rate(&text, value);
+		break;
+	case UNIT_BYTES:
+		number_bytes(&text, (uint64_t)llround(value));
+		break;
+	case UNIT_SHARE:
+		number_share(&text, value);
+		break;
+	case UNIT_GBS:
+		snprintf(text.at, sizeof(text.at), "%.3f GB/s", value / 1e9);
+		break;
+	case UNIT_COUNT:
+		number_grouped(&text, (uint64_t)llround(value));
+		break;
+	case UNIT_FACTOR:
+		snprintf(text.at, sizeof(text.at), "%.6g", value);
+		break;
+	}
+	snprintf(ret, bytes, "%s", text.at);
+	return ret;
+}
+
+void report_model_figure(json_t *row, const json_t *from, const char *key, enum unit unit)
+{
+	char text[CELL_BYTES], name[96];
+	const json_t *value = report_model_at(from, key);
+	if (json_is_number(value)) {
+		report_model_cell(row, "%s",
+				  report_model_number_text(text, sizeof(text),
+							   json_number_value(value), unit));
+		return;
+	}
+	snprintf(name, sizeof(name), "%s_reason", key);
+	const char *reason = report_model_text(from, name);
+	if (*reason == '\0')
+		reason = value == NULL ? "the result does not have it" : "not of this run";
+	snprintf(text, sizeof(text), "unavailable: %s", reason);
+	report_model_cell_state(row, text, "unavailable");
+}
+
+void report_model_expected(json_t *row, const json_t *expectation, const char *key)
+{
+	const json_t *value = report_model_at(expectation, key);
+	struct text text;
+	for (uint32_t i = 0; i < EXPECT_MEASURE_COUNT && json_is_number(value); i++) {
+		enum expect_measure measure = (enum expect_measure)i;
+		if (strcmp(expect_measure_name(measure),
+			   report_model_text(expectation, "measure")) != 0)
+			continue;
+		report_model_cell(row, "%s",
+				  expect_value_text(&text, measure, json_number_value(value)));
+		return;
+	}
+	report_model_figure(row, expectation, key, UNIT_FACTOR);
+}
+
+void report_model_fact(json_t *table, const char *name, const json_t *from, const char *key,
+		       enum unit unit)
+{
+	json_t *row = report_model_row(table);
+	report_model_cell(row, "%s", name);
+	report_model_figure(row, from, key, unit);
+}
+
+void report_model_row_figure(json_t *table, const json_t *result, const struct figure_row *row)
+{
+	static const enum unit units[] = {
+		[FIGURE_COUNT] = UNIT_COUNT,   [FIGURE_BYTES] = UNIT_BYTES,
+		[FIGURE_PS] = UNIT_PS,	       [FIGURE_SHARE] = UNIT_SHARE,
+		[FIGURE_FACTOR] = UNIT_FACTOR, [FIGURE_RATE] = UNIT_BPS,
+		[FIGURE_NS] = UNIT_NS,
+	};
+	report_model_fact(table, row->label, report_model_at(result, row->section), row->key,
+			  units[row->unit]);
+}
+
+// ---------------------------------------------------------------- charts
+
+json_t *report_model_chart(json_t *section, const char *id, const char *kind, const char *title)
+{
+	json_t *chart = row_in(json_object_get(section, "charts"));
+	put_text(chart, "id", id);
+	put_text(chart, "kind", kind);
+	put_text(chart, "title", title);
+	return chart;
+}
+
+void report_model_axis(json_t *chart, const char *axis, const char *name, bool is_log)
+{
+	json_t *object = object_in(chart, axis);
+	put_text(object, "name", name);
+	put(object, "log", json_boolean(is_log));
+}
+
+json_t *report_model_series(json_t *chart, const char *name)
+{
+	json_t *list = json_object_get(chart, "series");
+	json_t *series = row_in(list != NULL ? list : array_in(chart, "series"));
+	put_text(series, "name", name);
+	return array_in(series, "points");
+}
+
+void report_model_point(json_t *points, double x, double y)
+{
+	json_t *point = json_array();
+	json_array_append_new(point, json_real(x));
+	json_array_append_new(point, json_real(y));
+	int failed = json_array_append_new(points, point);
+	check(failed == 0);
+}
+
+void report_model_point_between(json_t *points, double x, double y, double low, double high)
+{
+	report_model_point(points, x, y);
+	json_t *point = json_array_get(points, json_array_size(points) - 1);
+	json_array_append_new(point, json_real(low));
+	json_array_append_new(point, json_real(high));
+}
+
+void report_model_is_joined(json_t *chart)
+{
+	put(chart, "joined", json_true());
+}
+
+void report_model_missing(json_t *section, const char *what, const char *reason)
+{
+	json_t *list = json_object_get(section, "missing");
+	json_t *row = row_in(list != NULL ? list : array_in(section, "missing"));
+	put_text(row, "what", what);
+	put_text(row, "reason", reason);
+}
+
+// ---------------------------------------------------------------- whole
+
+// The histograms beside it.
+static int check_files(const struct html_input *input, struct refusal *refusal)
+{
+	char path[4096];
+	const char *own = input->result->path, *slash = strrchr(own, '/');
+	for (uint32_t i = 0; i < input->file_count; i++) {
+		const struct html_file *file = &input->files[i];
+		snprintf(path, sizeof(path), "%.*s%s", slash == NULL ? 0 : (int)(slash + 1 - own),
+			 own, file->name);
+		int rc = result_check_histogram(input->result, path, file->text, file->bytes,
+						refusal);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static void fill_result(struct report_model *report_model, const struct html_input *input)
+{
+	report_model_summary(report_model, input);
+	report_model_culprits(report_model);
+	report_model_latency(report_model, input);
+	report_model_load(report_model);
+	report_model_time(report_model);
+	report_model_rest(report_model);
+}
+
+static void fill(struct report_model *report_model, const struct html_input *input)
+{
+	static const char *const ends[] = {"pass", "fail", "not_valid"};
+	static const char *const names[] = {[RESULT_RUN] = "scenario.name",
+					    [RESULT_STUDY] = "scenario",
+					    [RESULT_ACCEPTANCE] = "name"};
+	snprintf(report_model->title, sizeof(report_model->title), "%.95s",
+		 report_model_text(report_model->result, names[report_model->kind]));
+	if (report_model->kind == RESULT_ACCEPTANCE)
+		snprintf(report_model->state, sizeof(report_model->state), "%.15s",
+			 report_model_text(report_model->result, "verdict"));
+	if (report_model->kind == RESULT_ACCEPTANCE)
+		snprintf(report_model->state_text, sizeof(report_model->state_text), "%.127s",
+			 report_model_text(report_model->result, "verdict_text"));
+	if (input->result->is_partial)
+		strcpy(report_model->state, "partial");
+	if (input->verdict != NULL)
+		strcpy(report_model->state, ends[input->verdict->end]);
+	if (report_model->kind == RESULT_STUDY)
+		report_model_study(report_model, input);
+	else if (report_model->kind == RESULT_ACCEPTANCE)
+		report_model_acceptance(report_model);
+	else
+		fill_result(report_model, input);
+}
+
+bool report_model_is_result(const struct report_model *report_model)
+{
+	return report_model->kind == RESULT_RUN;
+}
+
+bool report_model_takes_profile(const struct report_model *report_model)
+{
+	return report_model->kind != RESULT_ACCEPTANCE;
+}
+
+int report_model_create(struct report_model **ret, const struct html_input *input,
+			struct refusal *refusal)
+{
+	struct report_model *report_model = calloc(1, sizeof(*report_model));
+	if (report_model == NULL)
+		return refuse(refusal, -ENODEV, "no memory for a report");
+	report_model->kind = input->result->kind;
+	report_model->result = json_incref(input->result->fields);
+	int rc = check_files(input, refusal);
+	if (rc == 0) {
+		report_model->sections = json_array();
+		check(report_model->sections != NULL);
+		fill(report_model, input);
+		*ret = report_model;
+		return 0;
+	}
+	report_model_free(report_model);
+	return rc;
+}
+
+void report_model_free(struct report_model *report_model)
+{
+	if (report_model == NULL)
+		return;
+	json_decref(report_model->result);
+	json_decref(report_model->sections);
+	free(report_model);
+}
+
+int report_model_metrics(FILE *to, const struct report_model *report_model)
+{
+	return metrics_write(to, report_model->result);
+}
+
+int report_model_csv(FILE *to, const struct report_model *report_model)
+{
+	return metrics_csv(to, report_model->result);
+}

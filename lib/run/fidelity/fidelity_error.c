@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// How sure a step with sampled collectives is: what its error is made of, and where it is too large
+// for a figure.
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include <weft/run/fidelity_sample.h>
+
+#define ERROR_PART 10	      // nothing whose stated error is more than a tenth of it,
+#define ERROR_PART_SCHEDULE 4 // or, of the exposed time, with that of the schedule a quarter
+#define EMPTIER_PERCENT 110   // trunks of a sample, to what they were in proportion
+#define KEPT_LEAST 2
+
+// Trunks are whole switches: those that are kept must not be much emptier than the job's, and so
+// many that flows meet on them as they do in the job.
+int fidelity_check_thinned(const struct world *world, struct refusal *refusal)
+{
+	const struct fabric_config *fabric = &world->fabric;
+	bool is_clos = fabric->kind == TOPOLOGY_CLOS, is_tree = fabric->kind == TOPOLOGY_FAT_TREE;
+	uint64_t count = is_clos ? fabric->t1_count : is_tree ? fabric->pod_aggs : 0;
+	uint64_t kept = (count * fabric->trunk_sample_kept + fabric->trunk_sample_of - 1) /
+		fabric->trunk_sample_of;
+	bool is_even = 100 * kept * fabric->trunk_sample_of <=
+		EMPTIER_PERCENT * count * fabric->trunk_sample_kept;
+	if (fabric->trunk_sample_of == 1 || count == 0 || (is_even && kept >= KEPT_LEAST))
+		return 0;
+	return refuse(refusal, -EINVAL,
+		      "a sample runs one of % groups that share % switches above a T0, and its "
+		      "share of these is less than % whole ones: run --depth full",
+		      fabric->trunk_sample_of, (int64_t)count, KEPT_LEAST);
+}
+
+// Collectives run one by one here, and in the step beside those of other stages, each rank when it
+// comes to it. How far that is off every packet of the step was seen in random small worlds: in 95
+// of 100 less than a twelfth of the exposed time and three quarters of what the load costs.
+// tests/property/program_depth_error.py holds it to that.
+void fidelity_add_schedule_error(struct sampled_run *run, const struct sampled_terms *terms)
+{
+	ps_t load_ps = run->quiet_ps - terms->sack_ps;
+	run->schedule_ps = fidelity_exposed(&run->times) / 12 + (load_ps > 0 ? load_ps * 3 / 4 : 0);
+	double steps = (double)run->steps_ps, schedule = (double)run->schedule_ps;
+	run->error_ps = (ps_t)sqrt(steps * steps + schedule * schedule);
+}
+
+static bool is_imprecise(ps_t time, ps_t error)
+{
+	return error > time / ERROR_PART;
+}
+
+static int check_schedule_error(const struct sampled_run *run, struct refusal *refusal)
+{
+	ps_t exposed = fidelity_exposed(&run->times);
+	if (run->error_ps <= exposed / ERROR_PART_SCHEDULE)
+		return 0;
+	snprintf(refusal->text, sizeof(refusal->text),
+		 "the exposed time has a stated error above 25 %%: this fabric's load makes it "
+		 "%.3f ms, and no sample has what collectives of other stages add to that; "
+		 "--depth full runs all of them",
+		 (double)exposed / PS_PER_MS);
+	return -EDOM;
+}
+
+// -EDOM where the exposed time, or that of a collective which ran, has too large an error.
+int fidelity_check_error(const struct call *call, const struct sampled_run *run,
+			 struct refusal *refusal)
+{
+	ps_t exposed = fidelity_exposed(&run->times);
+	uint64_t steps = 0;
+	const char *what = is_imprecise(exposed, run->steps_ps) ? "the exposed time" : NULL;
+	for (uint32_t i = 0; i < run->count; i++) {
+		const struct sampled *row = &run->rows[i];
+		if (row->is_run && is_imprecise(row->of.time_ps, row->error_ps))
+			what = "the time of a collective";
+		steps = row->is_run ? row->steps : steps;
+	}
+	if (run->tensor.closed_ps > 0 && is_imprecise(run->tensor.time_ps, run->tensor.error_ps))
+		what = "the time of a tensor message";
+	if (what == NULL)
+		return check_schedule_error(run, refusal);
+	snprintf(refusal->text, sizeof(refusal->text),
+		 "%s has a stated error above 10 %%: run more than %" PRIu64
+		 " ring steps, the first %u of which fill the ring (--sample steps=N,fill=N)",
+		 what, steps, call->scenario.sample.fill);
+	return -EDOM;
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// --depth full: every packet of a step, sent and waited for as its schedule says; and --depth all:
+// the three depths of a step side by side. fidelity_full.c runs, fidelity_full_show.c prints.
+#pragma once
+
+#include <weft/run/fidelity_sample.h>
+
+struct fidelity_full {
+	struct world_step world;
+	struct step_exposed model;	 // the same step with closed forms: --depth model
+	struct step_exposed own;	 // and with sends as this domain's lines have them
+	struct step_exposed times;	 // `with` by packets
+	ps_t longer_ps[DIMENSION_COUNT]; // of `own`: what leaves its domain
+	uint64_t packets, marks, trims, resent;
+	uint64_t operations;
+	uint64_t fabric_messages, fabric_bytes, scaleup_messages, scaleup_bytes;
+	uint64_t digest;
+	double wall_s;
+};
+
+struct fidelity_all {
+	struct fidelity_full full;
+	struct fidelity_sample sample;
+};
+
+// Builds the world of a step of a call that has been read, and runs nothing. -errno with a reason;
+// what was built stands in call->stage, which the caller frees.
+int fidelity_full_build(struct call *call);
+
+// Both run a call that has been read. Return the exit status.
+int fidelity_full_run(struct call *call);
+int fidelity_all_run(struct call *call);
+
+void fidelity_full_table(const struct call *call, const struct fidelity_full *fidelity);
+void fidelity_full_json(FILE *to, const struct call *call, const struct fidelity_full *fidelity);
+void fidelity_all_table(const struct call *call, const struct fidelity_all *fidelity);
+void fidelity_all_json(FILE *to, const struct call *call, const struct fidelity_all *fidelity);

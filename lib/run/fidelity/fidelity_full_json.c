@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same as JSON: times in picoseconds.
+
+#include <jansson.h>
+
+#include <weft/core/check.h>
+
+#include "fidelity_full.h"
+#include "fidelity_part_json.h"
+#include "weft_version.h"
+
+// Takes `value`; our own JSON must be good.
+static void put(json_t *to, const char *name, json_t *value)
+{
+	check(value != NULL && json_object_set_new(to, name, value) == 0);
+}
+
+static void put_count(json_t *to, const char *name, uint64_t count)
+{
+	put(to, name, json_integer((json_int_t)count));
+}
+
+static json_t *times_of(const struct step_exposed *times)
+{
+	json_t *to = json_object();
+	put(to, "step_ps", json_integer(times->with.step_ps));
+	put(to, "exposed_ps", json_integer(fidelity_exposed(times)));
+	put(to, "head_ps", json_integer(times->head_ps));
+	put(to, "tail_ps", json_integer(times->tail_ps));
+	put(to, "silent_ps", json_integer(times->without.step_ps));
+	return to;
+}
+
+static json_t *full_of(const struct fidelity_full *fidelity)
+{
+	char digest[17];
+	json_t *to = times_of(&fidelity->times);
+	snprintf(digest, sizeof(digest), "%016llx", (unsigned long long)fidelity->digest);
+	put_count(to, "operations", fidelity->operations);
+	put_count(to, "packets", fidelity->packets);
+	put_count(to, "marks", fidelity->marks);
+	put_count(to, "trims", fidelity->trims);
+	put_count(to, "retransmissions", fidelity->resent);
+	put_count(to, "fabric_messages", fidelity->fabric_messages);
+	put_count(to, "fabric_bytes", fidelity->fabric_bytes);
+	put_count(to, "scaleup_messages", fidelity->scaleup_messages);
+	put_count(to, "scaleup_bytes", fidelity->scaleup_bytes);
+	put(to, "digest", json_string(digest));
+	return to;
+}
+
+static json_t *begin(const struct call *call, const char *fidelity)
+{
+	json_t *root = json_object();
+	put_count(root, "schema", 1);
+	put(root, "weft", json_string(WEFT_VERSION_TEXT));
+	put(root, "command", json_string(call->command));
+	put(root, "scenario", json_string(call->scenario.name));
+	put(root, "depth", json_string(fidelity));
+	return root;
+}
+
+static void end(FILE *to, json_t *root)
+{
+	json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(2));
+	fputc('\n', to);
+	json_decref(root);
+}
+
+void fidelity_full_json(FILE *to, const struct call *call, const struct fidelity_full *fidelity)
+{
+	json_t *root = begin(call, "full");
+	put(root, "model", times_of(&fidelity->model));
+	put(root, "model_own_sends", times_of(&fidelity->own));
+	put(root, "full", full_of(fidelity));
+	put(root, "outside", fidelity_external_compute_json(&fidelity->world, fidelity->longer_ps));
+	end(to, root);
+}
+
+void fidelity_all_json(FILE *to, const struct call *call, const struct fidelity_all *fidelity)
+{
+	json_t *root = begin(call, "all"), *sample = times_of(&fidelity->sample.run.times);
+	put(sample, "exposed_error_ps", json_integer(fidelity->sample.run.error_ps));
+	put_count(sample, "packets", fidelity->sample.run.packets);
+	put(root, "model", times_of(&fidelity->full.model));
+	put(root, "model_own_sends", times_of(&fidelity->full.own));
+	put(root, "sample", sample);
+	put(root, "full", full_of(&fidelity->full));
+	put(root, "outside",
+	    fidelity_external_compute_json(&fidelity->full.world, fidelity->full.longer_ps));
+	end(to, root);
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// One step from its schedule as JSON: times in picoseconds, shares as numbers.
+
+#include <jansson.h>
+
+#include <weft/core/check.h>
+
+#include "fidelity_part_json.h"
+#include "weft_version.h"
+
+// Takes `value`; our own JSON must be good.
+static void put(json_t *to, const char *name, json_t *value)
+{
+	check(value != NULL && json_object_set_new(to, name, value) == 0);
+}
+
+static void put_time(json_t *to, const char *name, ps_t time)
+{
+	put(to, name, json_integer(time));
+}
+
+static void put_text(json_t *to, const char *name, const char *text)
+{
+	json_t *value = json_string(text);
+	put(to, name, value != NULL ? value : json_string("(not UTF-8)"));
+}
+
+static void put_timing(json_t *to, const struct timing *timing)
+{
+	put_time(to, "forward_ps", timing->forward_ps);
+	put_time(to, "backward_ps", timing->backward_ps);
+	put_time(to, "other_ps", timing->other_ps);
+	put_text(to, "times_from", timing->origin);
+	put(to, "times_assumed", json_boolean(timing->is_assumed));
+}
+
+static void put_times(json_t *to, const struct step_exposed *times)
+{
+	put_time(to, "step_ps", times->with.step_ps);
+	put_time(to, "exposed_ps", fidelity_exposed(times));
+	put_time(to, "head_ps", times->head_ps);
+	put_time(to, "tail_ps", times->tail_ps);
+	put_time(to, "silent_ps", times->without.step_ps);
+}
+
+static json_t *stages_of(const struct fidelity *fidelity)
+{
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < fidelity->world.plan.parallel.pp; i++) {
+		json_t *one = json_object();
+		put_time(one, "gather_wait_ps", fidelity->stages[i].gather_wait_ps);
+		put_time(one, "backward_ps", fidelity->stages[i].backward_ps);
+		put_time(one, "reduce_ps", fidelity->stages[i].reduce_ps);
+		check(json_array_append_new(list, one) == 0);
+	}
+	return list;
+}
+
+static json_t *cases_of(const struct fidelity *fidelity)
+{
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < fidelity->row_count; i++) {
+		json_t *one = json_object();
+		put_text(one, "name", fidelity->rows[i].of.name);
+		put_times(one, &fidelity->rows[i].times);
+		check(json_array_append_new(list, one) == 0);
+	}
+	return list;
+}
+
+json_t *fidelity_external_compute_json(const struct world_step *world,
+				       const ps_t longer_ps[DIMENSION_COUNT])
+{
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < DIMENSION_COUNT; i++) {
+		const struct world_external_compute *of = &world->external_compute[i];
+		if (!of->is_external_compute)
+			continue;
+		json_t *one = json_object();
+		put_text(one, "dimension", dimension_name((enum dimension)i));
+		put(one, "ranks", json_integer(of->spread.ranks));
+		put(one, "domains", json_integer(of->spread.domains_max));
+		put(one, "messages", json_integer((json_int_t)of->messages.count));
+		put(one, "bytes", json_integer((json_int_t)of->messages.bytes));
+		put_time(one, "message_ps", of->message_ps);
+		put_time(one, "forward_ps", of->forward_ps);
+		put_time(one, "backward_ps", of->backward_ps);
+		put_time(one, "longer_ps", longer_ps[i]);
+		check(json_array_append_new(list, one) == 0);
+	}
+	return list;
+}
+
+static json_t *step_of(const struct fidelity *fidelity)
+{
+	const struct plan *plan = &fidelity->world.plan;
+	json_t *step = json_object();
+	put_times(step, &fidelity->rows[0].times);
+	put_time(step, "ideal_pipeline_ps", step_pipeline_ps(plan));
+	put_timing(step, &plan->timing);
+	put(step, "gpus", json_integer(plan_ranks(plan)));
+	put(step, "ring_ranks", json_integer(fidelity->world.setup.dense.ranks));
+	put(step, "nics_per_group", json_integer(fidelity->world.nics_per_group));
+	put(step, "outside", fidelity_external_compute_json(&fidelity->world, fidelity->longer_ps));
+	put(step, "stages", stages_of(fidelity));
+	return step;
+}
+
+json_t *fidelity_steps_json(const struct fidelity_steps *steps)
+{
+	json_t *to = json_object();
+	if (steps->count == 0) {
+		json_decref(to);
+		return json_null();
+	}
+	put(to, "count", json_integer(steps->count));
+	put(to, "mean_s", json_real(steps->mean_s));
+	put(to, "cv", json_real(steps->cv));
+	put(to, "min_s", json_real(steps->min_s));
+	put(to, "max_s", json_real(steps->max_s));
+	return to;
+}
+
+static json_t *prediction_of(const struct fidelity *fidelity)
+{
+	ps_t published = fidelity->world.plan.published_ps;
+	if (!fidelity->has_prediction)
+		return json_null();
+	json_t *to = json_object();
+	put_times(to, &fidelity->predicted);
+	put_timing(to, &fidelity->logs->timing);
+	put(to, "published_ps", published > 0 ? json_integer(published) : json_null());
+	return to;
+}
+
+static json_t *inputs_of(const struct call *call)
+{
+	static const char *const names[] = {"fact", "assumed", "calibrated"};
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < call->scenario.input_count; i++) {
+		json_t *one = json_object();
+		put_text(one, "origin", names[call->scenario.inputs[i].origin]);
+		put_text(one, "text", call->scenario.inputs[i].text);
+		check(json_array_append_new(list, one) == 0);
+	}
+	for (const struct fidelity_input *at = fidelity_inputs; at->text != NULL; at++) {
+		json_t *one = json_object();
+		put_text(one, "origin", names[at->origin]);
+		put_text(one, "text", at->text);
+		check(json_array_append_new(list, one) == 0);
+	}
+	return list;
+}
+
+void fidelity_write_json(FILE *to, const struct call *call, const struct fidelity *fidelity)
+{
+	json_t *root = json_object();
+	put(root, "schema", json_integer(1));
+	put_text(root, "weft", WEFT_VERSION_TEXT);
+	put_text(root, "command", call->command);
+	put_text(root, "scenario", call->scenario.name);
+	put_text(root, "depth", "model");
+	put(root, "step", step_of(fidelity));
+	put(root, "cases", cases_of(fidelity));
+	put(root, "collectives_longer",
+	    fidelity->world.is_measured ? json_real((double)fidelity->world.measured_ppb / 1e9)
+					: json_null());
+	put(root, "steps", fidelity_steps_json(&fidelity->steps));
+	put(root, "prediction", prediction_of(fidelity));
+	put(root, "inputs", inputs_of(call));
+	json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+	fputc('\n', to);
+	json_decref(root);
+}
