@@ -2,8 +2,8 @@
 // weft host: what its files share.
 //
 //   main.c     the way from the command line to the end    choice.c   the command line
-//   setup.c    scenario, meeting, ports                    stage.c    a world and its loop, once
-//   pair.c     what two hosts send each other              trial.c    what is measured before
+//   setup.c    scenario, meeting, ports                    host_run.c a world and its loop, once
+//   pair.c     what two hosts send each other              before_traffic.c what is measured before
 //   table.c    what is printed                             json.c     the same as JSON
 //   foreign.c  writes to and from RoCEv2 of others
 //   bare.c     the bare loop beside a pair             live.c     what a run tells while it goes

@@ -123,8 +123,8 @@ spdx)
   ;;
 sizes)
   finds 'a function of 72 lines' lib/cc/long.c "void f(int now)\n{\n$long}\n"
-  finds 'lib/cc/long.c: 501 lines' lib/cc/long.c "$(printf '//\\n%.0s' {1..501})"
-  finds 'include/installed/weft/cc/cc.h: 206 lines' include/installed/weft/cc/cc.h "$(printf '//\\n%.0s' {1..200})"
+  finds 'lib/cc/long.c: 801 lines' lib/cc/long.c "$(printf '//\\n%.0s' {1..801})"
+  finds 'include/installed/weft/cc/cc.h: 306 lines' include/installed/weft/cc/cc.h "$(printf '//\\n%.0s' {1..300})"
   ;;
 draws)
   finds 'lib/cc/x.c:3: two draws' lib/cc/x.c 'int f(struct rng *rng)\n{\n\treturn g(pick(rng, 1), pick(rng, 2));\n}\n'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Puts charts that can be pointed at and zoomed in the place of the page's drawings, which stay for paper and for readers
-// without scripts. What a chart is made of is told in lib/page/sheet.h.
+// without scripts. What a chart is made of is described in lib/page/report_model.h.
 "use strict";
 (function () {
   const style = getComputedStyle(document.documentElement);
