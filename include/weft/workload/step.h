@@ -75,7 +75,7 @@ struct step_setup {
 	ps_t send_ps;			 // activations or gradients to the next stage
 	ps_t silent_send_ps;		 // the same where the network takes no time; 0 = send_ps
 	// what a cell in the middle waits for activations of other ranks, one micro-batch
-	ps_t external_compute_forward_ps, external_compute_backward_ps;
+	ps_t off_domain_forward_ps, off_domain_backward_ps;
 	int64_t collective_ppb; // collectives take so much longer than their closed form, or less
 	uint32_t loss_ppb;	// what the last cell does beside its layers, of a cell's time
 	uint32_t slow_stage, slow_ppb; // one stage computes so much longer

@@ -17,8 +17,8 @@ extern "C" {
 #define STEP_CASE_BYTES 64
 
 // Activations of one dimension that travel over the fabric because its groups leave their domain.
-struct world_external_compute {
-	bool is_external_compute;
+struct world_off_domain {
+	bool is_off_domain;
 	struct spread spread;
 	struct message_sum messages;  // of a rank in a step, on the stage that has most
 	ps_t message_ps;	      // of the largest one
@@ -37,8 +37,8 @@ struct world_step {
 	// what faults leave of a group's NICs, per 10^9: a ring whose channels share evenly goes at
 	// the pace of the slowest; one that splits by rate has what is there
 	uint32_t even_ppb, split_ppb;
-	struct world_external_compute
-		external_compute[DIMENSION_COUNT]; // tp, cp, ep, pp; dp is the schedule's own
+	struct world_off_domain
+		off_domain[DIMENSION_COUNT]; // tp, cp, ep, pp; dp is the schedule's own
 	// collectives that ran packet by packet, against their closed form; set by the caller
 	bool is_measured;
 	int64_t measured_ppb; // so much longer

@@ -187,11 +187,11 @@ static double percent(ps_t part, ps_t whole)
 }
 
 // Activations that leave their domain, and what the step would be if they did not.
-static void print_external_compute(const struct world_step *world)
+static void print_off_domain(const struct world_step *world)
 {
 	for (uint32_t i = 0; i < DIMENSION_COUNT; i++) {
-		const struct world_external_compute *of = &world->external_compute[i];
-		if (!of->is_external_compute)
+		const struct world_off_domain *of = &world->off_domain[i];
+		if (!of->is_off_domain)
 			continue;
 		printf("  %s leaves its domain: groups of %" PRIu32 " ranks in %" PRIu32
 		       " domains, %" PRIu64 " messages of %.3f MB a rank,\n    %.3f ms each",
@@ -215,7 +215,7 @@ void fidelity_print_job(const struct world_step *world)
 	printf("  rings of %" PRIu32 " ranks, %" PRIu32 " NICs of %.2f GB/s in a domain%s\n",
 	       ring->ranks, world->nics_per_group, (double)world->nic_Bps / 1e9,
 	       world->even_ppb < SHARE_WHOLE ? ", some of it lost to faults" : "");
-	print_external_compute(world);
+	print_off_domain(world);
 	printf("\n");
 }
 

@@ -73,7 +73,7 @@ void fidelity_full_json(FILE *to, const struct call *call, const struct fidelity
 	put(root, "model", times_of(&fidelity->model));
 	put(root, "model_own_sends", times_of(&fidelity->own));
 	put(root, "full", full_of(fidelity));
-	put(root, "outside", fidelity_external_compute_json(&fidelity->world, fidelity->longer_ps));
+	put(root, "outside", fidelity_off_domain_json(&fidelity->world, fidelity->longer_ps));
 	end(to, root);
 }
 
@@ -87,6 +87,6 @@ void fidelity_all_json(FILE *to, const struct call *call, const struct fidelity_
 	put(root, "sample", sample);
 	put(root, "full", full_of(&fidelity->full));
 	put(root, "outside",
-	    fidelity_external_compute_json(&fidelity->full.world, fidelity->full.longer_ps));
+	    fidelity_off_domain_json(&fidelity->full.world, fidelity->full.longer_ps));
 	end(to, root);
 }

@@ -68,13 +68,13 @@ static json_t *cases_of(const struct fidelity *fidelity)
 	return list;
 }
 
-json_t *fidelity_external_compute_json(const struct world_step *world,
-				       const ps_t longer_ps[DIMENSION_COUNT])
+json_t *fidelity_off_domain_json(const struct world_step *world,
+				 const ps_t longer_ps[DIMENSION_COUNT])
 {
 	json_t *list = json_array();
 	for (uint32_t i = 0; i < DIMENSION_COUNT; i++) {
-		const struct world_external_compute *of = &world->external_compute[i];
-		if (!of->is_external_compute)
+		const struct world_off_domain *of = &world->off_domain[i];
+		if (!of->is_off_domain)
 			continue;
 		json_t *one = json_object();
 		put_text(one, "dimension", dimension_name((enum dimension)i));
@@ -101,7 +101,7 @@ static json_t *step_of(const struct fidelity *fidelity)
 	put(step, "gpus", json_integer(plan_ranks(plan)));
 	put(step, "ring_ranks", json_integer(fidelity->world.setup.dense.ranks));
 	put(step, "nics_per_group", json_integer(fidelity->world.nics_per_group));
-	put(step, "outside", fidelity_external_compute_json(&fidelity->world, fidelity->longer_ps));
+	put(step, "outside", fidelity_off_domain_json(&fidelity->world, fidelity->longer_ps));
 	put(step, "stages", stages_of(fidelity));
 	return step;
 }

@@ -105,8 +105,7 @@ void fidelity_sample_json(FILE *to, const struct call *call, const struct fideli
 	put(root, "step", run_of(&fidelity->run));
 	put(root, "ideal", fidelity->has_ideal ? run_of(&fidelity->ideal) : json_null());
 	put(root, "terms", terms_of(fidelity));
-	put(root, "outside",
-	    fidelity_external_compute_json(&fidelity->run.world, fidelity->longer_ps));
+	put(root, "outside", fidelity_off_domain_json(&fidelity->run.world, fidelity->longer_ps));
 	put(root, "steps", fidelity_steps_json(&fidelity->steps));
 	json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(2));
 	fputc('\n', to);

@@ -28,7 +28,7 @@ static void print_tensor(const struct fidelity_sample *fidelity)
 		       percent(tensor->time_ps - tensor->closed_ps, tensor->closed_ps),
 		       tensor->steps, tensor->steps_all, tensor->groups_all, tensor->packets);
 	for (uint32_t i = 0; i < DIMENSION_COUNT; i++)
-		if (i != DIMENSION_TP && fidelity->world.external_compute[i].is_external_compute)
+		if (i != DIMENSION_TP && fidelity->world.off_domain[i].is_off_domain)
 			printf("  Messages of %s did not run: closed form\n",
 			       dimension_name((enum dimension)i));
 }

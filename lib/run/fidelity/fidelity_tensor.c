@@ -26,7 +26,7 @@ static int take_message(struct sampled_run *run, const struct world *world, cons
 	ring.ranks = world->job.groups[from->group].ranks;
 	ring_plan(&plan, &ring, bucket->kind, bucket->bytes);
 	*tensor = (struct sampled_tensor){
-		.closed_ps = run->world.external_compute[DIMENSION_TP].message_ps,
+		.closed_ps = run->world.off_domain[DIMENSION_TP].message_ps,
 		.time_ps = from->whole_ps,
 		.error_ps = from->whole_error_ps,
 		.bytes = bucket->bytes,
@@ -56,7 +56,7 @@ static int run_message(struct call *call, struct sampled_run *run)
 int fidelity_tensor(struct call *call, struct sampled_run *run)
 {
 	const struct sample sample = call->scenario.sample;
-	if (!run->world.external_compute[DIMENSION_TP].is_external_compute)
+	if (!run->world.off_domain[DIMENSION_TP].is_off_domain)
 		return 0;
 	for (uint32_t i = 0; i < call->scenario.fault_count; i++) {
 		const struct link_location *at = &call->scenario.faults[i].at;

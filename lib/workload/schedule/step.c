@@ -106,10 +106,10 @@ static ps_t cell_ps(const struct step *step, const struct step_setup *setup, uin
 {
 	const struct step_cell *cell = step_cell(&step->cells, stage, operation.chunk);
 	const struct step_place place = {step->replica, stage, step->stages[stage].next};
-	ps_t external_compute_ps = operation.is_backward ? setup->external_compute_backward_ps
-							 : setup->external_compute_forward_ps;
+	ps_t off_domain_ps = operation.is_backward ? setup->off_domain_backward_ps
+						   : setup->off_domain_forward_ps;
 	ps_t time = step_compute_ps(step->plan, cell, setup, &place);
-	return setup->is_silent ? time : time + external_compute_ps * cell->layers / cell->slots;
+	return setup->is_silent ? time : time + off_domain_ps * cell->layers / cell->slots;
 }
 
 // ---------------------------------------------------------------- gathers

@@ -10,7 +10,7 @@ enum step_group { STEP_GROUP_TENSOR, STEP_GROUP_CONTEXT, STEP_GROUP_EXPERT, STEP
 
 // Ranks that exchange activations, along one dimension.
 struct group_list {
-	bool is_external_compute;
+	bool is_off_domain;
 	uint32_t ranks;
 	uint32_t *group_of, *at_of; // [ranks of the job]
 };

@@ -30,7 +30,7 @@ static int find_step_group(struct builder *builder, struct arena *arena,
 	struct spread spread;
 	order_spread(&spread, of->order, of->plan, kind, &of->gpu_layout);
 	group_list->ranks = spread.ranks;
-	group_list->is_external_compute = spread.domains_max > 1;
+	group_list->is_off_domain = spread.domains_max > 1;
 	if (draw_pair(arena, plan_ranks(of->plan), &group_list->group_of, &group_list->at_of) < 0)
 		return -ENOMEM;
 	for (uint32_t group = 0; group < spread.groups; group++) {

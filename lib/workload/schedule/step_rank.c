@@ -143,7 +143,7 @@ static void exchange_all(struct builder *builder, struct operation operation)
 		uint64_t all = sum->count / builder->plan->parallel.micro_batches;
 		uint64_t forward = all * dimensions[kind].forward / dimensions[kind].all;
 		uint64_t count = operation.is_backward ? all - forward : forward;
-		if (!builder->group_lists[kind].is_external_compute)
+		if (!builder->group_lists[kind].is_off_domain)
 			continue;
 		for (uint64_t i = 0; i < count; i++)
 			exchange(builder, (enum step_group)kind, sum->bytes);

@@ -22,7 +22,7 @@ uint32_t emit_compute(struct step_emit *emit, uint16_t stream, ps_t time)
 	return program_compute(emit->program, emit->rank, stream, time);
 }
 
-static bool is_external_compute(const struct step_emit *emit, uint32_t peer)
+static bool is_off_domain(const struct step_emit *emit, uint32_t peer)
 {
 	const struct gpu_layout *gpu_layout = emit->gpu_layout;
 	return gpu_layout != NULL &&
@@ -35,7 +35,7 @@ uint32_t emit_send(struct step_emit *emit, uint32_t to, uint32_t tag, uint64_t b
 {
 	uint32_t index = (uint32_t)emit->size.ops++, payload = emit->payload_bytes;
 	check(bytes > 0 && bytes <= UINT32_MAX);
-	if (is_external_compute(emit, to))
+	if (is_off_domain(emit, to))
 		emit->size.packets += (bytes + payload - 1) / payload;
 	if (emit->program == NULL)
 		return index;

@@ -9,7 +9,7 @@
 
 #include <weft/fabric/fabric_capacity.h>
 
-#include "world_step_external_compute.h"
+#include "world_step_off_domain.h"
 
 #define NETWORK_PS (9 * PS_PER_US)
 #define LOSS_LAYERS_PPB 1100000000u
@@ -190,7 +190,7 @@ int world_step(struct world_step *ret, const struct scenario *scenario, const ch
 		rc = find_left(ret, scenario, refusal);
 	if (rc < 0)
 		return rc;
-	world_step_external_compute(ret, share(ret->nic_Bps, ret->even_ppb));
+	world_step_off_domain(ret, share(ret->nic_Bps, ret->even_ppb));
 	ret->setup.dense.network_Bps = share(ret->setup.dense.network_Bps, ret->even_ppb);
 	ret->setup.experts.network_Bps = share(ret->setup.experts.network_Bps, ret->even_ppb);
 	return 0;

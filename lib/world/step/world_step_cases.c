@@ -41,11 +41,9 @@ static void add_rate(struct list *list, const char *name, uint64_t part, uint64_
 	struct step_case *one = add(list, name);
 	struct step_setup *setup = &one->setup;
 	slow_rings(one, part, whole);
-	setup->external_compute_forward_ps = stretched(setup->external_compute_forward_ps, part,
-						       whole);
-	setup->external_compute_backward_ps = stretched(setup->external_compute_backward_ps, part,
-							whole);
-	if (list->step->external_compute[DIMENSION_PP].is_external_compute)
+	setup->off_domain_forward_ps = stretched(setup->off_domain_forward_ps, part, whole);
+	setup->off_domain_backward_ps = stretched(setup->off_domain_backward_ps, part, whole);
+	if (list->step->off_domain[DIMENSION_PP].is_off_domain)
 		setup->send_ps = stretched(setup->send_ps, part, whole);
 }
 

@@ -8,4 +8,4 @@
 
 // Prices each dimension whose groups leave their domain, at `nic_Bps` of a NIC, into the step's
 // setup.
-void world_step_external_compute(struct world_step *step, uint64_t nic_Bps);
+void world_step_off_domain(struct world_step *step, uint64_t nic_Bps);

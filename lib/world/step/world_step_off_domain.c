@@ -6,7 +6,7 @@
 // it), and it has the NICs for itself. Of ten tensor messages of a layer four are of its forward,
 // of three context messages one, of four expert messages two (see plan_bucket.c).
 
-#include "world_step_external_compute.h"
+#include "world_step_off_domain.h"
 
 #include <weft/core/check.h>
 
@@ -59,13 +59,13 @@ static void price(struct world_step *step, enum dimension dimension, uint64_t ni
 {
 	const struct parallel *cut = &step->plan.parallel;
 	const struct kind_of *kind = &kinds[dimension];
-	struct world_external_compute *of = &step->external_compute[dimension];
+	struct world_off_domain *of = &step->off_domain[dimension];
 	order_spread(&of->spread, &step->order, &step->plan, kind->group, &step->gpu_layout);
 	if (of->spread.domains_max < 2)
 		return;
 	of->messages = most_of(&step->plan, kind->message);
-	of->is_external_compute = of->messages.count > 0;
-	if (!of->is_external_compute)
+	of->is_off_domain = of->messages.count > 0;
+	if (!of->is_off_domain)
 		return;
 	of->message_ps = message_ps(step, &of->spread, kind->message, of->messages.bytes, nic_Bps);
 	if (kind->all == 0)
@@ -79,23 +79,23 @@ static void price(struct world_step *step, enum dimension dimension, uint64_t ni
 // What is assumed of a send inside a domain is for large ones: it is never slower than outside.
 static ps_t inside_send_ps(const struct world_step *step)
 {
-	ps_t external_compute = step->external_compute[DIMENSION_PP].message_ps;
-	return external_compute < STEP_SEND_PS ? external_compute : STEP_SEND_PS;
+	ps_t off_domain = step->off_domain[DIMENSION_PP].message_ps;
+	return off_domain < STEP_SEND_PS ? off_domain : STEP_SEND_PS;
 }
 
-void world_step_external_compute(struct world_step *step, uint64_t nic_Bps)
+void world_step_off_domain(struct world_step *step, uint64_t nic_Bps)
 {
 	static const enum dimension dimensions[] = {DIMENSION_TP, DIMENSION_CP, DIMENSION_EP,
 						    DIMENSION_PP};
 	for (uint32_t i = 0; i < 4; i++) {
-		const struct world_external_compute *of = &step->external_compute[dimensions[i]];
+		const struct world_off_domain *of = &step->off_domain[dimensions[i]];
 		price(step, dimensions[i], nic_Bps);
-		step->setup.external_compute_forward_ps += of->forward_ps;
-		step->setup.external_compute_backward_ps += of->backward_ps;
+		step->setup.off_domain_forward_ps += of->forward_ps;
+		step->setup.off_domain_backward_ps += of->backward_ps;
 	}
-	if (!step->external_compute[DIMENSION_PP].is_external_compute)
+	if (!step->off_domain[DIMENSION_PP].is_off_domain)
 		return;
-	step->setup.send_ps = step->external_compute[DIMENSION_PP].message_ps;
+	step->setup.send_ps = step->off_domain[DIMENSION_PP].message_ps;
 	step->setup.silent_send_ps = inside_send_ps(step);
 }
 
@@ -106,12 +106,12 @@ static ps_t scaled(ps_t time, ps_t to, ps_t from)
 
 void world_step_tensor(struct world_step *step, ps_t message_ps)
 {
-	struct world_external_compute *of = &step->external_compute[DIMENSION_TP];
-	check(of->is_external_compute && of->message_ps > 0);
+	struct world_off_domain *of = &step->off_domain[DIMENSION_TP];
+	check(of->is_off_domain && of->message_ps > 0);
 	ps_t forward_ps = scaled(of->forward_ps, message_ps, of->message_ps);
 	ps_t backward_ps = scaled(of->backward_ps, message_ps, of->message_ps);
-	step->setup.external_compute_forward_ps += forward_ps - of->forward_ps;
-	step->setup.external_compute_backward_ps += backward_ps - of->backward_ps;
+	step->setup.off_domain_forward_ps += forward_ps - of->forward_ps;
+	step->setup.off_domain_backward_ps += backward_ps - of->backward_ps;
 	of->forward_ps = forward_ps;
 	of->backward_ps = backward_ps;
 	of->message_ps = message_ps;
@@ -120,12 +120,12 @@ void world_step_tensor(struct world_step *step, ps_t message_ps)
 bool world_step_inside(const struct world_step *step, enum dimension dimension,
 		       struct step_setup *ret)
 {
-	const struct world_external_compute *of = &step->external_compute[dimension];
-	if (!of->is_external_compute)
+	const struct world_off_domain *of = &step->off_domain[dimension];
+	if (!of->is_off_domain)
 		return false;
 	*ret = step->setup;
-	ret->external_compute_forward_ps -= of->forward_ps;
-	ret->external_compute_backward_ps -= of->backward_ps;
+	ret->off_domain_forward_ps -= of->forward_ps;
+	ret->off_domain_backward_ps -= of->backward_ps;
 	if (dimension == DIMENSION_PP)
 		ret->send_ps = inside_send_ps(step);
 	return true;
@@ -136,8 +136,7 @@ void world_step_own_sends(struct world_step *step, const struct scenario *scenar
 	const struct parallel *cut = &step->plan.parallel;
 	const struct scaleup_config *lines = &scenario->scaleup;
 	struct message_sum sums[MESSAGE_COUNT] = {0};
-	if (step->external_compute[DIMENSION_PP].is_external_compute || lines->rate_bps == 0 ||
-	    cut->pp < 2)
+	if (step->off_domain[DIMENSION_PP].is_off_domain || lines->rate_bps == 0 || cut->pp < 2)
 		return;
 	plan_cell_messages(&step->plan, 0, 0, sums);
 	step->setup.send_ps = lines->delay_ps +
