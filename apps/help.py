@@ -166,7 +166,7 @@ def rules_of(path):
 
 
 def option_list(text):
-    """`pcap|depth=sample` of `--pcap or --depth sample`."""
+    """`pcap|depth=sample` of `--pcap or --fidelity sample`."""
     return "|".join(one.strip().removeprefix("--").replace(" ", "=") for one in re.split(r" or |, ", text))
 
 

@@ -91,7 +91,7 @@ int generator_open(struct call *call)
 		rc = gpu_draw(gpu, &call->refusal);
 	if (rc == 0)
 		rc = make_link(call);
-	return rc < 0 ? rc : gpu_await(gpu, call->choice.timeout_s, "--patience", &call->refusal);
+	return rc < 0 ? rc : gpu_await(gpu, call->choice.timeout_s, "--timeout", &call->refusal);
 }
 
 int generator_attach(struct call *call, const struct host_run *host_run,

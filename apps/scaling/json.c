@@ -73,7 +73,7 @@ void json_print(FILE *to, const struct call *call)
 	put(root, "schema", json_integer(1));
 	put_text(root, "weft", WEFT_VERSION_TEXT);
 	put_text(root, "scenario", call->name);
-	put_text(root, "depth", call->is_sample ? "sample" : "model");
+	put_text(root, "step_fidelity", call->is_sample ? "sample" : "model");
 	put_text(root, "times_from", call->timing.origin);
 	put(root, "times_assumed", json_boolean(call->timing.is_assumed));
 	put(root, "gpus_per_rack", json_integer(call->gpus_per_rack));

@@ -18,7 +18,7 @@ static int command(char *ret[WORDS_MAX], const char *name, const char *sample,
 	int count = 0;
 	ret[count++] = "sim";
 	ret[count++] = (char *)name;
-	ret[count++] = "--depth";
+	ret[count++] = "--fidelity";
 	ret[count++] = "sample";
 	if (sample != NULL) {
 		ret[count++] = "--sample";

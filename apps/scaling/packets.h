@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step whose collectives run packet by packet, as weft sim --depth sample has it.
+// One step whose collectives run packet by packet, as weft sim --fidelity sample has it.
 #pragma once
 
 #include <weft/core/refusal.h>

@@ -40,7 +40,7 @@ struct call {
 	uint32_t set_count;
 	uint32_t reference_racks, seed_count;
 	struct jitter jitter;
-	int is_sample; // --depth sample, not model
+	int is_sample; // --fidelity sample, not model
 	bool is_json, is_csv;
 	struct scenario scenario; // as read last
 	uint32_t gpus_per_rack;

@@ -43,11 +43,11 @@ static void print_notes(FILE *to, const struct call *call)
 	if (call->is_sample)
 		fprintf(to,
 			"  error: stated with a sample of %" PRIu32 " groups of %" PRIu32
-			", of the exposed time (weft sim --depth sample says how)\n",
+			", of the exposed time (weft sim --fidelity sample says how)\n",
 			point->groups, point->groups_all);
 	else
 		fputs("  Not in it: packets, congestion, losses, and what larger fabrics do to "
-		      "switches (--depth sample).\n",
+		      "switches (--fidelity sample).\n",
 		      to);
 	fputs("  Not in it: failures (weft goodput).\n", to);
 }

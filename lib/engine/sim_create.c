@@ -187,9 +187,10 @@ static int check_options(const struct world *world, const struct sim_options *op
 			      "--log: pauses are no packets there");
 	if (world->skipped != NULL &&
 	    (has_bytes || options->pace.is_on || options->external_compute != NULL))
-		return refuse(refusal, -EINVAL,
-			      "skip.steady leaves out packets: it needs a run in virtual time, "
-			      "without frames, captures and gradients from outside");
+		return refuse(
+			refusal, -EINVAL,
+			"fast_forward.steady leaves out packets: it needs a run in virtual time, "
+			"without frames, captures and gradients from outside");
 	if (lanes > 1 && (lanes != world->shard_count || options->ports.kind != PORTS_RING))
 		return refuse(refusal, -EINVAL, "% lanes need as many shards, and ring ports",
 			      lanes);

@@ -30,7 +30,7 @@
 #include <weft/result/put.h>
 #include <weft/result/warnings.h>
 
-#define RESULT_SCHEMA 1 // raised when a field changes its meaning or goes away
+#define RESULT_SCHEMA 2 // raised when a field changes its meaning or goes away
 
 // ---------------------------------------------------------------- what ran
 

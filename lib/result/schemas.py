@@ -21,7 +21,7 @@ ROW = re.compile(r"^\| `([^`]+)` \| ([^|]+) \|(.*)\|$")
 SIMPLE = {"integer": "integer", "time": "integer", "number": "number", "text": "string", "word": "string", "flag": "boolean"}
 KINDS = {"COUNT": "integer", "BYTES": "integer", "PS": "time", "FLAG": "flag"} # of units of figures.def; others are numbers
 # Objects and lists that a result has only where it had something to say; docs/result.md says when.
-SOMETIMES = {"jobs", "program", "buffer", "pfc", "bypass.recovery", "pace", "ports", "capture", "fidelity", "wall", "expect", "mrc_ctl", "gpu", "skip", "taken", "warnings", "scenario.path", "scenario.spray"}
+SOMETIMES = {"jobs", "program", "buffer", "pfc", "bypass.recovery", "pace", "ports", "capture", "fidelity", "wall", "expect", "mrc_ctl", "gpu", "fast_forward", "taken", "warnings", "scenario.path", "scenario.spray"}
 FIGURES = "digest hops culprit goodput_per_nic_bps busbw_bps fct_p50_s fct_p99_s marked_share trimmed_share retransmitted_share queue_bytes_max measures "
 FIGURES += "collective jct_ratio overlap_fraction samples variation"
 # Of the other files: heading of its list, file and word that its version is defined by, what it has sometimes.

@@ -153,7 +153,7 @@ int gpu_attach(struct call *call)
 					 gpu->link.header->buffer_bytes, &call->refusal);
 	return rc < 0
 		? rc
-		: gpu_await(gpu, call->options.gpu_timeout_s, "--gpu-patience", &call->refusal);
+		: gpu_await(gpu, call->options.gpu_timeout_s, "--gpu-timeout", &call->refusal);
 }
 
 // ---------------------------------------------------------------- afterwards

@@ -61,7 +61,7 @@ int ranks_check(struct call *call)
 	if (call->is_comparison)
 		return refuse_word(call, "a scenario with variants", "--variant names one");
 	if (options->fidelity_kind != FIDELITY_NONE)
-		return refuse_word(call, "--depth", "leave out mpirun");
+		return refuse_word(call, "--fidelity", "leave out mpirun");
 	if (options->export_form != NULL)
 		return refuse_word(call, "--export", "leave out mpirun, as nothing is run");
 	if (options->pcap != NULL)

@@ -31,9 +31,9 @@ int record_check(struct call *call)
 	if (options->fidelity_kind == FIDELITY_NONE &&
 	    call->scenario.traffic.kind != TRAFFIC_GRADIENTS)
 		why = "--record-rank has no effect here; it needs traffic.kind gradients, or "
-		      "traffic.kind model and --depth model";
+		      "traffic.kind model and --fidelity model";
 	else if (options->fidelity_kind != FIDELITY_NONE && !is_step)
-		why = "--record-rank takes a step of --depth model (--measured FILE: with "
+		why = "--record-rank takes a step of --fidelity model (--measured FILE: with "
 		      "collectives as packets had them)";
 	else if (is_step && options->jitter != NULL)
 		why = "--record-rank takes a step without --jitter";

@@ -14,6 +14,6 @@ int record_check(struct call *call);
 // After a run: writes the record into the folder of --out. -errno with a reason.
 int record_write(struct call *call);
 
-// Of a step of --depth model: the same, of a record that was made elsewhere. Its name has `rank`,
-// the number of the GPU. -errno with a reason.
+// Of a step of --fidelity model: the same, of a record that was made elsewhere. Its name has
+// `rank`, the number of the GPU. -errno with a reason.
 int record_keep(struct call *call, struct gpu_record *record, uint32_t rank);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --depth model --record-rank: what one rank of a step of a model meets, for weft gpu --play.
+// --fidelity model --record-rank: what one rank of a step of a model meets, for weft gpu --play.
 #pragma once
 
 #include <weft/run/fidelity.h>

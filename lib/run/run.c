@@ -130,8 +130,9 @@ int call_build(struct call *call)
 static int check_fast_forward(struct call *call)
 {
 	if (call->scenario.fast_forward.is_on && call->options.fidelity_kind != FIDELITY_NONE)
-		return refuse(&call->refusal, -EINVAL,
-			      "skip.steady is for runs packet by packet; --depth takes none");
+		return refuse(
+			&call->refusal, -EINVAL,
+			"fast_forward.steady is for runs packet by packet; --fidelity takes none");
 	return 0;
 }
 

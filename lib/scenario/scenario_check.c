@@ -452,22 +452,22 @@ static int check_traffic(struct reader *reader)
 static int check_fast_forward(struct reader *reader)
 {
 	const struct scenario *scenario = reader->scenario;
-	struct mark mark = reader_mark(reader, "skip.steady");
+	struct mark mark = reader_mark(reader, "fast_forward.steady");
 	if (!scenario->fast_forward.is_on)
 		return 0;
 	uint32_t least_ppb = 1000000000 / (8 * scenario->fast_forward.block);
 	if (scenario->fast_forward.tolerance_ppb < least_ppb)
 		return reader_refuse(
-			reader, reader_mark(reader, "skip.tolerance"),
-			"skip.tolerance: of two blocks of %u steps no mean step is known "
-			"better than %u.%04u %%; raise skip.block or the tolerance",
+			reader, reader_mark(reader, "fast_forward.tolerance"),
+			"fast_forward.tolerance: of two blocks of %u steps no mean step is known "
+			"better than %u.%04u %%; raise fast_forward.block or the tolerance",
 			scenario->fast_forward.block, least_ppb / 10000000,
 			least_ppb / 1000 % 10000);
 	if (scenario->watch.bin_ps > 0 || scenario->watch.bypasses > 0 ||
 	    scenario->watch.packets > 0 || scenario->watch.has_delays)
 		return reader_refuse(
 			reader, mark,
-			"skip.steady: watch counts what runs over time, and nothing of "
+			"fast_forward.steady: watch counts what runs over time, and nothing of "
 			"what is jumped over; one of both");
 	return 0;
 }

@@ -360,7 +360,7 @@ static const char *const use_names[USE_COUNT] = {
 	[USE_CHUNKS] = "a traffic.kind collective or jobs, or ring, model or trace that is "
 		       "pipelined",
 	[USE_RINGS] = "traffic.kind ring, model or trace",
-	[USE_FAST_FORWARD] = "skip.steady true",
+	[USE_FAST_FORWARD] = "fast_forward.steady true",
 	[USE_PIPELINED] = "traffic.kind jobs, or ring, model or trace with traffic.form "
 			  "pipelined",
 	[USE_MODEL] = "traffic.kind model",

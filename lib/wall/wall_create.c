@@ -37,7 +37,7 @@ int wall_check(const struct world *world, struct refusal *refusal)
 			      "tell each other nothing while they run",
 			      (int64_t)world_signals_total(world));
 	if (world->skipped != NULL)
-		return refuse(refusal, -EINVAL, "skip.steady is for virtual time");
+		return refuse(refusal, -EINVAL, "fast_forward.steady is for virtual time");
 	return link_faults_check(world, refusal);
 }
 

@@ -29,7 +29,7 @@ static void assert_same_skips(const char *name, const struct world_fast_forward 
 // Runs it by one process and by `count`. Returns what was jumped over.
 static struct world_fast_forward hold(const char *yaml, const char *const *sets, uint32_t count)
 {
-	const char *all[RIG_SETS_MAX] = {"skip.steady=true"};
+	const char *all[RIG_SETS_MAX] = {"fast_forward.steady=true"};
 	char name[128];
 	for (uint32_t i = 0; sets != NULL && sets[i] != NULL; i++)
 		all[i + 1] = sets[i];
@@ -80,10 +80,11 @@ static void rings_jump_as_in_one_process(void **)
 		{"traffic.collective=all_reduce", NULL},
 		{"transport.qps_per_connection=2", "traffic.bytes=16MiB", NULL},
 		{"fabric.nics_per_host=4", "scaleup.rate=900GB/s", "traffic.bytes=32MiB", NULL},
-		{"traffic.jobs=2", "traffic.placement=spread", "skip.block=2", "skip.fill=2",
-		 "skip.tolerance=7%", NULL}, // two rings in all processes
-		{"traffic.jobs=2", "traffic.placement=packed", "skip.block=2", "skip.fill=2",
-		 "skip.tolerance=7%", NULL}, // one here, one there
+		{"traffic.jobs=2", "traffic.placement=spread", "fast_forward.block=2",
+		 "fast_forward.fill=2", "fast_forward.tolerance=7%",
+		 NULL}, // two rings in all processes
+		{"traffic.jobs=2", "traffic.placement=packed", "fast_forward.block=2",
+		 "fast_forward.fill=2", "fast_forward.tolerance=7%", NULL}, // one here, one there
 	};
 	for (size_t i = 0; i < cases(sizeof(kinds) / sizeof(*kinds)); i++) {
 		struct world_fast_forward skip = hold(RING, kinds[i], 2 + (uint32_t)i % 3);

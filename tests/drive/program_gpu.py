@@ -227,10 +227,10 @@ class Generators(unittest.TestCase):
         self.fail("no rank was taken")
 
     def test_nobody_waits_for_ever(self):
-        out, err = self.end(self.emu(*SMALL, "--dilation", 1, "--gpu-patience", 1, "--out", self.room.name + "/out"), PEER_LOST)
-        self.assertEqual((out, err), ("", f"weft emu: {self.link}: 4 of 4 ranks have no generator (weft gpu), and --gpu-patience, 1 s, is over\n"))
+        out, err = self.end(self.emu(*SMALL, "--dilation", 1, "--gpu-timeout", 1, "--out", self.room.name + "/out"), PEER_LOST)
+        self.assertEqual((out, err), ("", f"weft emu: {self.link}: 4 of 4 ranks have no generator (weft gpu), and --gpu-timeout, 1 s, is over\n"))
         self.assertEqual(os.listdir(self.room.name), [])
-        out, err = self.end(self.gpu("--patience", 1), ENVIRONMENT)
+        out, err = self.end(self.gpu("--timeout", 1), ENVIRONMENT)
         self.assertEqual((out, err), ("", f"weft gpu: {self.link}: no run offers this link\n"))
 
     def test_what_cannot_be_is_refused(self):
@@ -250,7 +250,7 @@ class Generators(unittest.TestCase):
         for words, says in (
             (["--ranks", "3-1"], "--ranks is all, or numbers"), (["--ranks", "4"], "there is no rank 4: the run has 4"),
             (["--ranks", "1,1"], "rank 1 twice"), (["--device", "gpu"], "--device is none or a number"),
-            (["--payload", "nic"], "--payload is host or device"), (["--patience", "0"], "--patience is a whole number from 1 to 86400"), (["--probe"], "has no effect with --probe"),
+            (["--payload", "nic"], "--payload is host or device"), (["--timeout", "0"], "--timeout is a whole number from 1 to 86400"), (["--probe"], "has no effect with --probe"),
         ):
             emu = self.emu(*SMALL, "--dilation", 1)
             self.assertIn(says, self.end(self.gpu(*words), BAD_INPUT)[1])
@@ -320,7 +320,7 @@ class Generators(unittest.TestCase):
     def test_a_rank_of_a_large_job_takes_its_step(self):
         """Every forward, backward, gate and slice of rank 0 of 8,192, at real time; its buckets are smaller, its times are not."""
         out = pathlib.Path(self.room.name, "large")
-        job = ["sim", "azure-gb200-llama405b", "--depth", "model", "--json", "--force", "--out", out, "--record-rank"]
+        job = ["sim", "azure-gb200-llama405b", "--fidelity", "model", "--json", "--force", "--out", out, "--record-rank"]
         step_ns = json.loads(self.end(self.start(*job, 0))[0])["cases"][0]["step_ps"] // 1000
         lines = (out / "rank-0.record").read_text(encoding="utf-8").split("\n")[2:-1]
         kept = pathlib.Path(SOURCE, "tests/gpu/azure-rank-0.txt")

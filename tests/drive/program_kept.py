@@ -26,7 +26,7 @@ fabric: {nics: 8, planes: 2, nics_per_t0: 4, t1_count: 2}
 traffic: {kind: permutation, bytes: 20kB}
 """
 LONG = SMALL.replace("20kB", "4GB") + "limits: {time: 1000s}\n"
-MODEL = ["llama-small-3-depths", "--depth", "model"]
+MODEL = ["llama-small-3-fidelities", "--fidelity", "model"]
 
 
 def files_of(folder):

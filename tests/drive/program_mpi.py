@@ -186,7 +186,7 @@ class Ranks(unittest.TestCase):
                 (["two-planes", "--pcap", self.folder / "a.pcapng"], "--pcap", "without mpirun"),
                 (["two-planes", "--log", self.folder / "a.txt"], "--log", "without mpirun"),
                 (["two-planes", "--seeds", "3"], "a study", "--jobs"),
-                (["azure-gb200-llama405b", "--depth", "model"], "--depth", "leave out mpirun"),
+                (["azure-gb200-llama405b", "--fidelity", "model"], "--fidelity", "leave out mpirun"),
                 (["compare-ring"], "variants", "--variant names one"),
                 (["ring-barrier", "--export", "goal", "--out", self.folder / "out"], "--export", "leave out mpirun")):
             self.refused(words, what, instead)
@@ -209,8 +209,8 @@ class Ranks(unittest.TestCase):
         return json.loads(run.stdout)["run"]["digest"]
 
     def test_steady_states_are_jumped_over_by_all(self):
-        words = ["ring-barrier", "--skip", "steady", "--set", "traffic.form=pipelined", "--set", "skip.block=2",
-                 "--set", "skip.tolerance=7%"]
+        words = ["ring-barrier", "--fast-forward", "steady", "--set", "traffic.form=pipelined", "--set", "fast_forward.block=2",
+                 "--set", "fast_forward.tolerance=7%"]
         self.hold(*words, counts=(2,))
         run = mpirun(3, *words)
         self.assertEqual(run.returncode, DONE, run.stderr)

@@ -167,7 +167,7 @@ static void later_channels_may_have_a_loop_less(void **)
 // Told as of what runs whole: the least time of a sample is worked out before its hosts are built.
 static void hosts_that_nothing_joins_are_refused(void **)
 {
-	static const char *const samples[] = {"sample.steps=3", "skip.steady=true"};
+	static const char *const samples[] = {"sample.steps=3", "fast_forward.steady=true"};
 	static const char model[] = "name: apart\n"
 				    "fabric: {nics: 64, nics_per_host: 8, nics_per_t0: 16, "
 				    "t1_count: 4}\n"

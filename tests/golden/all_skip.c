@@ -27,7 +27,8 @@ struct found {
 static struct found run(const char *yaml, const char *const *sets, bool is_skipping)
 {
 	static struct rig rig;
-	const char *all[RIG_SETS_MAX] = {is_skipping ? "skip.steady=true" : "skip.steady=false"};
+	const char *all[RIG_SETS_MAX] = {is_skipping ? "fast_forward.steady=true"
+						     : "fast_forward.steady=false"};
 	for (uint32_t i = 0; sets != NULL && sets[i] != NULL; i++)
 		all[i + 1] = sets[i];
 	rig_run(&rig, yaml, all);
@@ -121,7 +122,8 @@ static const char job[] =
 
 static void whole_collectives_are_jumped_over(void **)
 {
-	const char *const sets[] = {"skip.block=4", "skip.fill=3", "skip.tolerance=4%", NULL};
+	const char *const sets[] = {"fast_forward.block=4", "fast_forward.fill=3",
+				    "fast_forward.tolerance=4%", NULL};
 	struct found whole = run(job, NULL, false), part = run(job, sets, true);
 	printf("%lu jumps over %lu steps, %lu collectives; ends %.3f and %.3f ms\n",
 	       (unsigned long)part.skip.jumps, (unsigned long)part.skip.steps,
@@ -171,7 +173,8 @@ static void steps_that_jitter_are_run(void **)
 				    "transport.path=single", NULL};
 	struct found whole = run(ring, sets, false), part = run(ring, sets, true);
 	uint64_t refused = part.skip.refused[FAST_FORWARD_PACE] +
-		part.skip.refused[FAST_FORWARD_JITTER] + part.skip.refused[FAST_FORWARD_APART] +
+		part.skip.refused[FAST_FORWARD_JITTER] +
+		part.skip.refused[FAST_FORWARD_APART] +
 		part.skip.refused[FAST_FORWARD_QUEUES];
 	assert_true(refused >= 2);
 	assert_same_run(&part, &whole);
@@ -206,18 +209,18 @@ static void what_would_be_wrong_is_refused(void **)
 		   {"watch.bin=10us", "watch counts what runs over time"},
 		   {"watch.packets=10", "watch counts what runs over time"},
 		   {"watch.bypasses=10", "watch counts what runs over time"},
-		   {"skip.tolerance=1.5%", "no mean step is known better than 1.5625 %"},
-		   {"traffic.kind=permutation", "skip.steady"}};
+		   {"fast_forward.tolerance=1.5%", "no mean step is known better than 1.5625 %"},
+		   {"traffic.kind=permutation", "fast_forward.steady"}};
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		static struct rig rig;
-		const char *const sets[] = {"skip.steady=true", all[i].set, NULL};
+		const char *const sets[] = {"fast_forward.steady=true", all[i].set, NULL};
 		assert_int_equal(rig_build(&rig, ring, sets), -EINVAL);
 		if (strstr(rig.refusal.text, all[i].says) == NULL)
 			fail_msg("%s: %s", all[i].set, rig.refusal.text);
 	}
 	static struct rig rig;
 	const struct sim_options frames = {.ports.kind = PORTS_MEMORY};
-	const char *const sets[] = {"skip.steady=true", NULL};
+	const char *const sets[] = {"fast_forward.steady=true", NULL};
 	assert_int_equal(rig_build_with(&rig, ring, sets, &frames), -EINVAL);
 	assert_non_null(strstr(rig.refusal.text, "without frames"));
 }

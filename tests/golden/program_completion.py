@@ -37,7 +37,7 @@ class Completion(unittest.TestCase):
             self.assertEqual(set(offered(program, "--")), names, program)
 
     def test_values(self):
-        self.assertEqual(offered("sim", "incast", "--depth", ""), ["model", "sample", "full", "all"])
+        self.assertEqual(offered("sim", "incast", "--fidelity", ""), ["model", "sample", "full", "all"])
         self.assertEqual(offered("gpu", "--load", "s"), ["spin"])
         self.assertEqual(offered("coll", "all_reduce", "-c", ""), ["0", "1"])
 

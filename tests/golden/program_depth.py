@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""weft sim --depth model: the Azure step, case by case, against an independent model of it; the bands that it must lie
+"""weft sim --fidelity model: the Azure step, case by case, against an independent model of it; the bands that it must lie
 in; what two logs say of it. Without the logs their part is left out and said so."""
 import json
 import pathlib
@@ -49,7 +49,7 @@ def sim(*words):
 
 
 def model(*words):
-    status, out, errors = sim(AZURE, "--depth", "model", "--json", *words)
+    status, out, errors = sim(AZURE, "--fidelity", "model", "--json", *words)
     if status != 0:
         check(False, f"{words}: {errors}")
         sys.exit(1)
@@ -75,7 +75,7 @@ def check_golden():
     for line in found:
         print(line)
     check(found == GOLDEN, "every case is what it was, to the microsecond")
-    status, text, _ = sim(AZURE, "--depth", "model")
+    status, text, _ = sim(AZURE, "--fidelity", "model")
     check(status == 0 and all(f"  {name:<42} {step / 1000:10.3f}" in text for name, step, *_ in GOLDEN), "and so in the table")
     check("calibrated  forward 5.3 ms" in text and "assumed     9 us" in text, "which says what it rests on")
 
@@ -123,7 +123,7 @@ def check_orders():
     check(abs(tp["forward_ps"] / 1e9 - 8 * message) < 0.01 and abs(tp["backward_ps"] / 1e9 - 12 * message) < 0.01,
           "8 of them a forward, 12 a backward")
     check(abs(tp["longer_ps"] / 1e9 - 71 * 20 * message) < 0.05 * 71 * 20 * message, "71 slots of both")
-    text = sim(AZURE, "--depth", "model", "--order", "dp-tp-cp-pp")[1]
+    text = sim(AZURE, "--fidelity", "model", "--order", "dp-tp-cp-pp")[1]
     check("because of tp" in text and "tensor ranks inside a domain" in text, "and the table says so")
     stages = model("--order", "tp-cp-dp-pp")["step"]["outside"]
     check([one["dimension"] for one in stages] == ["pp"] and stages[0]["longer_ps"] > 0, "stages in other racks")
@@ -164,7 +164,7 @@ def check_measured(folder):
                        (json.dumps({"collectives": [dict(one, kind="all_reduce")]}), "no reduce-scatter or all-gather"),
                        (json.dumps({"collectives": [dict(one, bytes=-1)]}), "no reduce-scatter or all-gather")):
         path.write_text(text)
-        refused(f"a result {text[:40]}", [AZURE, "--depth", "model", "--measured", str(path)], says)
+        refused(f"a result {text[:40]}", [AZURE, "--fidelity", "model", "--measured", str(path)], says)
 
 
 def refused(what, words, says):
@@ -173,8 +173,8 @@ def refused(what, words, says):
 
 
 def check_refusals():
-    deep = [AZURE, "--depth", "model"]
-    refused("no model", ["incast", "--depth", "model"], "traffic.kind model")
+    deep = [AZURE, "--fidelity", "model"]
+    refused("no model", ["incast", "--fidelity", "model"], "traffic.kind model")
     refused("half a replica", [*deep, "--set", "fabric.nics=8224", "--set", "fabric.nics_per_host=32", "--set",
                               "fabric.nics_per_t0=32"], "no whole number")
     refused("an order of other words", [*deep, "--order", "tp-zp"], "--order:1:4: ")
@@ -187,7 +187,7 @@ def check_refusals():
                   ["--jitter", "nan"], ["--jitter", "1", "--steps", "1"], ["--steps", "9"], ["--quiet"],
                   ["--sample", "off"], ["--footprint"], ["--seeds", "1-3"], ["--pcap", "x"], ["--trace", "x"]):
         refused(" ".join(words), [*deep, *words], "weft sim: ")
-    refused("--order alone", [AZURE, "--order", "tp"], "needs --depth: '--order'")
+    refused("--order alone", [AZURE, "--order", "tp"], "needs --fidelity: '--order'")
 
 
 def check_logs(folder):

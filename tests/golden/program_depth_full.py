@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""weft sim --depth full and --depth all: a step small enough for every packet, at three depths that must agree."""
+"""weft sim --fidelity full and --fidelity all: a step small enough for every packet, at three depths that must agree."""
 import json
 import os
 import sys
@@ -9,8 +9,8 @@ import tempfile
 import weft
 from weft import check
 
-SMALL = "llama-small-3-depths"
-EXPERTS = "moe-small-3-depths"
+SMALL = "llama-small-3-fidelities"
+EXPERTS = "moe-small-3-fidelities"
 
 
 def sim(*words):
@@ -19,7 +19,7 @@ def sim(*words):
 
 
 def at(depth, *words, scenario=SMALL):
-    status, out, errors = sim(scenario, "--depth", depth, "--json", *words)
+    status, out, errors = sim(scenario, "--fidelity", depth, "--json", *words)
     if status != 0:
         check(False, f"{words}: {errors}")
         sys.exit(1)
@@ -42,8 +42,8 @@ def check_depths():
             one, other = result["sample"][part], result["full"][part]
             check(abs(one / other - 1) < 0.1, f"{part}: {one / 1e9:.3f}, {other / 1e9:.3f} ms")
         check(abs(result["sample"]["step_ps"] / result["full"]["step_ps"] - 1) < 0.003, "steps within 0.3 %")
-        model = json.loads(sim(SMALL, "--depth", "model", "--json", "--set", f"fabric.link_rate={rate}")[1])
-        check(result["model"]["exposed_ps"] == model["step"]["exposed_ps"], "the model is --depth model")
+        model = json.loads(sim(SMALL, "--fidelity", "model", "--json", "--set", f"fabric.link_rate={rate}")[1])
+        check(result["model"]["exposed_ps"] == model["step"]["exposed_ps"], "the model is --fidelity model")
 
 
 def check_books():
@@ -76,7 +76,7 @@ def check_experts():
     expected = experts + stages + dense + of_experts
     check(0 <= full["fabric_bytes"] / expected - 1 < 0.001,
           f"experts: {full['fabric_bytes'] / 1e6:.2f} MB over the fabric, {expected / 1e6:.2f} by hand, credits apart")
-    check(model["exposed_ps"] > 3 * json.loads(sim(EXPERTS, "--depth", "model", "--json", "--set", "fabric.nics_per_host=8")[1])
+    check(model["exposed_ps"] > 3 * json.loads(sim(EXPERTS, "--fidelity", "model", "--json", "--set", "fabric.nics_per_host=8")[1])
           ["step"]["exposed_ps"], "inside one rack they would expose a third at most")
     # trims where the experts' tokens meet make single steps differ by 8 % of what is exposed: the mean of four
     fulls = [full] + [at("full", "--set", f"seed={seed}", scenario=EXPERTS)["full"] for seed in (2, 3, 4)]
@@ -88,13 +88,13 @@ def check_experts():
 
 def check_all_reduces():
     """Without a distributed optimizer gradients go round the ring twice: in the closed form, and by packets."""
-    words = ("a100-4096", "--depth", "model", "--json", "--set", "fabric.nics=256")
+    words = ("a100-4096", "--fidelity", "model", "--json", "--set", "fabric.nics=256")
     status, out, errors = sim(*words)
     check(status == 0, f"256 A100: {errors.strip()}")
     model = json.loads(out)["step"]["exposed_ps"]
     floor = 672452216 * 2 * 255 / 256 / (8 * 25e9) * 1e12
     check(0.9 < model / floor < 1.2, f"all-reduces of 672 MB expose {model / 1e9:.3f} ms, {floor / 1e9:.3f} at the rate of 8 NICs")
-    status, out, errors = sim("a100-4096", "--depth", "sample", "--json", "--set", "fabric.nics=256", "--sample", "steps=24,fill=24")
+    status, out, errors = sim("a100-4096", "--fidelity", "sample", "--json", "--set", "fabric.nics=256", "--sample", "steps=24,fill=24")
     check(status == 0 and '"all_reduce"' in out, f"and runs by packets {errors.strip()}")
     if status == 0:
         sample = json.loads(out)["step"]["exposed_ps"]
@@ -107,7 +107,7 @@ def check_orders():
     check(bad["full"]["step_ps"] > 1.3 * good["step_ps"],
           f"{good['step_ps'] / 1e9:.1f} ms, {bad['full']['step_ps'] / 1e9:.1f} ms with tensor ranks in two racks")
     check(bad["model"]["step_ps"] > 1.3 * good["step_ps"], f"{bad['model']['step_ps'] / 1e9:.1f} ms in closed forms")
-    text = sim(SMALL, "--depth", "full", "--order", "dp-cp-tp-pp")[1]
+    text = sim(SMALL, "--fidelity", "full", "--order", "dp-cp-tp-pp")[1]
     check("tp leaves its domain" in text and "because of tp" in text, "and the report says who left, and whose fault it is")
     longer = {one["dimension"]: one["longer_ps"] for one in bad["outside"]}
     check(max(longer, key=longer.get) == "tp" and longer["tp"] > 0.9 * bad["model"]["exposed_ps"],
@@ -134,25 +134,25 @@ def check_folder():
     with tempfile.TemporaryDirectory() as name:
         for depth in ("model", "sample", "full", "all"):
             out = os.path.join(name, depth)
-            status, text, errors = sim(EXPERTS, "--depth", depth, "--json", "--out", out)
+            status, text, errors = sim(EXPERTS, "--fidelity", depth, "--json", "--out", out)
             told = json.loads(text) if status == 0 else {}
             with open(os.path.join(out, "step.json"), encoding="utf-8") as file:
                 kept = json.load(file)
-            check(kept.keys() == told.keys() and kept.get("model") == told.get("model"), f"--depth {depth} --out: {list(kept)} {errors}")
+            check(kept.keys() == told.keys() and kept.get("model") == told.get("model"), f"--fidelity {depth} --out: {list(kept)} {errors}")
         with open(os.path.join(name, "other"), "w", encoding="utf-8") as file:
             file.write("x")
-        refused("a folder of other files", [EXPERTS, "--depth", "full", "--out", name], "holds other files")
+        refused("a folder of other files", [EXPERTS, "--fidelity", "full", "--out", name], "holds other files")
 
 
 def check_refusals():
-    refused("8,192 GPUs", ["azure-gb200-llama405b", "--depth", "full"], "all packets of this step would be 508")
-    refused("few allowed", [SMALL, "--depth", "full", "--sample", "packets=1K"], "over the 1000 allowed")
-    refused("no model", ["incast", "--depth", "full"], "needs traffic.kind model")
+    refused("8,192 GPUs", ["azure-gb200-llama405b", "--fidelity", "full"], "all packets of this step would be 508")
+    refused("few allowed", [SMALL, "--fidelity", "full", "--sample", "packets=1K"], "over the 1000 allowed")
+    refused("no model", ["incast", "--fidelity", "full"], "needs traffic.kind model")
     for words in (["--explain"], ["--measured", "x"], ["--steps", "3", "--jitter", "2"]):
-        refused(" ".join(words), [SMALL, "--depth", "full", *words], "needs --depth")
-    refused("a GPU that is none", [SMALL, "--depth", "model", "--slow", "gpu32:2"], "no GPU 32 of 32")
-    refused("a jitter that is none", [SMALL, "--depth", "model", "--jitter", "cauchy:2"], "--jitter is")
-    status, out, _ = sim(SMALL, "--depth", "full", "--set", "limits.time=5ms")
+        refused(" ".join(words), [SMALL, "--fidelity", "full", *words], "needs --fidelity")
+    refused("a GPU that is none", [SMALL, "--fidelity", "model", "--slow", "gpu32:2"], "no GPU 32 of 32")
+    refused("a jitter that is none", [SMALL, "--fidelity", "model", "--jitter", "cauchy:2"], "--jitter is")
+    status, out, _ = sim(SMALL, "--fidelity", "full", "--set", "limits.time=5ms")
     check(status == 5 and out == "", f"a step that does not end in time has none: {status}")
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""weft sim --depth sample: a step whose collectives run packet by packet where it waits for them. Here on 16 racks; the
+"""weft sim --fidelity sample: a step whose collectives run packet by packet where it waits for them. Here on 16 racks; the
 whole job is in tests/soak."""
 import json
 import sys
@@ -9,7 +9,7 @@ import weft
 from weft import check
 
 AZURE = "azure-gb200-llama405b"
-SMALL = [AZURE, "--depth", "sample", "--set", "fabric.nics=1024", "--sample", "steps=6,fill=4"]
+SMALL = [AZURE, "--fidelity", "sample", "--set", "fabric.nics=1024", "--sample", "steps=6,fill=4"]
 
 
 def sim(*words):
@@ -35,8 +35,8 @@ def check_ideal():
     check(ideal["marks"] == ideal["trims"] == ideal["retransmissions"] == 0, "nothing marked, trimmed or sent again")
     check(ideal["trunks_kept"] == ideal["trunks_of"], "all trunks")
     check(step["trunks_kept"] * 32 == step["trunks_of"], "and on the real one a group of 32 at a time keeps a thirty-second")
-    model = json.loads(sim(AZURE, "--depth", "model", "--json", "--set", "fabric.nics=1024")[1])
-    check(terms["closed_ps"] == model["step"]["exposed_ps"], "the closed forms are those of --depth model")
+    model = json.loads(sim(AZURE, "--fidelity", "model", "--json", "--set", "fabric.nics=1024")[1])
+    check(terms["closed_ps"] == model["step"]["exposed_ps"], "the closed forms are those of --fidelity model")
     explained = ideal["exposed_ps"] + terms["with_sacks_ps"] - terms["with_credits_ps"]
     off = step["exposed_ps"] / explained - 1
     check(abs(off) < 0.02, f"headers and SACKs explain the rest but for {off:+.2%}")
@@ -58,7 +58,7 @@ def check_collectives(step):
 
 def check_order():
     """Tensor ranks in four racks: the report names them, and one of their messages ran."""
-    words = [AZURE, "--depth", "sample", "--sample", "steps=60,fill=66", "--order", "dp-tp-cp-pp"]
+    words = [AZURE, "--fidelity", "sample", "--sample", "steps=60,fill=66", "--order", "dp-tp-cp-pp"]
     status, out, errors = sim(*words, "--json")
     if status != 0:
         check(False, errors)
@@ -82,27 +82,27 @@ def check_order():
 
 def check_steps():
     """Steps with jitter use what the packets took."""
-    words = ["llama-small-3-depths", "--depth", "sample", "--jitter", "2", "--seed", "5"]
+    words = ["llama-small-3-fidelities", "--fidelity", "sample", "--jitter", "2", "--seed", "5"]
     one = json.loads(sim(*words, "--json")[1])
     many = json.loads(sim(*words, "--steps", "40", "--json")[1])
     check(one["steps"] is None and many["steps"]["count"] == 40 and many["step"] == one["step"], "40 steps beside the one")
     check(many["steps"]["min_s"] <= one["step"]["step_ps"] / 1e12 <= many["steps"]["max_s"], "of which it is the first")
     check(0 < many["steps"]["cv"] < 0.01, f"CV {many['steps']['cv']:.3%}")
-    closed = json.loads(sim(*words[:1], "--depth", "model", *words[3:], "--steps", "40", "--json")[1])["steps"]
+    closed = json.loads(sim(*words[:1], "--fidelity", "model", *words[3:], "--steps", "40", "--json")[1])["steps"]
     check(many["steps"]["mean_s"] != closed["mean_s"], "and not what closed forms give")
-    refused("steps that are alike", ["llama-small-3-depths", "--depth", "sample", "--steps", "4"], "needs --jitter")
+    refused("steps that are alike", ["llama-small-3-fidelities", "--fidelity", "sample", "--steps", "4"], "needs --jitter")
 
 
 def check_refusals():
-    deep = [AZURE, "--depth", "sample"]
-    refused("a depth that is none", [AZURE, "--depth", "deep"], "--depth is ")
-    refused("no model", ["incast", "--depth", "sample"], "needs traffic.kind model")
+    deep = [AZURE, "--fidelity", "sample"]
+    refused("a depth that is none", [AZURE, "--fidelity", "deep"], "--fidelity is ")
+    refused("no model", ["incast", "--fidelity", "sample"], "needs traffic.kind model")
     refused("an order that is none", [*deep, "--order", "tp-cp-dp"], "the order lacks a dimension")
     refused("a NIC's fault where tensor ranks leave", [*deep, "--order", "dp-tp-cp-pp", "--sample", "steps=2,fill=2", "--fault",
                                                        "{kind: link_down, at: {nic: 256, plane: 0}}"], "no faults of a single NIC")
-    refused("a measured file", [*deep, "--measured", "x"], "needs --depth model: '--measured'")
-    refused("--explain without packets", [AZURE, "--depth", "model", "--explain"], "needs --depth sample: '--explain'")
-    refused("--explain alone", [AZURE, "--explain"], "needs --depth sample")
+    refused("a measured file", [*deep, "--measured", "x"], "needs --fidelity model: '--measured'")
+    refused("--explain without packets", [AZURE, "--fidelity", "model", "--explain"], "needs --fidelity sample: '--explain'")
+    refused("--explain alone", [AZURE, "--explain"], "needs --fidelity sample")
     refused("a NIC that no group has", [*SMALL, "--fault", "{kind: link_down, at: {nic: 1, plane: 0}}"], "in no group that")
     refused("an ideal fabric with a fault", [*SMALL, "--explain", "--fault", "{kind: link_down, at: {plane: 0}}"], "no faults")
     refused("no room for all", [*deep, "--set", "fabric.nics=1024", "--sample", "packets=3M,steps=16"], "too few for all")

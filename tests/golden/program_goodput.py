@@ -93,7 +93,7 @@ def check_causes():
         check((reactions["network"], reactions["flap"], reactions["nic"]) == wanted, f"what failures do: {wanted}")
         others = {reactions[name] for name in LLAMA if name != "network"}
         check(others == {"restart"}, "all others end the job")
-    cases = json.loads(weft.outcome("sim", AZURE, "--depth", "model", "--json")[1])["cases"]
+    cases = json.loads(weft.outcome("sim", AZURE, "--fidelity", "model", "--json")[1])["cases"]
     steps = {case["name"]: case["step_ps"] / 1e12 for case in cases}
     job = result["job"]
     check(near(job["step_s"], steps["as it is"], 1e-9) and

@@ -335,7 +335,7 @@ class Hostile(unittest.TestCase):
         return weft.start(*words)
 
     def gpu(self, path, *words):
-        return self.start("gpu", "--link", path, "--patience", "20", *words)
+        return self.start("gpu", "--link", path, "--timeout", "20", *words)
 
     def says(self, process, name, status, wanted):
         """One line of a message; no signal, no finding of a sanitizer, no hang."""
@@ -459,7 +459,7 @@ class Hostile(unittest.TestCase):
         def one(kind):
             path, other = self.path(), self.path()
             pathlib.Path(other).write_text("precious", encoding="utf-8")
-            emu = self.start(*EMU, path, "--gpu-patience", "2")
+            emu = self.start(*EMU, path, "--gpu-timeout", "2")
             self.offered(path, emu).close()
             if kind == "symbolic link":
                 os.unlink(path)

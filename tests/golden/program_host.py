@@ -188,7 +188,7 @@ class Pairs(unittest.TestCase):
     def test_who_falls_silent_is_given_up(self):
         for victim, other in (("listener", "caller"), ("caller", "listener")):
             with self.subTest(victim=victim):
-                pair = Pair([*LONG, "--patience", 5], ["--patience", 5])
+                pair = Pair([*LONG, "--timeout", 5], ["--timeout", 5])
                 pair.wait_for_traffic()
                 pair.ends[victim].send_signal(signal.SIGSTOP)
                 self.assert_ends(pair.end(other), PEER_LOST)
@@ -206,7 +206,7 @@ class Pairs(unittest.TestCase):
 
     def test_nobody_comes(self):
         for words in (["--listen", f"alone-{os.getpid()}"], ["--to", f"alone-{os.getpid()}"]):
-            run = weft.run("host", *words, "--patience", "1")
+            run = weft.run("host", *words, "--timeout", "1")
             self.assertEqual((run.returncode, run.stdout), (ENVIRONMENT, ""), run.stderr)
 
     def test_both_ends_run_the_same_scenario(self):
@@ -494,7 +494,7 @@ class Interfaces(unittest.TestCase):
     def start(self, index, ports, *words, env=None):
         meet = ["--listen" if index == 0 else "--to", "198.18.0.1:7000"]
         named = [word for port in ports for word in ("--port", port)]
-        return subprocess.Popen(["ip", "netns", "exec", self.names[index], WEFT, "host", *meet, *named, "--patience", "10", *words],
+        return subprocess.Popen(["ip", "netns", "exec", self.names[index], WEFT, "host", *meet, *named, "--timeout", "10", *words],
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
 
     def ends(self, *processes):
@@ -627,7 +627,7 @@ class Interfaces(unittest.TestCase):
     def test_two_processes_on_one_interface_are_refused(self):
         words = ["--set", "fabric.planes=1"]
         self.ip("-n", self.names[0], "link", "set", "lo", "up")
-        meet = ["ip", "netns", "exec", self.names[0], WEFT, "host", "--to", "198.18.0.1:7000", "--patience", "10"]
+        meet = ["ip", "netns", "exec", self.names[0], WEFT, "host", "--to", "198.18.0.1:7000", "--timeout", "10"]
         for port in ("va0", self.mac(self.names[0], "va0"), "net_af_packet0,iface=va0,framesz=8192"):
             other = subprocess.Popen([*meet, "--port", port, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             ended = self.ends(self.start(0, ["va0"], *words), other)
@@ -665,7 +665,7 @@ class Words(unittest.TestCase):
         for words, says in ((["--max-rate", "x"], "weft host: --max-rate is a rate"), (["--max-rate", "400Gb/s"], "has no effect"), (["--max-lateness", "50"], "as 50us"),
                             (["--ramp", "1s"], "needs --max-rate: '--ramp'"), (["--ramp", "1", "--max-rate", "1Gb/s"], "as 50us"),
                             (["--max-lateness", "-1us"], "as 50us"), (["--max-lateness", "0.1ns"], "from 1ns")):
-            run = weft.run("host", "--to", "nobody", "--patience", "1", *words, timeout=60)
+            run = weft.run("host", "--to", "nobody", "--timeout", "1", *words, timeout=60)
             self.assertEqual((run.returncode, run.stdout), (BAD_INPUT, ""), words)
             self.assertIn(says, run.stderr)
 

@@ -55,7 +55,7 @@ class Folder(unittest.TestCase):
             process.communicate()
 
     def start(self, *words):
-        process = weft.start("host", *words, "--patience", "250")
+        process = weft.start("host", *words, "--timeout", "250")
         self.processes.append(process)
         return process
 

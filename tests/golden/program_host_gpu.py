@@ -111,11 +111,11 @@ class Generators(unittest.TestCase):
             self.end(hosts[rank], PEER_LOST)
 
     def test_a_generator_that_does_not_come(self):
-        hosts = [self.host(rank, RANKS, "--patience", "2") for rank in range(RANKS)]
+        hosts = [self.host(rank, RANKS, "--timeout", "2") for rank in range(RANKS)]
         for rank in range(1, RANKS):
             self.gpu(rank)
         _, said = self.end(hosts[0], PEER_LOST)
-        self.assertIn("1 of 1 ranks have no generator (weft gpu), and --patience, 2 s, is over", said)
+        self.assertIn("1 of 1 ranks have no generator (weft gpu), and --timeout, 2 s, is over", said)
         for rank in range(1, RANKS):
             self.end(hosts[rank], PEER_LOST)
 

@@ -59,7 +59,7 @@ class Pages(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             for name, content in blocks(text):
                 pathlib.Path(folder, name).write_text(content, encoding="utf-8")
-            ranks = [weft.start("host", "ring.yaml", "--patience", "60", cwd=folder, env={**ENVIRONMENT, "SLURM_PROCID": str(rank),
+            ranks = [weft.start("host", "ring.yaml", "--timeout", "60", cwd=folder, env={**ENVIRONMENT, "SLURM_PROCID": str(rank),
                                                                                           "SLURM_NTASKS": "4", "SLURM_JOB_ID": str(os.getpid())})
                      for rank in range(4)]
             try:

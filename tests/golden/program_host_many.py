@@ -42,7 +42,7 @@ class Many(unittest.TestCase):
             process.communicate()
 
     def start(self, *words):
-        words = [WEFT, "host", *map(str, words), "--patience", "250"]
+        words = [WEFT, "host", *map(str, words), "--timeout", "250"]
         process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.processes.append(process)
         return process

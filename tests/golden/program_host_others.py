@@ -102,7 +102,7 @@ class Others(unittest.TestCase):
     def start(self, index, *words):
         meet = ["--listen" if index == 0 else "--to", "198.18.0.1:7000"]
         ports = [word for plane in range(PLANES) for word in ("--port", f"v{'ab'[index]}{plane}")]
-        return subprocess.Popen(["ip", "netns", "exec", self.names[index], WEFT, "host", *meet, *ports, "--patience", "20", *words],
+        return subprocess.Popen(["ip", "netns", "exec", self.names[index], WEFT, "host", *meet, *ports, "--timeout", "20", *words],
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def pair(self, *words):

@@ -78,7 +78,7 @@ class Inputs(unittest.TestCase):
         at = cls.at
         scenario = cls.written("as.yaml", SCENARIO).read_text(encoding="utf-8")
         named = cls.folder / "input.yaml"
-        model = ("sim", "azure-gb200-llama405b", "--depth", "model")
+        model = ("sim", "azure-gb200-llama405b", "--fidelity", "model")
         goal_job = "traffic: {kind: jobs}\njobs: [{name: a, kind: goal, ranks: 2, file: @}]"
         tree = cls.written("t.yaml", naming("traffic: {kind: permutation, bytes: 10kB}",
                                             "fabric: {topology: file, file: @, nics: 4, link_rate: 100Gb/s}\n"))

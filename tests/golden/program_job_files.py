@@ -78,7 +78,7 @@ def moved(folder):
         twice = 1 if "dp gather" in sums else 2
         sent = (twice * sums["dp reduce"] * (RANKS - 1) / RANKS, sums.get("dp gather", 0) * (RANKS - 1) / RANKS)
         expect(sent == (grads, params), f"{way or 'megatron'}: {sent} of {grads}, {params} bytes")
-        status, out, said = run("sim", scenario, "--depth", "all", "--json")
+        status, out, said = run("sim", scenario, "--fidelity", "all", "--json")
         expect(status == 0, f"{way or 'megatron'}: it runs at all fidelities {said.strip()}")
         if status == 0:
             found = json.loads(out)
@@ -123,7 +123,7 @@ def main():
         expect([row["origin"] for row in plan["inputs"]] == ["fact", "assumed"], "what it rests on")
         exposed = {}
         for depth in ("model", "sample", "full"):
-            status, out, said = run("sim", scenario, "--depth", depth, "--json")
+            status, out, said = run("sim", scenario, "--fidelity", depth, "--json")
             expect(status == 0, f"it runs at depth {depth} {said.strip()}")
             if status == 0:
                 exposed[depth] = json.loads(out)
@@ -131,7 +131,7 @@ def main():
         expect(model["times_assumed"] is True and "guess" in model["times_from"], "the step says that its times are a guess")
         status, out, _ = run("sim", scenario)
         expect(status == 0 and "traffic model my-7b.yaml" in out, "its sample runs by packets")
-        status, out, said = run("sim", scenario, "--set", "traffic.model=llama-2-7b-fsdp-32", "--set", "sample.steps=31", "--depth", "sample")
+        status, out, said = run("sim", scenario, "--set", "traffic.model=llama-2-7b-fsdp-32", "--set", "sample.steps=31", "--fidelity", "sample")
         expect(status == 0, f"Llama 2 7B with FSDP, as the page says {said.strip()}")
         moved(folder)
         elsewhere(folder)

@@ -103,7 +103,7 @@ def mixed():
     check(len(nics) == len(set(nics)) == 38, f"38 NICs, each of one job: {sorted(nics)}")
     for name, job in jobs.items():
         check(1 <= job["interference_factor"] < 3, f"{name}: interference factor {job['interference_factor']}")
-    step = sim("llama-small-3-depths", "--depth", "full", "--set", "fabric.nics=16")
+    step = sim("llama-small-3-fidelities", "--fidelity", "full", "--set", "fabric.nics=16")
     near(jobs["step"]["alone_ps"], step["full"]["step_ps"], 0.2, "a step alone, on half of the planes and another fabric")
     frames = sim("jobs-two-rings", "--variant", "packed", "--ports", "memory", "--dilation", "1", program="emu")
     check(frames["run"]["digest"] == sim("jobs-two-rings", "--variant", "packed")["run"]["digest"], "frames change nothing")
@@ -153,7 +153,7 @@ def refusals(folder):
         path.write_text(HEAD.splitlines()[0] + "\n" + text, encoding="utf-8")
         done = weft.run("sim", path)
         check(done.returncode == 2 and done.stdout == "" and says in done.stderr, f"{text}: {done.returncode}: {done.stderr.strip()}")
-    for words, says in ((["--sample", "steps=2"], "--sample has no effect here"), (["--depth", "model"], "it needs traffic.kind model"),
+    for words, says in ((["--sample", "steps=2"], "--sample has no effect here"), (["--fidelity", "model"], "it needs traffic.kind model"),
                         (["--set", "traffic.ranks=4"], "traffic.ranks has no effect here")):
         done = weft.run("sim", "jobs-two-rings", "--variant", "across", *words)
         check(done.returncode == 2 and done.stdout == "" and says in done.stderr, f"{words}: {done.stderr.strip()}")

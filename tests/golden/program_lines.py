@@ -118,13 +118,13 @@ TABLE = {
         (1, "Nodes x"), (3, "0->9 start 0 size 5000"), (4, "1->2 start 0"), (4, "1->2 start x size 5000"), (4, "1=>2 start 0 size 5000")]),
     "a topology": (("sim", "t.yaml"), TREE, LINES_HEAD, [
         (1, "Nodes x"), (2, "Tiers 9"), (4, "Tier 5"), (5, "Downlink_speed_Gbps"), (11, "Radix_Down x"), (12, "Bogus 3"), (12, "", 9)]),
-    "a list of jitter": (("sim", "azure-gb200-llama405b", "--depth", "model", "--jitter", "list:@"), "1\n1.01\n0.99\n1.02\n", LINES_HEAD, [
+    "a list of jitter": (("sim", "azure-gb200-llama405b", "--fidelity", "model", "--jitter", "list:@"), "1\n1.01\n0.99\n1.02\n", LINES_HEAD, [
         (1, "x"), (2, "0"), (3, "1 2"), (4, "-1"), (4, "99999"), (2, "\x01")]),
     "a log": (("mllog", "@"), LOG, "any text\n\n{\n", [
         (1, ":::MLLOG {"), (2, ':::MLLOG {"key": "tracked_stats", "value": {"train_step_time": -3}}'), (3, ':::MLLOG {"value": 3}'),
         (5, ":::MLLOG [3]"), (7, ':::MLLOG {"key": "global_batch_size", "value": "x"}'), (6, 'x\ry :::MLLOG {"key": "\udcff"}')]),
     "a result beside a log": (("mllog", "log", "--result", "@"), '{"step":\n {"step_ps": 3}\n}\n', "\n \n", [(2, ' {"step_ps" 3}')]),
-    "a measured result": (("sim", "azure-gb200-llama405b", "--depth", "model", "--measured", "@"), '{"collectives":\n [\n ]}\n', "\n", [(2, " ]")]),
+    "a measured result": (("sim", "azure-gb200-llama405b", "--fidelity", "model", "--measured", "@"), '{"collectives":\n [\n ]}\n', "\n", [(2, " ]")]),
     "a record": (("gpu", "--play", "@", "--play", "other/rank-0.record"), None, "", [
         (1, "weft-record 3"), (2, "rank 1"), (2, "rank 1 ranks 4 buckets 4 steps 7 parts 46 slice_bytes 131072 element_bytes 2 seed 1"), (3, "gate x"), (5, "fill 0 0"), (9, "bogus"), (6, "")]),
 }
@@ -193,7 +193,7 @@ class Lines(unittest.TestCase):
         self.assertEqual((run.returncode, run.stdout.decode(), run.stderr.decode()), (BAD_INPUT, "", says))
 
     def test_lines_of_one_input_are_not_told_of_another(self):
-        record, model = "record/rank-1.record", ("sim", "azure-gb200-llama405b", "--depth", "model")
+        record, model = "record/rank-1.record", ("sim", "azure-gb200-llama405b", "--fidelity", "model")
         self.refused(("gpu", "--play", record, "--play", "none"), "weft gpu: none: cannot be read: No such file or directory\n")
         self.refused(("gpu", "--play", record, "--play", record), "weft gpu: rank 1 twice\n")
         known = "a schedule knows only faults that hold for the whole step: link_down and slow, of a nic, a plane or all"

@@ -112,7 +112,7 @@ def options(check):
     for what, words, says in (
         ("an unknown option", [good, "--bogus"], "--bogus"),
         *((f"an option of weft emu, {word}", [good, word, "3"], f"unknown option {word}") for word in
-          ("--ports", "--dilation", "--lanes", "--eal", "--gpu", "--gpu-patience")),
+          ("--ports", "--dilation", "--lanes", "--eal", "--gpu", "--gpu-timeout")),
         ("an unknown letter", [good, "-x"], "unknown option"),
         ("a second scenario", [good, "two-planes"], "'two-planes'"),
         ("a seed that is no number", [good, "--seed", "x"], ["seed", "`x`"]),
@@ -141,7 +141,7 @@ def options(check):
         ("--out twice", [good, "--out", check.folder / "other"], "--out"),
         ("a sample that is none", [good, "--sample", "bogus"], "--sample:1:1: "),
         ("a sample of a word", ["ring-barrier", "--sample", "groups=x"], "--sample:1:8: "),
-        ("steps left out twice", ["ring-barrier", "--sample", "steps=4", "--skip", "steady"], ["--sample steps=4", "leaves out steps, too"]),
+        ("steps left out twice", ["ring-barrier", "--sample", "steps=4", "--fast-forward", "steady"], ["--sample steps=4", "leaves out steps, too"]),
         ("a sample of flows", [good, "--sample", "groups=1"], ["--sample", "no effect"]),
         ("a trace and another kind of traffic", [good, "--trace", check.file(TRACE, "trace.txt")], "--set:"),
     ):

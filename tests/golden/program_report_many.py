@@ -81,7 +81,7 @@ def check_single(folder):
 
 def check_time_lines(folder):
     for name, words, chart, key in (("jobs", ["jobs-two-rings", "--variant", "across"], "jobs", "jobs"),
-                                    ("step", ["moe-small-3-depths"], "step", "collectives")):
+                                    ("step", ["moe-small-3-fidelities"], "step", "collectives")):
         out = folder / name
         ran("sim", *words, "--out", out, "--quiet")
         ran("report", out, "--plain", "--quiet")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""weft scaling: the Azure job on 16 to 512 racks, figure by figure, held against weft sim --depth model; both definitions
+"""weft scaling: the Azure job on 16 to 512 racks, figure by figure, held against weft sim --fidelity model; both definitions
 of efficiency; seeds; the plot; what is refused."""
 import csv
 import io
@@ -61,9 +61,9 @@ def check_golden():
         check(off < 1e-9, f"{point['racks']} racks: efficiency {point['efficiency']:.4%}, consistency {point['consistency']:.4%}")
     small, large = points[3], points[4]
     check(abs(large["step_ps"] / small["step_ps"] - 1) < 0.001, "112 to 128 racks: within 0.1 %")
-    model = json.loads(weft.outcome("sim", AZURE, "--depth", "model", "--json", "--set", "fabric.nics=16384")[1])["step"]
+    model = json.loads(weft.outcome("sim", AZURE, "--fidelity", "model", "--json", "--set", "fabric.nics=16384")[1])["step"]
     check(model["step_ps"] == points[5]["step_ps"] and model["exposed_ps"] == points[5]["exposed_ps"],
-          "256 racks: the step of weft sim --depth model")
+          "256 racks: the step of weft sim --fidelity model")
 
 
 def check_reference():
@@ -103,7 +103,7 @@ def check_jitter(folder):
         result = scaling(AZURE, "--racks", "4,8", "--jitter", word, "--seeds", "2")
         check(result["jitter_kind"] == kind, f"{word}: told as {result['jitter_kind']}, {result['jitter']}")
         seen.append(result["points"][0]["seeds"]["mean_s"])
-        steps = json.loads(weft.outcome("sim", AZURE, "--depth", "model", "--json", "--jitter", word, "--steps", "2", "--set",
+        steps = json.loads(weft.outcome("sim", AZURE, "--fidelity", "model", "--json", "--jitter", word, "--steps", "2", "--set",
                                 "fabric.nics=256")[1])["steps"]
         check(near(steps["mean_s"], seen[-1], 1e-9), f"the mean of two steps is that of weft sim: {seen[-1]:.6f} s")
     check(len(set(seen)) == 4, "no two are the same")
@@ -115,13 +115,13 @@ def check_jitter(folder):
 
 
 def check_sample():
-    """A thin sample: packets give what weft sim --depth sample gives, near the schedule's; seeds scatter."""
+    """A thin sample: packets give what weft sim --fidelity sample gives, near the schedule's; seeds scatter."""
     thin = ["--sample", "steps=8,fill=4"]
-    small = [AZURE, "--racks", "4,8", "--depth", "sample", *thin]
+    small = [AZURE, "--racks", "4,8", "--fidelity", "sample", *thin]
     result = scaling(*small)
     first, second = result["points"]
-    alone = json.loads(weft.outcome("sim", AZURE, "--depth", "sample", "--json", *thin, "--set", "fabric.nics=512")[1])["step"]
-    check(result["depth"] == "sample" and second["step_ps"] == alone["step_ps"] and second["exposed_ps"] == alone["exposed_ps"],
+    alone = json.loads(weft.outcome("sim", AZURE, "--fidelity", "sample", "--json", *thin, "--set", "fabric.nics=512")[1])["step"]
+    check(result["step_fidelity"] == "sample" and second["step_ps"] == alone["step_ps"] and second["exposed_ps"] == alone["exposed_ps"],
           f"8 racks: {second['step_ps'] / 1e9:.3f} ms, as weft sim says")
     check(near(second["exposed_error_s"], alone["exposed_error_steps_ps"] / 1e12, 1e-12) and first["packets"] > 100000, "with its error")
     model = scaling(AZURE, "--racks", "4,8")["points"]
@@ -204,10 +204,10 @@ def check_refusals():
     for seeds in ("1", "1001", "x"):
         refused(f"seeds '{seeds}'", [*with_racks, "--jitter", "1", "--seeds", seeds], "--seeds is a whole number from 2 to 1000")
     refused("a seed that is none", [*with_racks, "--jitter", "1", "--seeds", "3", "--seed", "x"], "seed")
-    refused("another depth", [*with_racks, "--depth", "full"], "model or sample")
-    refused("a sample without packets", [*with_racks, "--sample", "steps=2"], "needs --depth sample")
-    refused("jitter with packets", [*with_racks, "--depth", "sample", "--jitter", "1", "--seeds", "3"], "has no effect with --depth sample")
-    refused("a sample that is none", [*with_racks, "--depth", "sample", "--sample", "step=2"], "--sample")
+    refused("another depth", [*with_racks, "--fidelity", "full"], "model or sample")
+    refused("a sample without packets", [*with_racks, "--sample", "steps=2"], "needs --fidelity sample")
+    refused("jitter with packets", [*with_racks, "--fidelity", "sample", "--jitter", "1", "--seeds", "3"], "has no effect with --fidelity sample")
+    refused("a sample that is none", [*with_racks, "--fidelity", "sample", "--sample", "step=2"], "--sample")
     refused("another number of NICs", [*with_racks, "--set", "fabric.nics=64"], "--racks says")
     refused("no such key", [*with_racks, "--set", "fabric.foo=1"], "--set:1:1: ")
     refused("two forms", [*with_racks, "--json", "--csv"], "--csv")

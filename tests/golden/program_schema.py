@@ -35,7 +35,7 @@ RUNS = {  # name: what weft does
     "goal": ["sim", "exchange"],
     "sample": ["sim", "ring-barrier", "--sample", "steps=4,fill=2"],
     "shared buffer and a log": ["sim", "incast", "--set", "queue.shared=4MiB", "--log", "LOG"],
-    "skipped": ["sim", "ring-barrier", "--set", "sample.steps=4", "--sample", "groups=1", "--skip", "steady"],  # this sample for that one
+    "skipped": ["sim", "ring-barrier", "--set", "sample.steps=4", "--sample", "groups=1", "--fast-forward", "steady"],  # this sample for that one
     "paced": ["emu", "two-planes", "--ports", "none"],
     "frames": ["emu", "two-planes", "--ports", "memory"],
 }

@@ -14,7 +14,7 @@ KEYS = {"model": "step", "sample": "step", "full": "full"}
 
 
 def step(name, depth, *words):
-    done = weft.run("sim", name, "--depth", depth, *words, "--json")
+    done = weft.run("sim", name, "--fidelity", depth, *words, "--json")
     check(done.returncode == 0, f"{name} {depth} {words}: {done.stderr.strip()}")
     return json.loads(done.stdout)[KEYS[depth]]
 
@@ -46,7 +46,7 @@ def lists(folder):
     path = folder / "ratios.txt"
     path.write_text(done.stdout, encoding="utf-8")
     # One replica alone: the mean of many forwards and backwards has the list's own mean.
-    small = ["sim", "azure-gb200-llama405b", "--depth", "model", "--json"]
+    small = ["sim", "azure-gb200-llama405b", "--fidelity", "model", "--json"]
     with_list = json.loads(weft.run(*small, "--jitter", f"list:{path}", "--steps", "5").stdout)
     plain = json.loads(weft.run(*small).stdout)["step"]["step_ps"] / 1e12
     check(0 < with_list["steps"]["mean_s"] / plain - 1 < 0.015, f"mean {with_list['steps']['mean_s']}, {plain} without: below the worst ratio")
@@ -65,7 +65,7 @@ def lists(folder):
 def refusals(folder):
     bad = folder / "bad.txt"
     bad.write_text("1\n1.0x\n", encoding="utf-8")
-    model = ["sim", "llama-small-3-depths", "--depth", "model", "--jitter"]
+    model = ["sim", "llama-small-3-fidelities", "--fidelity", "model", "--jitter"]
     for words, says in ((model + [f"list:{bad}"], "bad.txt:2:1: a ratio is as 1.0213"), (model + ["list:"], "it needs a file"),
                         (model + [f"list:{folder}/none.txt"], "none.txt: cannot be read"),
                         (["mllog", str(bad), "--ratios", "--json"], "has no effect with --json")):
@@ -77,7 +77,7 @@ def main():
     follows("azure-gb200-llama405b", "model", "gpu24", 7 * 8 + 1, 0.001)
     follows("azure-gb200-llama405b", "model", "gpu24", 8 * 8, 0.001, 200, 400)
     for depth in ("model", "sample", "full"):
-        follows("llama-small-3-depths", depth, "gpu5", 16, 0.02)
+        follows("llama-small-3-fidelities", depth, "gpu5", 16, 0.02)
     with tempfile.TemporaryDirectory() as name:
         lists(pathlib.Path(name))
         refusals(pathlib.Path(name))

@@ -61,7 +61,7 @@ def runs(name, sample, not_run, band):
 
 
 def schedule(name, band):
-    result = sim(name, "--depth", "model")
+    result = sim(name, "--fidelity", "model")
     if result is None:
         return
     step = result["step"]

@@ -228,7 +228,7 @@ def check_steps(folder):
     check(about["steps of ranks"]["not finished"] == len(parts) and about["messages"]["not finished"] > 0 and about["steps"]["not finished"] > 0,
           f"of a run that was cut what is open is counted: {about['messages']['not finished']} messages")
     check_program_steps(folder)
-    for more, reason in (([], "has no rings"), (["skip.steady=true"], "skip.steady")):
+    for more, reason in (([], "has no rings"), (["fast_forward.steady=true"], "fast_forward.steady")):
         name = "two-racks" if more else "incast"
         done = weft.run("sim", name, *(word for each in ["watch.messages=9", *more] for word in ("--set", each)))
         check(done.returncode == 2 and reason in done.stderr, "refused: " + done.stderr.strip())

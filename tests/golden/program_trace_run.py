@@ -137,11 +137,11 @@ def exported(folder, name, *words):
 
 
 def check_step(folder):
-    """A whole training step, written: read again over the same fabric, it is the step of --depth full to its digest."""
-    name, fabric, out = "moe-small-3-depths", folder / "step.yaml", folder / "step"
-    status, _, errors = weft.outcome("sim", name, "--depth", "full", "--export", "chakra", "--out", out)
+    """A whole training step, written: read again over the same fabric, it is the step of --fidelity full to its digest."""
+    name, fabric, out = "moe-small-3-fidelities", folder / "step.yaml", folder / "step"
+    status, _, errors = weft.outcome("sim", name, "--fidelity", "full", "--export", "chakra", "--out", out)
     check(status == 0, f"a step is written: {errors.strip()}")
-    full = json.loads(weft.outcome("sim", name, "--depth", "full", "--json")[1])["full"]
+    full = json.loads(weft.outcome("sim", name, "--fidelity", "full", "--json")[1])["full"]
     text = (SOURCE / "apps" / "scenarios" / f"{name}.yaml").read_text()
     parts = [part for part in re.split(r"\n(?=\S)", text) if not part.startswith(("traffic:", "sample:", "inputs:", "limits:"))]
     fabric.write_text("\n".join(parts) + "\ntraffic: {kind: trace}\n")
@@ -169,8 +169,8 @@ def check_exports(folder):
     first, second = run(path), run(folder / "operations")
     check(end_ps(first) == end_ps(second) and payload(first) == payload(second), f"  and end at {end_ps(first)} ps as before")
     check_step(folder)
-    refused("no export of a depth without packets", ["sim", "moe-small-3-depths", "--depth", "model", "--export", "goal", "--out",
-                                                     folder / "x"], "has no effect with --depth model")
+    refused("no export of a depth without packets", ["sim", "moe-small-3-fidelities", "--fidelity", "model", "--export", "goal", "--out",
+                                                     folder / "x"], "has no effect with --fidelity model")
     refused("an export of a sample", ["sim", "ring-barrier", "--sample", "groups=1,steps=2", "--export", "goal", "--out",
                                       folder / "sample"], "a sample")
     refused("--export alone", ["sim", "ring-barrier", "--export", "goal"], "needs --out")

@@ -96,10 +96,10 @@ class Mixed(program_tune.Room):
         self.assertGreater(times[1], times[0])
 
     def test_what_does_not_go_with_it(self):
-        for kind, words, said in (("ring", ["--skip", "steady"], "does not go with traffic.beside"),
+        for kind, words, said in (("ring", ["--fast-forward", "steady"], "does not go with traffic.beside"),
                                   ("ring", ["--sample", "steps=3"], "a sample leaves out what traffic.beside would meet"),
                                   ("model", ["--sample", "steps=3"], "a sample leaves out what traffic.beside would meet"),
-                                  ("model", ["--depth", "model"], "--depth does not go with traffic.beside"),
+                                  ("model", ["--fidelity", "model"], "--fidelity does not go with traffic.beside"),
                                   ("goal", ["--export", "goal", "--out", "out"], "messages of traffic.beside are in no list"),
                                   ("collective", ["--set", "traffic.messages=made"], "traffic.beside has no effect here; it needs traffic.messages stored")):
             self.assertIn(said, self.sim(f"{kind}.yaml", *BESIDE, *words, status=BAD_INPUT))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The stated error of --depth sample holds: random small steps on random fabrics, whose every packet runs, too.
+"""The stated error of --fidelity sample holds: random small steps on random fabrics, whose every packet runs, too.
 
 In at least 95 of 100 the exposed time of all packets lies within the error of the sample's, or the sample gives none and says why.
 WEFT_DEPTH_FIRST and WEFT_DEPTH_COUNT say which (24 from 1).
@@ -14,7 +14,7 @@ import sys
 import weft
 
 FIRST, COUNT = (int(os.environ.get(f"WEFT_DEPTH_{name}", default)) for name, default in (("FIRST", 1), ("COUNT", 24)))
-WHY = {"whole ones: run --depth full": "too few trunks", "--depth full runs all of them": "too loaded", "fill=N)": "too few ring steps",
+WHY = {"whole ones: run --fidelity full": "too few trunks", "--fidelity full runs all of them": "too loaded", "fill=N)": "too few ring steps",
        "their closed form": "too slow"}
 
 
@@ -47,14 +47,14 @@ def draw(seed):
 held, missed, why = 0, [], collections.Counter()
 for seed in range(FIRST, FIRST + COUNT):
     words = draw(seed)
-    scenario = ["llama-small-3-depths"]
+    scenario = ["llama-small-3-fidelities"]
     if "fabric.topology=fat-tree" in words:
-        text = open(os.path.join(os.environ["WEFT_SOURCE"], "apps", "scenarios", "llama-small-3-depths.yaml"), encoding="utf-8").read()
+        text = open(os.path.join(os.environ["WEFT_SOURCE"], "apps", "scenarios", "llama-small-3-fidelities.yaml"), encoding="utf-8").read()
         path = os.path.join(os.environ.get("TMPDIR", "/tmp"), f"weft-depth-{os.getpid()}.yaml")
         with open(path, "w", encoding="utf-8") as file:
             file.write(text.replace("  nics_per_t0: 16\n", "").replace("  t1_count: 16\n", ""))
         scenario = [path]
-    run = weft.run("sim", *scenario, "--depth", "all", "--json", *words)
+    run = weft.run("sim", *scenario, "--fidelity", "all", "--json", *words)
     if len(scenario[0]) > 30:
         os.unlink(scenario[0])
     if run.returncode != 0:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The cases of tests/property/program_depth_error.py, hundreds of others: the error that --depth sample states holds in 95 of 100."""
+"""The cases of tests/property/program_depth_error.py, hundreds of others: the error that --fidelity sample states holds in 95 of 100."""
 import os
 import pathlib
 import subprocess

@@ -8,7 +8,7 @@ import sys
 
 import weft
 
-done = weft.run("sim", "azure-gb200-llama405b", "--depth", "sample", "--explain", "--json", check=True)
+done = weft.run("sim", "azure-gb200-llama405b", "--fidelity", "sample", "--explain", "--json", check=True)
 result = json.loads(done.stdout)
 step, ideal, terms = result["step"], result["ideal"], result["terms"]
 explained = ideal["exposed_ps"] + terms["with_sacks_ps"] - terms["with_credits_ps"]
@@ -17,7 +17,7 @@ for what, off in (("ideal", ideal["exposed_ps"] / terms["closed_ps"] - 1), ("rea
     print(f"{what}: {off:+.2%}")
     failed += abs(off) >= 0.03
 
-done = weft.run("sim", "coreweave-gb300-deepseek-v3", "--depth", "sample", "--json", check=True)
+done = weft.run("sim", "coreweave-gb300-deepseek-v3", "--fidelity", "sample", "--json", check=True)
 other = json.loads(done.stdout)
 off = other["step"]["exposed_ps"] / other["terms"]["with_sacks_ps"] - 1
 sure = other["step"]["exposed_error_ps"] / other["step"]["exposed_ps"]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Each shipped system runs as its scenario says, in two minutes of CPU time at most. Prints what it took. Those with a schedule run at
-# --depth sample, too: closed forms with latency, credits, headers and SACKs explain what packets expose but for 5 %, 10 % where
+# --fidelity sample, too: closed forms with latency, credits, headers and SACKs explain what packets expose but for 5 %, 10 % where
 # switches choose the path (uec). Of two the shipped sample says too little, and the program says so.
 set -euo pipefail
 python3 - <<'END'
@@ -29,7 +29,7 @@ for system in SYSTEMS:
 for system in SYSTEMS:
     if system in ("google-tpu-v5p-6144", "tpu-v3-1024"):  # gradients alone: no schedule
         continue
-    done = subprocess.run([os.environ["WEFT"], "sim", system, "--depth", "sample", "--json"], capture_output=True, text=True)
+    done = subprocess.run([os.environ["WEFT"], "sim", system, "--fidelity", "sample", "--json"], capture_output=True, text=True)
     if done.returncode != 0:
         failed += done.returncode != 5 or system not in TOO_FEW_STEPS
         print(f"{system}: {done.stderr.strip()}", flush=True)

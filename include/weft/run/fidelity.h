@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// --depth model: one step of a scenario from its schedule, without packets. fidelity.c works it out
-// and prints the table, fidelity_write_json.c the JSON, fidelity_measured.c reads collectives that
-// ran.
+// --fidelity model: one step of a scenario from its schedule, without packets. fidelity.c works it
+// out and prints the table, fidelity_write_json.c the JSON, fidelity_measured.c reads collectives
+// that ran.
 #pragma once
 
 #include <weft/world/world_step.h>

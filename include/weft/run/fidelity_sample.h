@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// --depth sample: a step from its schedule, whose collectives ran packet by packet where the step
-// waits for them. fidelity_sample.c runs them, fidelity_sample_show.c prints, fidelity_ideal.c is
-// the fabric that the closed forms assume.
+// --fidelity sample: a step from its schedule, whose collectives ran packet by packet where the
+// step waits for them. fidelity_sample.c runs them, fidelity_sample_show.c prints, fidelity_ideal.c
+// is the fabric that the closed forms assume.
 #pragma once
 
 #include <weft/run/fidelity.h>
@@ -48,7 +48,7 @@ struct sampled_run {
 
 // The exposed time, term by term: closed forms with one thing more in each.
 struct sampled_terms {
-	ps_t closed_ps;	 // --depth model
+	ps_t closed_ps;	 // --fidelity model
 	ps_t latency_ps; // slices take as long as on this fabric
 	ps_t credit_ps;	 // and wait for credits, which take as long
 	ps_t ideal_ps;	 // packets on an ideal fabric; with --explain

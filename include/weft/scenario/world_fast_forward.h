@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps of rings that are jumped over, because they would be like those before (skip.steady; see
-// docs/howto/skip-steady-states.md and docs/decisions/0020).
+// Steps of rings that are jumped over, because they would be like those before
+// (fast_forward.steady; see docs/howto/fast-forward-steady-states.md and docs/decisions/0020).
 #pragma once
 
 #include <stdbool.h>

@@ -48,7 +48,7 @@ struct mllog {
 int mllog_parse(struct mllog *ret, const char *text, size_t bytes, struct refusal *refusal);
 void mllog_free(struct mllog *log);
 
-// Reads the time of a step, in seconds, from what `weft sim --depth model --json` printed: JSON
+// Reads the time of a step, in seconds, from what `weft sim --fidelity model --json` printed: JSON
 // that need not end with NUL. -EINVAL with a reason, and with line and column where it is no JSON.
 int mllog_result(double *ret_step_s, const char *text, size_t bytes, struct refusal *refusal);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A scenario as one step of its schedule, without packets: `weft sim --depth model`.
+// A scenario as one step of its schedule, without packets: `weft sim --fidelity model`.
 #pragma once
 
 #include <stdint.h>

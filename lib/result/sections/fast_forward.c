@@ -14,7 +14,7 @@ void fast_forward_json(json_t *root, const struct report_input *input)
 	if (of == NULL)
 		return;
 	const struct fast_forward_config *config = &input->world->scenario->fast_forward;
-	json_t *to = object_in(root, "skip");
+	json_t *to = object_in(root, "fast_forward");
 	put_real(to, "tolerance", (double)config->tolerance_ppb / 1e9);
 	put_count(to, "jumps", of->jumps);
 	put_count(to, "confirmed", of->confirmed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of a run was jumped over (skip.steady).
+// What of a run was jumped over (fast_forward.steady).
 #pragma once
 
 #include <jansson.h>
@@ -7,7 +7,7 @@
 
 #include <weft/result/report.h>
 
-// "skip" of result.json; left out when the scenario skips nothing.
+// "fast_forward" of result.json; left out when the scenario skips nothing.
 void fast_forward_json(json_t *root, const struct report_input *input);
 
 // The same in the table; nothing when the scenario skips nothing.

@@ -49,7 +49,8 @@ bool report_imprecise_say(FILE *to, const char *program, const struct report_inp
 			count_of(input, BELOW_IDEAL) == 0
 				? "their stated error is above 10 %"
 				: "it would be below the least time of their lines",
-			world->plan.sample.is_on ? "sample.steps (--sample steps=N)"
-						 : "skip.fill, or run without skip.steady");
+			world->plan.sample.is_on
+				? "sample.steps (--sample steps=N)"
+				: "fast_forward.fill, or run without fast_forward.steady");
 	return count > 0;
 }

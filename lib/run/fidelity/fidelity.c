@@ -122,9 +122,10 @@ int fidelity_prepare(struct call *call, struct world_step *world)
 	if (call->is_comparison)
 		return refuse(refusal, -EINVAL, "name one of its variants by --variant");
 	if (call->scenario.traffic.beside_bytes > 0)
-		return refuse(refusal, -EINVAL,
-			      "a step's time is worked out of the step alone: --depth does not go "
-			      "with traffic.beside");
+		return refuse(
+			refusal, -EINVAL,
+			"a step's time is worked out of the step alone: --fidelity does not go "
+			"with traffic.beside");
 	int rc = world_step(world, &call->scenario, options->order, refusal);
 	if (rc < 0)
 		return rc;
@@ -327,7 +328,8 @@ static void print_table(const struct call *call, const struct fidelity *fidelity
 	fidelity_print_steps(&fidelity->steps);
 	print_published(fidelity);
 	fidelity_print_inputs(call, &fidelity->world.plan);
-	printf("  Not in it: packets, congestion, losses. With --depth sample the collectives that "
+	printf("  Not in it: packets, congestion, losses. With --fidelity sample the collectives "
+	       "that "
 	       "the step waits for run packet by packet.\n");
 }
 

@@ -29,7 +29,7 @@ int fidelity_check_thinned(const struct world *world, struct refusal *refusal)
 		return 0;
 	return refuse(refusal, -EINVAL,
 		      "a sample runs one of % groups that share % switches above a T0, and its "
-		      "share of these is less than % whole ones: run --depth full",
+		      "share of these is less than % whole ones: run --fidelity full",
 		      fabric->trunk_sample_of, (int64_t)count, KEPT_LEAST);
 }
 
@@ -58,7 +58,7 @@ static int check_schedule_error(const struct sampled_run *run, struct refusal *r
 	snprintf(refusal->text, sizeof(refusal->text),
 		 "the exposed time has a stated error above 25 %%: this fabric's load makes it "
 		 "%.3f ms, and no sample has what collectives of other stages add to that; "
-		 "--depth full runs all of them",
+		 "--fidelity full runs all of them",
 		 (double)exposed / PS_PER_MS);
 	return -EDOM;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// --depth full: every packet of a step, sent and waited for as its schedule says; and --depth all:
-// the three depths of a step side by side. fidelity_full.c runs, fidelity_full_show.c prints.
+// --fidelity full: every packet of a step, sent and waited for as its schedule says; and --fidelity
+// all: the three depths of a step side by side. fidelity_full.c runs, fidelity_full_show.c prints.
 #pragma once
 
 #include <weft/run/fidelity_sample.h>
 
 struct fidelity_full {
 	struct world_step world;
-	struct step_exposed model;	 // the same step with closed forms: --depth model
+	struct step_exposed model;	 // the same step with closed forms: --fidelity model
 	struct step_exposed own;	 // and with sends as this domain's lines have them
 	struct step_exposed times;	 // `with` by packets
 	ps_t longer_ps[DIMENSION_COUNT]; // of `own`: what leaves its domain

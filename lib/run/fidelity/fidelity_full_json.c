@@ -56,7 +56,7 @@ static json_t *begin(const struct call *call, const char *fidelity)
 	put(root, "weft", json_string(WEFT_VERSION_TEXT));
 	put(root, "command", json_string(call->command));
 	put(root, "scenario", json_string(call->scenario.name));
-	put(root, "depth", json_string(fidelity));
+	put(root, "step_fidelity", json_string(fidelity));
 	return root;
 }
 

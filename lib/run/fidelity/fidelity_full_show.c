@@ -29,7 +29,7 @@ static void print_row(const char *name, const struct step_exposed *times, ps_t m
 	       percent(exposed - model, model));
 }
 
-// Closed forms: as --depth model has them, and with the sends that packets have.
+// Closed forms: as --fidelity model has them, and with the sends that packets have.
 static void print_models(const struct fidelity_full *fidelity)
 {
 	char name[40];

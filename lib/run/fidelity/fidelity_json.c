@@ -159,7 +159,7 @@ void fidelity_write_json(FILE *to, const struct call *call, const struct fidelit
 	put_text(root, "weft", WEFT_VERSION_TEXT);
 	put_text(root, "command", call->command);
 	put_text(root, "scenario", call->scenario.name);
-	put_text(root, "depth", "model");
+	put_text(root, "step_fidelity", "model");
 	put(root, "step", step_of(fidelity));
 	put(root, "cases", cases_of(fidelity));
 	put(root, "collectives_longer",

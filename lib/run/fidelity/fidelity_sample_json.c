@@ -101,7 +101,7 @@ void fidelity_sample_json(FILE *to, const struct call *call, const struct fideli
 	put(root, "weft", json_string(WEFT_VERSION_TEXT));
 	put(root, "command", json_string(call->command));
 	put(root, "scenario", json_string(call->scenario.name));
-	put(root, "depth", json_string("sample"));
+	put(root, "step_fidelity", json_string("sample"));
 	put(root, "step", run_of(&fidelity->run));
 	put(root, "ideal", fidelity->has_ideal ? run_of(&fidelity->ideal) : json_null());
 	put(root, "terms", terms_of(fidelity));

@@ -98,7 +98,8 @@ static void print_ideal(const struct fidelity_sample *fidelity)
 {
 	const struct sampled_terms *terms = &fidelity->terms;
 	ps_t ideal = fidelity_exposed(&fidelity->ideal.times);
-	printf("\n  Ideal fabric: exposed %.3f ms +- %.3f by packets, %+.2f %% off --depth model\n",
+	printf("\n  Ideal fabric: exposed %.3f ms +- %.3f by packets, %+.2f %% off --fidelity "
+	       "model\n",
 	       ms(ideal), ms(fidelity->ideal.error_ps),
 	       percent(ideal - terms->closed_ps, terms->closed_ps));
 	for (const char *const *line = fidelity_ideal_text; *line != NULL; line++)

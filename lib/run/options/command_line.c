@@ -167,7 +167,7 @@ static bool is_given(const struct reading *reading, const char *name, size_t len
 	return false;
 }
 
-// "--pcap or --depth sample" of "pcap|depth=sample".
+// "--pcap or --fidelity sample" of "pcap|depth=sample".
 static void write_list(char *ret, size_t bytes, const char *list, size_t length)
 {
 	size_t used = 0;

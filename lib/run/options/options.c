@@ -36,8 +36,8 @@ int options_take_pcap_max(void *context, const char *word, struct refusal *refus
 int options_take_fast_forward(void *context, const char *word, struct refusal *refusal)
 {
 	if (strcmp(word, "steady") != 0)
-		return outcome_bad_word(refusal, "--skip is steady, not", word);
-	return add_set(context, "skip.steady=true", refusal);
+		return outcome_bad_word(refusal, "--fast-forward is steady, not", word);
+	return add_set(context, "fast_forward.steady=true", refusal);
 }
 
 int options_parse(struct options *ret, const char *program, const struct command_line *line,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of a schedule: --depth model and what goes with it.
+// The words of a schedule: --fidelity model and what goes with it.
 
 #include <errno.h>
 #include <stdio.h>

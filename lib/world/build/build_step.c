@@ -24,7 +24,7 @@ static int check_packets(const struct world *world, const struct step_program *o
 		return rc;
 	return refuse(refusal, -EINVAL,
 		      "all packets of this step would be % of data in % operations, over the % "
-		      "allowed: allow more by --sample packets=N, or take --depth sample or "
+		      "allowed: allow more by --sample packets=N, or take --fidelity sample or "
 		      "model",
 		      (int64_t)size.packets, (int64_t)size.ops, (int64_t)most);
 }

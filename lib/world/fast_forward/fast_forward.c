@@ -119,18 +119,21 @@ int fast_forward_build(struct world *world, struct refusal *refusal)
 	if (!config->is_on)
 		return 0;
 	if (world->shard_count > 1 && world->own_shard == WORLD_EVERY_SHARD)
-		return refuse(refusal, -EINVAL, "skip.steady needs a run in one thread");
+		return refuse(refusal, -EINVAL, "fast_forward.steady needs a run in one thread");
 	if (world->scenario->sample.steps > 0)
-		return refuse(refusal, -EINVAL,
-			      "skip.steady: sample.steps leaves out steps, too; one of both");
+		return refuse(
+			refusal, -EINVAL,
+			"fast_forward.steady: sample.steps leaves out steps, too; one of both");
 	if (world->program != NULL)
-		return refuse(refusal, -EINVAL,
-			      "skip.steady does not go with a program: its computations do not "
-			      "repeat with the rings");
+		return refuse(
+			refusal, -EINVAL,
+			"fast_forward.steady does not go with a program: its computations do not "
+			"repeat with the rings");
 	if (world->flow_count > 0)
-		return refuse(refusal, -EINVAL,
-			      "skip.steady does not go with traffic.beside: its messages are no "
-			      "steps that repeat");
+		return refuse(
+			refusal, -EINVAL,
+			"fast_forward.steady does not go with traffic.beside: its messages are no "
+			"steps that repeat");
 	for (uint32_t i = 0; i < world->topology.hosts; i++)
 		lines += world->hosts[i]->rank_count * world->job.ring.channels;
 	struct fast_forward *fast_forward = arena_draw(world->arena, ARENA_WORLD, 1,

@@ -17,7 +17,7 @@ static int check_rings(const struct world *world, struct refusal *refusal)
 	if (world->scenario->fast_forward.is_on)
 		return refuse(refusal, -EINVAL,
 			      "watch.messages: messages of steps that are left out are never made; "
-			      "skip.steady false goes with it");
+			      "fast_forward.steady false goes with it");
 	return 0;
 }
 

@@ -20,7 +20,7 @@ static void figures_are_exact_and_in_base_units(void **state)
 	(void)state;
 	struct fake *fake = fake_ring();
 	json_t *root = json_of(fake);
-	assert_int_equal(number_at(root, "schema"), 1);
+	assert_int_equal(number_at(root, "schema"), 2);
 	assert_string_equal(text_at(root, "run.digest"), "0123456789abcdef");
 	assert_string_equal(text_at(root, "scenario.seed"), "18446744073709551615");
 	assert_true(json_is_false(at(root, "run.partial")));

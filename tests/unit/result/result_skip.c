@@ -68,7 +68,7 @@ static void the_json_has_it_in_numbers(void **)
 {
 	struct fake *fake = fake_skipped();
 	json_t *root = json_of(fake);
-	const json_t *skip = json_object_get(root, "skip");
+	const json_t *skip = json_object_get(root, "fast_forward");
 	assert_true(json_real_value(json_object_get(skip, "tolerance")) == 0.02);
 	assert_int_equal(number(skip, "jumps"), 3);
 	assert_int_equal(number(skip, "confirmed"), 2);
@@ -103,7 +103,7 @@ static void a_run_without_a_jump_is_no_sample(void **)
 	fake_free(fake);
 	fake = fake_ring();
 	json_t *root = json_of(fake);
-	assert_null(json_object_get(root, "skip"));
+	assert_null(json_object_get(root, "fast_forward"));
 	json_decref(root);
 	fake_free(fake);
 }

@@ -76,7 +76,7 @@ static void result_and_histograms_are_written(void **state)
 	json_error_t error;
 	json_t *root = json_load_file(in_dir("result.json"), 0, &error);
 	assert_non_null(root);
-	assert_int_equal(json_integer_value(json_object_get(root, "schema")), 1);
+	assert_int_equal(json_integer_value(json_object_get(root, "schema")), 2);
 	json_decref(root);
 	struct stat status;
 	mode_t mask = umask(0);
