@@ -65,7 +65,7 @@ static struct world_fast_forward hold(const char *yaml, const char *const *sets,
 	"name: ring\nfabric: {topology: clos, nics: 32, nics_per_host: 1, planes: 2, " \
 	"link_rate: 100Gb/s, nics_per_t0: 8, t1_count: 8}\ntransport: {evs: 64}\n" \
 	"traffic: {kind: ring, collective: reduce_scatter, bytes: 8MiB, channels: 2}\n" \
-	"skip: {block: 4, fill: 3, tolerance: 4%}\n"
+	"fast_forward: {block: 4, fill: 3, tolerance: 4%}\n"
 
 // With sanitizers one is enough.
 static size_t cases(size_t all)
@@ -99,7 +99,7 @@ static const char job[] =
 	"name: job\nfabric: {topology: clos, nics: 128, nics_per_host: 8, planes: 2, link_rate: "
 	"100Gb/s, nics_per_t0: 16, t1_count: 16}\nscaleup: {rate: 900GB/s, delay: 3us}\n"
 	"sample: {groups: 1}\ntraffic: {kind: model, model: llama-small, channels: 2}\n"
-	"skip: {block: 4, fill: 3, tolerance: 4%}\n";
+	"fast_forward: {block: 4, fill: 3, tolerance: 4%}\n";
 
 static void whole_collectives_are_jumped_over_by_all(void **)
 {

@@ -47,7 +47,7 @@ bench      sim --force --json -      | has no effect with --json -: '--force'
 bench      sim --only a --scenario b | has no effect with --scenario: '--only'
 bench      sim two                   | unexpected argument 'two'
 sim        incast --gpu-timeout 3   | unknown option --gpu-timeout
-sim        incast --depht model      | unknown option --depht; did you mean --fidelity?
+sim        incast --fidelty model      | unknown option --fidelty; did you mean --fidelity?
 sim        incast --fidelity deep       | --fidelity is model, sample, full or all, not 'deep'
 sim        incast --order x          | needs --fidelity: '--order'
 sim        incast --fidelity all --explain | needs --fidelity sample: '--explain'
