@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "scenario_presets.h"
 #include "scenario_reader.h"
 #include "scenario_words.h"
 
@@ -56,10 +57,11 @@ static int read_assignment(struct reader *reader, const char *text, uint32_t num
 	if (strcmp(key.unit, "list") == 0 || scenario_key_is_element(&key))
 		return reader_refuse(reader, mark,
 				     "%s belongs to a list; lists are set in the file only", path);
-	if (reader->is_given[index] && reader->key_marks[index].is_set)
+	if (reader->is_given[index] && reader->key_marks[index].is_set && !reader->is_preset[index])
 		return reader_refuse(reader, mark, "%s is set twice; it was first in assignment %u",
 				     path, reader->key_marks[index].line);
 	reader->is_given[index] = true;
+	reader->is_preset[index] = false;
 	reader->key_marks[index] = mark;
 	reader->value_marks[index] = (struct mark){number, (uint32_t)(equals - text) + 2, true};
 	const struct scalar value = {equals + 1, strlen(equals + 1), true};
@@ -69,18 +71,22 @@ static int read_assignment(struct reader *reader, const char *text, uint32_t num
 static int read_assignments(struct reader *reader, const struct scenario_source *source)
 {
 	const char *const *sets = source->sets;
+	int rc = draft_apply_preset(reader);
 	reader_note_use(reader);
-	for (uint32_t i = 0; i < source->set_count; i++) {
+	for (uint32_t i = 0; i < source->set_count && rc == 0; i++) {
 		struct mark mark = {i + 1, 1, true};
-		if (i > 0 && i == source->common_count)
-			reader_note_use(reader); // what is common to all runs, too
-		int rc = document_check_text(reader, sets[i], strlen(sets[i]), mark);
+		if (i > 0 && i == source->common_count) { // what is common to all runs, too
+			rc = draft_apply_preset(reader);
+			reader_note_use(reader);
+		}
+		if (rc == 0)
+			rc = document_check_text(reader, sets[i], strlen(sets[i]), mark);
 		if (rc == 0)
 			rc = read_assignment(reader, sets[i], i + 1);
-		if (rc != 0)
-			return rc;
 	}
-	return forget_sample(reader);
+	if (rc == 0)
+		rc = draft_apply_preset(reader);
+	return rc == 0 ? forget_sample(reader) : rc;
 }
 
 #define ELEMENT_TEXT_BYTES 1024
@@ -173,7 +179,9 @@ static int read_reader(struct reader *reader, yaml_document_t *document,
 		rc = read_assignments(reader, source);
 	if (rc != 0)
 		return rc;
-	rc = reader_check_use(reader);
+	rc = draft_check_preset(reader);
+	if (rc == 0)
+		rc = reader_check_use(reader);
 	if (rc == 0) {
 		reader_settle(reader);
 		rc = reader_check(reader);
@@ -181,6 +189,8 @@ static int read_reader(struct reader *reader, yaml_document_t *document,
 	reader->scenario->is_contradiction = rc != 0;
 	if (rc == 0)
 		rc = reader_read_lists(reader, document);
+	if (rc == 0)
+		draft_note_preset(reader);
 	struct scenario *scenario = reader->scenario;
 	scenario->file_fault_count = scenario->fault_count;
 	scenario->file_tap_count = scenario->tap_count;

@@ -43,7 +43,9 @@ static void settle_cc_settings(struct cc_config *cc)
 static bool is_trim_asked(const struct reader *reader, const char *path)
 {
 	bool is_own = reader_is_own(reader, reader_mark(reader, "queue.trim"));
-	return reader->scenario->fabric.trim_on && reader_is_given(reader, "queue.trim") &&
+	bool is_given = reader_is_given(reader, "queue.trim") &&
+		!reader->is_preset[scenario_key_find("queue.trim")];
+	return reader->scenario->fabric.trim_on && is_given &&
 		(is_own || !reader_mark(reader, path).is_set);
 }
 
@@ -262,7 +264,8 @@ static int check_queue(struct reader *reader)
 static int check_timer(struct reader *reader)
 {
 	const struct transport_config *transport = &reader->scenario->transport;
-	if (transport->rto_ps > (PS_NEVER / 4) >> transport->rto_doublings)
+	bool is_forever = transport->rto_doublings == RTO_DOUBLINGS_FOREVER; // waits have an end
+	if (!is_forever && transport->rto_ps > (PS_NEVER / 4) >> transport->rto_doublings)
 		return reader_refuse(
 			reader, either_mark(reader, "transport.rto_doublings", "transport.rto"),
 			"transport.rto_doublings: %u doublings of transport.rto pass "

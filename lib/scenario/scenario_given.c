@@ -72,8 +72,10 @@ bool reader_is_own(const struct reader *reader, struct mark mark)
 static bool forget_moot(struct reader *reader, int index)
 {
 	const struct scenario_key *key = &scenario_keys()[index];
-	if (!reader->is_given[index] || reader_is_own(reader, reader->key_marks[index]) ||
-	    !reader->is_used[index] || scenario_use_holds(key->use, reader->scenario))
+	bool is_of_file = reader->is_used[index] &&
+		!reader_is_own(reader, reader->key_marks[index]);
+	if (!reader->is_given[index] || !(is_of_file || reader->is_preset[index]) ||
+	    scenario_use_holds(key->use, reader->scenario))
 		return false;
 	reader_forget(reader, index);
 	return true;

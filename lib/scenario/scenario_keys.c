@@ -38,6 +38,11 @@ static const struct scenario_key keys[] = {
 	{"seed", "count", "1", "Names the random streams of a run.", SCENARIO(seed), 0, I64, NULL,
 	 NULL, USE_ALWAYS},
 
+	{"preset", "word", "none",
+	 "Values of transport, control and queues that go together, for keys that are not given: "
+	 "roce-dcqcn, roce-pfc, mrc, uec, mrc-nccl-plugin.",
+	 SCENARIO(preset), 0, 0, NULL, preset_words, USE_ALWAYS},
+
 	{"fabric.topology", "word", "clos",
 	 "Shape of a plane: clos (T0, T1), leaf-spine (clos with one plane), fat-tree (three "
 	 "tiers), dumbbell, rail, torus, file (.topo of htsim), graph (nodes and links).",

@@ -9,6 +9,7 @@
 
 #include <weft/core/check.h>
 
+#include "scenario_presets.h"
 #include "scenario_reader.h"
 
 int reader_refuse(struct reader *reader, struct mark mark, const char *format, ...)
@@ -21,6 +22,12 @@ int reader_refuse(struct reader *reader, struct mark mark, const char *format, .
 	va_start(arguments, format);
 	vsnprintf(refusal->text, sizeof(refusal->text), format, arguments);
 	va_end(arguments);
+	if (reader->scenario != NULL && reader->scenario->preset != PRESET_NONE) {
+		size_t used = strlen(refusal->text);
+		char reason[160];
+		draft_preset_reason(reader, refusal->text, reason, sizeof(reason));
+		snprintf(refusal->text + used, sizeof(refusal->text) - used, "%s", reason);
+	}
 	return -EINVAL;
 }
 
@@ -67,6 +74,7 @@ static void store_default(void *base, const struct scenario_key *key)
 void reader_forget(struct reader *reader, int index)
 {
 	reader->is_given[index] = false;
+	reader->is_preset[index] = false;
 	reader->lists[index] = NULL;
 	const struct scenario_key *key = &scenario_keys()[index];
 	memset((uint8_t *)reader->scenario + key->offset, 0, key->size); // not all have a default

@@ -28,6 +28,7 @@ struct reader {
 	bool is_given[SCENARIO_KEYS_MAX];	     // by place in scenario_keys()
 	struct mark key_marks[SCENARIO_KEYS_MAX];    // where the key stands
 	struct mark value_marks[SCENARIO_KEYS_MAX];  // where its value stands
+	bool is_preset[SCENARIO_KEYS_MAX];	     // its value is that of the preset
 	bool is_used[SCENARIO_KEYS_MAX];	     // had an effect before any assignment
 	bool is_trim_asked;			     // not only by default
 	uint32_t common_count;			     // assignments that count as keys of the file
@@ -189,10 +190,9 @@ int reader_check_use(struct reader *reader);
 
 // ---------------------------------------------------------------- scenario_check.c
 
-// Copies figures that several rooms need from where they were given.
+// Copies figures that several rooms need from where they were given; then whether they fit
+// together.
 void reader_settle(struct reader *reader);
-
-// The figures fit together.
 int reader_check(struct reader *reader);
 
 // scenario_collective.c: channels of collectives where none are given: as many as use every NIC of

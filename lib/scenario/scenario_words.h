@@ -5,6 +5,8 @@
 #include <stddef.h>
 
 static const char *const flag_words[] = {"false", "true", NULL};
+static const char *const preset_words[] = {"none", "roce-dcqcn",      "roce-pfc", "mrc",
+					   "uec",  "mrc-nccl-plugin", NULL};
 static const char *const idle_words[] = {"false", "true", "auto", NULL};
 static const char *const not_words[] = {"true", "false", NULL}; // the field says the opposite
 static const char *const topology_words[] = {"clos", "fat-tree", "dumbbell",   "rail", "torus",

@@ -10,7 +10,7 @@ import sys
 FUNCTION_LINES, SOURCE_LINES, HEADER_LINES = 70, 800, 300
 EXCEPTIONS = {  # path: (limit, reason)
     "include/weft/workload/workload.h": (340, "front door of six files; to be split by noun once its callers stand"),
-    "lib/scenario/scenario_keys.c": (980, "one table, a row for each key"),
+    "lib/scenario/scenario_keys.c": (1000, "one table, a row for each key"),
 }
 
 

@@ -25,6 +25,7 @@
 #define SCENARIO_LINKS_MAX 8192
 
 #define SCENARIO_INPUTS_MAX 48
+#define SCENARIO_PRESET_INPUTS_MAX 32 // and so many that a preset sets
 #define SCENARIO_EXPECTATIONS_MAX 32
 
 // One figure that a result rests on, in words, with its source.
@@ -45,6 +46,7 @@ struct scenario {
 	char description[256];
 	char path[SCENARIO_PATH_BYTES]; // the file it came from
 	uint64_t seed;
+	uint32_t preset; // its word
 	struct fabric_config fabric;
 	bool has_cut_through;			 // else fabric.cut_bytes is 0
 	uint32_t oversubscription;		 // of T0 or ToR switches; 0 = as counts say
@@ -90,7 +92,7 @@ struct scenario {
 	uint32_t expectation_count;
 	struct scenario_expect expectations[SCENARIO_EXPECTATIONS_MAX];
 	uint32_t input_count;
-	struct scenario_input inputs[SCENARIO_INPUTS_MAX];
+	struct scenario_input inputs[SCENARIO_INPUTS_MAX + SCENARIO_PRESET_INPUTS_MAX];
 	const struct world_step *step; // model: this whole step; the caller's, NULL when read
 	const char *order; // model: of ranks, in place of the plan's; the caller's, NULL when read
 	bool is_tensor;	   // model: one message of tensor ranks in place of gradients; the caller's
