@@ -4,8 +4,21 @@
 
 #include "scenario_reader.h"
 
-// Switches above a T0 or a ToR, in numbers that leave the share of what comes up that is wanted.
-// What does not divide is found by check_over().
+// NICs below one T0, ToR or rail switch.
+static uint32_t below_of(const struct fabric_config *fabric)
+{
+	switch (fabric->kind) {
+	case TOPOLOGY_CLOS:
+		return fabric->nics_per_t0;
+	case TOPOLOGY_RAIL:
+		return fabric->nics / fabric->nics_per_host;
+	default:
+		return fabric->tor_nics;
+	}
+}
+
+// Switches above a T0, a ToR or a rail, in numbers that leave the share of what comes up that is
+// wanted. What does not divide is found by check_over().
 void reader_settle_fabric(struct reader *reader)
 {
 	struct scenario *scenario = reader->scenario;
@@ -15,11 +28,11 @@ void reader_settle_fabric(struct reader *reader)
 	uint64_t up_bps = trunk_bps * scenario->oversubscription;
 	if (scenario->oversubscription == 0)
 		return;
-	if (fabric->kind == TOPOLOGY_CLOS) {
-		fabric->t1_count = (uint32_t)(fabric->nics_per_t0 * fabric->link_rate_bps /
-					      (up_bps * fabric->bundle));
+	uint64_t down_bps = below_of(fabric) * fabric->link_rate_bps;
+	if (fabric->kind == TOPOLOGY_CLOS || fabric->kind == TOPOLOGY_RAIL) {
+		fabric->t1_count = (uint32_t)(down_bps / (up_bps * fabric->bundle));
 	} else if (fabric->kind == TOPOLOGY_FAT_TREE) {
-		fabric->pod_aggs = (uint32_t)(fabric->tor_nics * fabric->link_rate_bps / up_bps);
+		fabric->pod_aggs = (uint32_t)(down_bps / up_bps);
 		fabric->cores = fabric->pod_aggs * fabric->pod_tors;
 	}
 }
@@ -45,9 +58,10 @@ static int check_over(struct reader *reader)
 {
 	const struct scenario *scenario = reader->scenario;
 	const struct fabric_config *fabric = &scenario->fabric;
-	bool is_clos = fabric->kind == TOPOLOGY_CLOS;
-	uint32_t below = is_clos ? fabric->nics_per_t0 : fabric->tor_nics;
-	uint64_t above = is_clos ? (uint64_t)fabric->t1_count * fabric->bundle : fabric->pod_aggs;
+	bool has_spines = fabric->kind == TOPOLOGY_CLOS || fabric->kind == TOPOLOGY_RAIL;
+	uint32_t below = below_of(fabric);
+	uint64_t above = has_spines ? (uint64_t)fabric->t1_count * fabric->bundle
+				    : fabric->pod_aggs;
 	uint64_t trunk_bps = fabric->trunk_rate_bps > 0 ? fabric->trunk_rate_bps
 							: fabric->link_rate_bps;
 	uint64_t over = scenario->oversubscription;

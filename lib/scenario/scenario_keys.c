@@ -94,9 +94,10 @@ static const struct scenario_key keys[] = {
 	 "Rate of each link between switches; auto is fabric.link_rate.",
 	 SCENARIO(fabric.trunk_rate_bps), GBPS / 10, 8000 * GBPS, "auto", NULL, USE_DELAYS},
 	{"fabric.oversubscription", "count", "none",
-	 "What comes up to a T0 (ToR) over what leads up from it; gives t1_count, or pod_aggs and "
-	 "cores.",
-	 SCENARIO(oversubscription), 1, 65535, "none", NULL, USE_OVER},
+	 "What comes up to a T0 (ToR, rail) over what leads up from it; gives t1_count, or "
+	 "pod_aggs "
+	 "and cores.",
+	 SCENARIO(oversubscription), 1, 65535, "none", NULL, USE_SUBSCRIBED},
 	{"fabric.nics_per_t0", "count", "required", "NICs below a T0 switch, or at a torus router.",
 	 SCENARIO(fabric.nics_per_t0), 1, 65535, NULL, NULL, USE_T0},
 	{"fabric.t1_count", "count", "required",

@@ -65,12 +65,14 @@ static bool topology_use_holds(enum scenario_use use, const struct scenario *sce
 	switch (use) {
 	case USE_OVER:
 		return is_clos(kind) || kind == TOPOLOGY_FAT_TREE;
+	case USE_SUBSCRIBED:
+		return is_clos(kind) || kind == TOPOLOGY_FAT_TREE || kind == TOPOLOGY_RAIL;
 	case USE_DELAYS:
 		return kind != TOPOLOGY_FILE;
 	case USE_T0:
 		return is_clos(kind) || kind == TOPOLOGY_TORUS;
 	case USE_T1:
-		return (is_clos(kind) && has_count) || kind == TOPOLOGY_RAIL;
+		return (is_clos(kind) || kind == TOPOLOGY_RAIL) && has_count;
 	case USE_BUNDLE:
 		return is_clos(kind) || kind == TOPOLOGY_DUMBBELL || kind == TOPOLOGY_RAIL ||
 			kind == TOPOLOGY_TORUS;
@@ -285,10 +287,10 @@ static const char *const use_names[USE_COUNT] = {
 	[USE_ALWAYS] = "nothing",
 	[USE_PLANES] = "another fabric.topology; a leaf-spine has one plane",
 	[USE_OVER] = "fabric.topology clos, leaf-spine or fat-tree",
+	[USE_SUBSCRIBED] = "fabric.topology clos, leaf-spine, fat-tree or rail",
 	[USE_DELAYS] = "another fabric.topology; a file says it for each tier",
 	[USE_T0] = "fabric.topology clos, leaf-spine or torus",
-	[USE_T1] = ("fabric.topology clos or leaf-spine without "
-		    "fabric.oversubscription, or rail"),
+	[USE_T1] = "fabric.topology clos, leaf-spine or rail without fabric.oversubscription",
 	[USE_BUNDLE] = "fabric.topology clos, leaf-spine, dumbbell, rail or torus",
 	[USE_FAT_TREE] = "fabric.topology fat-tree",
 	[USE_FAT_TREE_ABOVE] = "fabric.topology fat-tree without fabric.oversubscription",

@@ -91,6 +91,9 @@ static void an_over_subscription_becomes_counts(void **)
 		   " oversubscription: 4}\n" TRAFFIC);
 	assert_int_equal(scenario.fabric.pod_aggs, 2);
 	assert_int_equal(scenario.fabric.cores, 8);
+	parse_good("fabric: {topology: rail, nics: 512, nics_per_host: 8, oversubscription: 2,"
+		   " bundle: 4}\n" TRAFFIC);
+	assert_int_equal(scenario.fabric.t1_count, 8);
 }
 
 #define NODES(list) GRAPH "  nodes:\n" list TRAFFIC
@@ -135,6 +138,10 @@ static const struct {
 	{OTHER("  topology: torus\n  nics: 2\n  nics_per_t0: 2\n  torus_x: 1\n  torus_y: 1\n"), 5,
 	 12, "at least two routers"},
 	{OTHER("  topology: rail\n  nics: 8\n"), 2, 3, "fabric.t1_count is missing"},
+	{OTHER("  topology: rail\n  nics: 8\n  nics_per_host: 2\n  oversubscription: 3\n"), 5, 21,
+	 "4 NICs below a switch, 3 times"},
+	{OTHER("  topology: rail\n  nics: 8\n  oversubscription: 2\n  t1_count: 2\n"), 5, 3,
+	 "rail without fabric.oversubscription"},
 	{OTHER("  topology: file\n  nics: 8\n"), 2, 3, "fabric.file is missing"},
 	{OTHER("  topology: file\n  nics: 8\n  file: x\n  nic_delay: 1us\n"), 5, 3,
 	 "for each tier"},
