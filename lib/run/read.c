@@ -45,8 +45,21 @@ static void fit_default(struct call *call, uint32_t gpus)
 		options->sample = "off";
 }
 
-// --trace FILE: the fabric gets as many NICs as the file has GPUs. The fabric of trace-nodes has
-// them two by two: of an odd number the last one idles.
+// A scenario of our own gets as many NICs as the file has GPUs. The fabric of trace-nodes has them
+// two by two: of an odd number the last one idles.
+static void take_default(struct call *call, uint32_t gpus)
+{
+	struct options *options = &call->options;
+	options->scenario = call->workload.has_set ? NODES_SCENARIO : TRACE_SCENARIO;
+	gpus += call->workload.has_set ? gpus % 2 : 0;
+	if (!call->workload.has_set && gpus > 0)
+		fit_default(call, gpus);
+	snprintf(call->gpus_set, sizeof(call->gpus_set), "fabric.nics=%u", gpus);
+	if (gpus > 0 && !sets(options, "fabric.nics")) // else the scenario says how many
+		options->sets[options->set_count++] = call->gpus_set;
+}
+
+// --trace FILE: on the fabric of the scenario as it is, in place of its traffic.
 static int take_trace(struct call *call)
 {
 	struct options *options = &call->options;
@@ -60,19 +73,14 @@ static int take_trace(struct call *call)
 		return refuse(&call->refusal, -EINVAL,
 			      "--skip-damaged: no record of this format can be left out");
 	trace_files_warn(options->program, &call->workload.set);
-	if (options->set_count + 3 > OPTION_SETS_MAX)
+	if (options->set_count + 4 > OPTION_SETS_MAX)
 		return refuse(&call->refusal, -EINVAL, "too many --set beside --trace");
-	if (options->scenario == NULL) {
-		options->scenario = call->workload.has_set ? NODES_SCENARIO : TRACE_SCENARIO;
-		gpus += call->workload.has_set ? gpus % 2 : 0;
-		if (!call->workload.has_set && gpus > 0)
-			fit_default(call, gpus);
-	}
-	snprintf(call->gpus_set, sizeof(call->gpus_set), "fabric.nics=%u", gpus);
+	if (options->scenario == NULL)
+		take_default(call, gpus);
 	snprintf(call->trace_set, sizeof(call->trace_set), "traffic.trace=%s", options->trace);
-	if (gpus > 0 && !sets(options, "fabric.nics")) // else the scenario says how many
-		options->sets[options->set_count++] = call->gpus_set;
 	options->sets[options->set_count++] = call->trace_set;
+	if (!sets(options, "traffic.kind"))
+		options->sets[options->set_count++] = "traffic.kind=trace";
 	return 0;
 }
 

@@ -3,6 +3,8 @@
 // into its own memory. See workload.h.
 #include <weft/run/workload.h>
 
+#include "trace_place.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,23 +154,24 @@ int workload_expand(struct workload *workload, struct scenario *scenario, struct
 	}
 	if (is_text)
 		scenario->sample.is_on = false; // it has nothing to take a sample of
-	const struct trace_run run = {
-		.ranks = scenario->fabric.nics,
+	struct trace_run run = {
 		.rank_host = scenario->fabric.nics_per_host,
 		.ring = scenario->traffic.ring,
 	};
 	if (!workload->has_set)
 		return 0;
 	trace_program_free(&workload->program);
-	int rc = trace_expand(&workload->program, &workload->set, &run, refusal);
-	scenario->traffic.program = workload->program.program;
-	return rc;
+	int rc = trace_place_ranks(workload, scenario, &run.ranks, refusal);
+	if (rc == 0)
+		rc = trace_expand(&workload->program, &workload->set, &run, refusal);
+	return rc == 0 ? trace_place(workload, scenario, refusal) : rc;
 }
 
 void workload_free(struct workload *workload)
 {
 	free(workload->text);
 	trace_program_free(&workload->program);
+	trace_program_free(&workload->placed);
 	if (workload->has_set)
 		trace_set_free(&workload->set);
 	*workload = (struct workload){0};

@@ -143,7 +143,7 @@ def options(check):
         ("a sample of a word", ["ring-barrier", "--sample", "groups=x"], "--sample:1:8: "),
         ("steps left out twice", ["ring-barrier", "--sample", "steps=4", "--fast-forward", "steady"], ["--sample steps=4", "leaves out steps, too"]),
         ("a sample of flows", [good, "--sample", "groups=1"], ["--sample", "no effect"]),
-        ("a trace and another kind of traffic", [good, "--trace", check.file(TRACE, "trace.txt")], "--set:"),
+        ("a trace of more ranks than NICs", [good, "--trace", check.file(TRACE, "trace.txt")], "set fabric.nics=16"),
     ):
         check.refused(what, words, says)
     for option in ("--seed", "--set", "--sample", "--trace", "--out"):

@@ -14,6 +14,7 @@ struct workload {
 	bool has_set; // a trace of nodes, which becomes a program when the scenario is known
 	struct trace_set set;
 	struct trace_program program;
+	struct trace_program placed; // copies of it: traffic.copies
 };
 
 // Reads the file at `path` and makes sure that it is what `kind` says; the number of NICs that it

@@ -4,6 +4,7 @@
 #include "program.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include <weft/result/figures.h>
 #include <weft/result/number.h>
@@ -54,6 +55,75 @@ static const char *algorithm_of(const struct report_input *input)
 	return coll_algorithm_name(config.algorithm);
 }
 
+// What the rank that computes most computes, and what of the step is left: communication that it
+// waits for. Exact where each rank computes on one stream and no fault makes a host late; else the
+// computations are longer, and what is exposed is at most this.
+struct step {
+	ps_t compute_ps, exposed_ps;
+	bool is_exact;
+};
+
+static ps_t busiest_stream(const struct program *program, ps_t *sums)
+{
+	ps_t most = 0;
+	for (uint32_t i = 0; i < program->op_count; i++) {
+		const struct op *op = &program->ops[i];
+		if (op->kind != OP_COMPUTE || op->compute_ps == OP_EXTERNAL_COMPUTE_PS)
+			continue;
+		ps_t *sum = &sums[program->stream_first[op->rank] + op->stream];
+		*sum += op->compute_ps;
+		most = *sum > most ? *sum : most;
+	}
+	return most;
+}
+
+static bool step_of(const struct report_input *input, struct step *ret)
+{
+	const struct program *program = input->world->program;
+	if (program == NULL || input->is_partial)
+		return false;
+	uint64_t streams = program->stream_first[program->ranks];
+	ps_t *sums = calloc(streams + 1, sizeof(*sums));
+	ps_t end_ps = input->world->outcome->end_ps;
+	if (sums == NULL)
+		return false;
+	*ret = (struct step){.compute_ps = busiest_stream(program, sums)};
+	ret->is_exact = streams <= program->ranks && input->world->scenario->fault_count == 0;
+	ret->exposed_ps = end_ps > ret->compute_ps ? end_ps - ret->compute_ps : 0;
+	free(sums);
+	return ret->compute_ps > 0;
+}
+
+static void step_json(json_t *to, const struct report_input *input)
+{
+	struct step step;
+	if (!step_of(input, &step)) {
+		put_reason(to, "compute_ps",
+			   input->is_partial ? "not all of it ended" : "nothing is computed");
+		put_reason(to, "exposed_ps",
+			   input->is_partial ? "not all of it ended" : "nothing is computed");
+		return;
+	}
+	put_time(to, "compute_ps", step.compute_ps);
+	put_time(to, "exposed_ps", step.exposed_ps);
+}
+
+// "step 21.4 ms, of which 3.1 ms exposed (14.5 %)"
+static void step_line(FILE *to, const struct report_input *input)
+{
+	const ps_t end_ps = input->world->outcome->end_ps;
+	struct step step;
+	struct text text[2];
+	if (!step_of(input, &step))
+		return;
+	fprintf(to,
+		"  step %s, of which %s%s exposed (%.1f %%): communication that computations "
+		"wait for\n",
+		number_time(&text[0], end_ps), step.is_exact ? "" : "at most ",
+		number_time(&text[1], step.exposed_ps),
+		100.0 * (double)step.exposed_ps / (double)end_ps);
+}
+
 void program_json(json_t *root, const struct report_input *input)
 {
 	const struct outcome *outcome = input->world->outcome;
@@ -79,6 +149,7 @@ void program_json(json_t *root, const struct report_input *input)
 		put_reason(to, "end_ps", "not all of it ended");
 	else
 		put_time(to, "end_ps", outcome->end_ps);
+	step_json(to, input);
 }
 
 static void went_over(FILE *to, const char *what, uint64_t messages, uint64_t bytes)
@@ -100,6 +171,7 @@ void program_table(FILE *to, const struct report_input *input)
 		fprintf(to, "not all of it ended\n");
 	else
 		fprintf(to, "ended at %s\n", number_time(&text[1], outcome->end_ps));
+	step_line(to, input);
 	fprintf(to, "  %-28s %17s   computations %s, messages %s", "operations",
 		number_grouped(&text[0], sizes.operations),
 		number_grouped(&text[1], sizes.kinds[OP_COMPUTE]),
