@@ -71,12 +71,12 @@ static int read_assignment(struct reader *reader, const char *text, uint32_t num
 static int read_assignments(struct reader *reader, const struct scenario_source *source)
 {
 	const char *const *sets = source->sets;
-	int rc = draft_apply_preset(reader);
+	int rc = reader_apply_preset(reader);
 	reader_note_use(reader);
 	for (uint32_t i = 0; i < source->set_count && rc == 0; i++) {
 		struct mark mark = {i + 1, 1, true};
 		if (i > 0 && i == source->common_count) { // what is common to all runs, too
-			rc = draft_apply_preset(reader);
+			rc = reader_apply_preset(reader);
 			reader_note_use(reader);
 		}
 		if (rc == 0)
@@ -85,7 +85,7 @@ static int read_assignments(struct reader *reader, const struct scenario_source 
 			rc = read_assignment(reader, sets[i], i + 1);
 	}
 	if (rc == 0)
-		rc = draft_apply_preset(reader);
+		rc = reader_apply_preset(reader);
 	return rc == 0 ? forget_sample(reader) : rc;
 }
 
@@ -179,7 +179,7 @@ static int read_reader(struct reader *reader, yaml_document_t *document,
 		rc = read_assignments(reader, source);
 	if (rc != 0)
 		return rc;
-	rc = draft_check_preset(reader);
+	rc = reader_check_preset(reader);
 	if (rc == 0)
 		rc = reader_check_use(reader);
 	if (rc == 0) {
@@ -190,7 +190,7 @@ static int read_reader(struct reader *reader, yaml_document_t *document,
 	if (rc == 0)
 		rc = reader_read_lists(reader, document);
 	if (rc == 0)
-		draft_note_preset(reader);
+		reader_note_preset(reader);
 	struct scenario *scenario = reader->scenario;
 	scenario->file_fault_count = scenario->fault_count;
 	scenario->file_tap_count = scenario->tap_count;

@@ -93,7 +93,7 @@ const char *preset_name(uint32_t preset)
 	return preset_words[preset];
 }
 
-void draft_preset_reason(const struct draft *draft, const char *text, char *ret, uint32_t size)
+void reader_preset_reason(const struct reader *reader, const char *text, char *ret, uint32_t size)
 {
 	const struct scenario_key *keys = scenario_keys();
 	size_t used = 0;
@@ -102,11 +102,11 @@ void draft_preset_reason(const struct draft *draft, const char *text, char *ret,
 		const char *at = strstr(text, keys[i].path);
 		char end = at == NULL ? '_' : at[strlen(keys[i].path)];
 		bool is_whole = (end < 'a' || end > 'z') && end != '_';
-		if (!draft->is_preset[i] || !is_whole)
+		if (!reader->is_preset[i] || !is_whole)
 			continue;
 		used += (size_t)snprintf(ret + used, size - used, "%s%s",
 					 used == 0 ? "; preset " : ", ",
-					 used == 0 ? preset_name(draft->scenario->preset) : "");
+					 used == 0 ? preset_name(reader->scenario->preset) : "");
 		if (used < size)
 			used += (size_t)snprintf(ret + used, size - used, " sets %s", keys[i].path);
 	}

@@ -11,13 +11,13 @@
 
 #include "scenario_reader.h"
 
-static struct mark preset_mark(const struct draft *draft)
+static struct mark preset_mark(const struct reader *reader)
 {
-	return draft->value_marks[scenario_key_find("preset")];
+	return reader->value_marks[scenario_key_find("preset")];
 }
 
 // The value as the line has it: `100kB` of 25 Gb/s are `1600000B` of 400.
-static void write_value(const struct draft *draft, const struct preset_row *row, char ret[32])
+static void write_value(const struct reader *reader, const struct preset_row *row, char ret[32])
 {
 	const struct scenario_key *key = &scenario_keys()[scenario_key_find(row->path)];
 	uint64_t value = 0;
@@ -27,7 +27,7 @@ static void write_value(const struct draft *draft, const struct preset_row *row,
 	}
 	int rc = scenario_value_of(&value, key, row->value, NULL);
 	check(rc == 0); // the table keeps to the keys' rules
-	uint64_t line_bps = draft->scenario->fabric.link_rate_bps;
+	uint64_t line_bps = reader->scenario->fabric.link_rate_bps;
 	value = (uint64_t)((unsigned __int128)value * line_bps / PRESET_LINE_BPS);
 	bool is_rate = strcmp(key->unit, "rate") == 0;
 	uint32_t scale = value % 1000000 == 0 ? 1000000 : value % 1000 == 0 ? 1000 : 1;
@@ -40,62 +40,62 @@ static void write_value(const struct draft *draft, const struct preset_row *row,
 
 // Whether what the file says of the key yields to the preset of an assignment: its transport, and a
 // control that does not run there.
-static bool file_yields(const struct draft *draft, const struct preset_row *row, int index)
+static bool file_yields(const struct reader *reader, const struct preset_row *row, int index)
 {
-	const struct mark mark = preset_mark(draft);
+	const struct mark mark = preset_mark(reader);
 	bool is_rc = preset_has(PRESET_ROCE_PFC, row) || preset_has(PRESET_ROCE_DCQCN, row);
 	uint32_t transport = is_rc ? CC_ON_RC : CC_ON_MRC;
-	if (!mark.is_set || reader_is_own(draft, draft->key_marks[index]) ||
-	    (draft->key_marks[index].is_set && !reader_is_own(draft, mark)))
+	if (!mark.is_set || reader_is_own(reader, reader->key_marks[index]) ||
+	    (reader->key_marks[index].is_set && !reader_is_own(reader, mark)))
 		return false;
 	if (strcmp(row->path, "transport.kind") == 0)
 		return true;
 	return strcmp(row->path, "cc.algorithm") == 0 &&
-		(cc_find(draft->scenario->transport.cc.name)->transports & transport) == 0;
+		(cc_find(reader->scenario->transport.cc.name)->transports & transport) == 0;
 }
 
-static int apply_row(struct draft *draft, const struct preset_row *row)
+static int apply_row(struct reader *reader, const struct preset_row *row)
 {
 	const struct scenario_key *keys = scenario_keys();
 	int index = scenario_key_find(row->path);
-	if (draft->is_given[index] && !file_yields(draft, row, index))
+	if (reader->is_given[index] && !file_yields(reader, row, index))
 		return 0;
 	char text[32];
-	write_value(draft, row, text);
+	write_value(reader, row, text);
 	const struct scalar value = {text, strlen(text), true};
-	const struct mark mark = preset_mark(draft);
-	draft->is_given[index] = true;
-	draft->is_preset[index] = true;
-	draft->key_marks[index] = draft->value_marks[index] = mark;
-	return reader_store(draft, draft->scenario, &keys[index], &value, mark);
+	const struct mark mark = preset_mark(reader);
+	reader->is_given[index] = true;
+	reader->is_preset[index] = true;
+	reader->key_marks[index] = reader->value_marks[index] = mark;
+	return reader_store(reader, reader->scenario, &keys[index], &value, mark);
 }
 
-int draft_apply_preset(struct draft *draft)
+int reader_apply_preset(struct reader *reader)
 {
 	int rc = 0;
 	for (int i = 0; scenario_keys()[i].path != NULL; i++)
-		if (draft->is_preset[i])
-			reader_forget(draft, i);
-	uint32_t preset = draft->scenario->preset;
+		if (reader->is_preset[i])
+			reader_forget(reader, i);
+	uint32_t preset = reader->scenario->preset;
 	for (const struct preset_row *row = preset_rows; row->path != NULL && rc == 0; row++)
 		if (preset_has(preset, row))
-			rc = apply_row(draft, row);
+			rc = apply_row(reader, row);
 	return rc;
 }
 
-int draft_check_preset(struct draft *draft)
+int reader_check_preset(struct reader *reader)
 {
-	uint32_t preset = draft->scenario->preset;
+	uint32_t preset = reader->scenario->preset;
 	int kind = scenario_key_find("transport.kind");
 	const struct preset_row *row = preset_rows;
 	while (row->path != NULL && !preset_has(preset, row))
 		row++; // the first row of each is the transport
-	if (row->path == NULL || !draft->is_given[kind] || draft->is_preset[kind])
+	if (row->path == NULL || !reader->is_given[kind] || reader->is_preset[kind])
 		return 0;
-	const char *own = scenario_word("transport.kind", draft->scenario->transport.kind);
+	const char *own = scenario_word("transport.kind", reader->scenario->transport.kind);
 	if (strcmp(own, row->value) == 0)
 		return 0;
-	return reader_refuse(draft, draft->key_marks[kind],
+	return reader_refuse(reader, reader->key_marks[kind],
 			     "transport.kind: %s contradicts preset %s, which is of transport.kind "
 			     "%s; leave one of them out, or set preset none",
 			     own, preset_name(preset), row->value);
@@ -113,9 +113,9 @@ static void add_input(struct scenario *scenario, enum input_origin origin, const
 	scenario->input_count++;
 }
 
-void draft_note_preset(struct draft *draft)
+void reader_note_preset(struct reader *reader)
 {
-	struct scenario *scenario = draft->scenario;
+	struct scenario *scenario = reader->scenario;
 	const char *name = preset_name(scenario->preset);
 	char own[sizeof(scenario->inputs[0].text)] = "", line[sizeof(own)];
 	size_t used = 0;
@@ -126,12 +126,12 @@ void draft_note_preset(struct draft *draft)
 			continue;
 		int index = scenario_key_find(row->path);
 		char value[32];
-		write_value(draft, row, value);
+		write_value(reader, row, value);
 		snprintf(line, sizeof(line), "preset %s: %s %s: %s", name, row->path, value,
 			 row->source);
-		if (draft->is_preset[index])
+		if (reader->is_preset[index])
 			add_input(scenario, row->origin, line);
-		else if (draft->is_given[index] && used < sizeof(own))
+		else if (reader->is_given[index] && used < sizeof(own))
 			used += (size_t)snprintf(own + used, sizeof(own) - used, "%s %s",
 						 used == 0 ? "" : ",", row->path);
 	}

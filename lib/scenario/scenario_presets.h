@@ -35,17 +35,17 @@ bool preset_has(uint32_t preset, const struct preset_row *row);
 // Its word.
 const char *preset_name(uint32_t preset);
 
-struct draft;
+struct reader;
 
-// Gives the keys that nobody gave the values of draft->scenario->preset, in place of those of an
+// Gives the keys that nobody gave the values of reader->scenario->preset, in place of those of an
 // earlier one. After the file, and again after assignments.
-int draft_apply_preset(struct draft *draft);
+int reader_apply_preset(struct reader *reader);
 
 // Refuses a transport that is not the preset's.
-int draft_check_preset(struct draft *draft);
+int reader_check_preset(struct reader *reader);
 
 // Lists in the scenario's inputs what the preset set, and what the scenario has in its place.
-void draft_note_preset(struct draft *draft);
+void reader_note_preset(struct reader *reader);
 
 // Writes which keys that `text` names have their value from the preset; "" for none.
-void draft_preset_reason(const struct draft *draft, const char *text, char *ret, uint32_t size);
+void reader_preset_reason(const struct reader *reader, const char *text, char *ret, uint32_t size);

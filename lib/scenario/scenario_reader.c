@@ -25,7 +25,7 @@ int reader_refuse(struct reader *reader, struct mark mark, const char *format, .
 	if (reader->scenario != NULL && reader->scenario->preset != PRESET_NONE) {
 		size_t used = strlen(refusal->text);
 		char reason[160];
-		draft_preset_reason(reader, refusal->text, reason, sizeof(reason));
+		reader_preset_reason(reader, refusal->text, reason, sizeof(reason));
 		snprintf(refusal->text + used, sizeof(refusal->text) - used, "%s", reason);
 	}
 	return -EINVAL;

@@ -173,8 +173,7 @@ static void steps_that_jitter_are_run(void **)
 				    "transport.path=single", NULL};
 	struct found whole = run(ring, sets, false), part = run(ring, sets, true);
 	uint64_t refused = part.skip.refused[FAST_FORWARD_PACE] +
-		part.skip.refused[FAST_FORWARD_JITTER] +
-		part.skip.refused[FAST_FORWARD_APART] +
+		part.skip.refused[FAST_FORWARD_JITTER] + part.skip.refused[FAST_FORWARD_APART] +
 		part.skip.refused[FAST_FORWARD_QUEUES];
 	assert_true(refused >= 2);
 	assert_same_run(&part, &whole);
