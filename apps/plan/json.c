@@ -77,6 +77,8 @@ static void put_stage(json_t *to, const struct plan *plan, uint32_t stage)
 	put_count(to, "held_parameter_bytes", held.params);
 	put_count(to, "held_gradient_bytes", held.grads);
 	put_count(to, "held_optimizer_bytes", held.optimizer);
+	put_count(to, "held_gathered_bytes", held.gathered);
+	put_count(to, "held_activation_bytes", held.activations);
 	for (uint32_t chunk = 0; chunk < plan->parallel.vpp; chunk++) {
 		json_t *cell = next_in(cells), *buckets = json_array();
 		put_count(cell, "layers", plan_layers(plan, stage, chunk));
@@ -125,6 +127,62 @@ static void put_messages(json_t *root, const struct call *call)
 	put(root, "messages", list);
 }
 
+// ---------------------------------------------------------------- the answer
+
+static void put_memory(json_t *root, const struct plan *plan)
+{
+	struct plan_memory memory;
+	json_t *to = json_object();
+	plan_memory_most(plan, &memory);
+	put_count(to, "bytes", plan_memory_sum(&memory));
+	if (plan->site.memory_bytes > 0) {
+		put_count(to, "device_bytes", plan->site.memory_bytes);
+		put(to, "fits", json_boolean(plan_memory_sum(&memory) <= plan->site.memory_bytes));
+	}
+	put(root, "memory", to);
+}
+
+// Nothing where no step can be worked out.
+static void put_step(json_t *root, const struct call *call)
+{
+	static const char *const names[] = {"tp", "cp", "ep", "pp", "dp"};
+	const struct plan *plan = &call->atomic_file.plan;
+	struct exposure exposure;
+	json_t *to = json_object(), *by = json_object();
+	exposure_find(&exposure, plan, plan->parallel.order, call->gpu_layout.gpus_per_domain);
+	if (exposure.why_not.text[0] != '\0') {
+		put(to, "why_not", json_string(exposure.why_not.text));
+	} else {
+		put_count(to, "step_ps", (uint64_t)exposure.times.with.step_ps);
+		put_count(to, "exposed_ps", (uint64_t)exposure_ps(&exposure));
+		for (uint32_t i = 0; i < ANSWER_COUNT; i++)
+			put(by, names[i], json_integer(exposure.by[i]));
+	}
+	put(to, "exposed_by_ps", by);
+	put_count(to, "forward_ps", (uint64_t)plan->timing.forward_ps);
+	put_count(to, "backward_ps", (uint64_t)plan->timing.backward_ps);
+	put(root, "step", to);
+}
+
+static void put_mappings(json_t *root, const struct call *call)
+{
+	struct mapping best[MAPPINGS_SHOWN];
+	json_t *list = json_array();
+	uint32_t count;
+	mappings_find(call, best, &count);
+	for (uint32_t i = 0; i < count; i++) {
+		json_t *to = next_in(list);
+		put_count(to, "tp", best[i].plan.parallel.tp);
+		put_count(to, "pp", best[i].plan.parallel.pp);
+		put_count(to, "dp", best[i].plan.parallel.dp);
+		put(to, "order", json_string(best[i].order));
+		put_count(to, "exposed_ps", (uint64_t)exposure_ps(&best[i].exposure));
+		put_count(to, "step_ps", (uint64_t)best[i].exposure.times.with.step_ps);
+		put_count(to, "memory_bytes", best[i].memory_bytes);
+	}
+	put(root, "mappings", list);
+}
+
 static void put_inputs(json_t *root, const struct plan *plan)
 {
 	static const char *const names[] = {"fact", "assumed", "calibrated"};
@@ -154,6 +212,9 @@ void json_print(FILE *to, const struct call *call)
 	put(root, "stages", stages);
 	put_groups(root, call);
 	put_messages(root, call);
+	put_memory(root, plan);
+	put_step(root, call);
+	put_mappings(root, call);
 	put_inputs(root, plan);
 	json_dumpf(root, to,
 		   JSON_ENSURE_ASCII |

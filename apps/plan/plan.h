@@ -8,6 +8,8 @@
 
 #include <weft/workload/order.h>
 #include <weft/workload/plan_edit.h>
+#include <weft/workload/plan_memory.h>
+#include <weft/workload/step.h>
 
 #define SETS_MAX 64
 
@@ -15,8 +17,9 @@ struct call {
 	const char *name, *order_text, *import;
 	const char *sets[SETS_MAX];
 	uint32_t set_count;
-	bool wants_list, wants_keys, wants_json;
-	struct gpu_layout gpu_layout;
+	bool wants_list, wants_keys, wants_devices, wants_json, wants_all;
+	bool is_scaled;		      // times are those of the file's cut, scaled
+	struct gpu_layout gpu_layout; // 0: the file's, or the device's
 	struct plan_edit atomic_file;
 	struct order order;
 	struct refusal refusal;
@@ -34,6 +37,45 @@ struct message_load {
 // Whether there are any.
 bool plan_message(const struct call *call, enum message_kind kind, struct message_load *ret);
 
+// ---------------------------------------------------------------- what a step exposes
+
+// Dimensions of the cut, as the answer has them: tensor, context, expert, pipeline, replicas.
+enum { ANSWER_TP, ANSWER_CP, ANSWER_EP, ANSWER_PP, ANSWER_DP, ANSWER_COUNT };
+
+struct exposure {
+	struct refusal why_not; // text is empty: the rest is known
+	struct step_exposed times;
+	ps_t by[ANSWER_COUNT]; // of the step that is exposed
+};
+
+// The step of a plan by closed form, on NICs and domains as its file says; of `sim --fidelity model`.
+void exposure_find(struct exposure *ret, const struct plan *plan, const char *order,
+		   uint32_t domain);
+ps_t exposure_ps(const struct exposure *exposure);
+
+// ---------------------------------------------------------------- other mappings
+
+// Gives a plan the times of another, scaled with the operations of a cell; whether they differ.
+bool plan_scale_times(struct plan *plan, const struct plan *from);
+
+#define MAPPINGS_SHOWN 3
+
+struct mapping {
+	struct plan plan;
+	char order[24];
+	struct exposure exposure;
+	uint64_t memory_bytes; // of the fullest rank
+};
+
+// The mappings of this model on as many ranks, with as many samples a step, that expose least and
+// fit into memory where it is known; the first ones are best. Returns how many were looked at.
+uint32_t mappings_find(const struct call *call, struct mapping ret[MAPPINGS_SHOWN],
+		       uint32_t *ret_count);
+
+// ---------------------------------------------------------------- output
+
+// One screen: memory, bytes, what is exposed, mappings. With -v the tables behind it.
+void answer_print(FILE *to, const struct call *call);
 void table_print(FILE *to, const struct call *call);
 
 // Writes the job file of a config.json of Hugging Face, or of Megatron-LM's flags. -errno with the

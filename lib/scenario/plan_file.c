@@ -8,8 +8,9 @@
 #include <string.h>
 
 #include <weft/workload/order.h>
+#include <weft/workload/plan_memory.h>
 
-#include "scenario_reader.h"
+#include "plan_site.h"
 #include "scenario_words.h"
 
 #define IN(type, field) offsetof(type, field), sizeof(((type *)NULL)->field)
@@ -28,6 +29,8 @@ static const char *const norm_words[] = {"rms", "layer", NULL};
 enum reduction { MEGATRON, DDP, ZERO_1, ZERO_2, ZERO_3, FSDP };
 static const char *const reduction_words[] = {"megatron", "ddp",  "zero-1", "zero-2",
 					      "zero-3",	  "fsdp", NULL};
+static const char *const precision_words[] = {"bf16", "fp8", "fp4", NULL};
+static const char *const recompute_words[] = {"none", "full", NULL};
 enum sync { SYNC_AUTO, SYNC_LAST, SYNC_EACH };
 static const char *const sync_words[] = {"auto", "last", "each", NULL};
 
@@ -115,6 +118,9 @@ static const struct scenario_key keys[] = {
 	ONE("step.micro_batches", "Micro-batches of a replica.", CUT(micro_batches)),
 	ONE("step.samples", "Samples of a micro-batch.", CUT(samples)),
 	NEEDED("step.sequence", "Tokens of a sample.", CUT(sequence)),
+	{"step.recompute", "word", "none",
+	 "full: of a layer only its input is kept, and its forward runs again before its backward.",
+	 FILE_(recompute), 0, 0, NULL, recompute_words, 0},
 
 	{"wire.gradients", "bytes", "2B", "A gradient on the wire.", CUT(grad_bytes), 1, 16, NULL,
 	 NULL, 0},
@@ -162,6 +168,25 @@ static const struct scenario_key keys[] = {
 	 "All of a step that is no pipeline and no exposed communication.", TIME(other_ps), 0,
 	 TIME_MAX, NULL, NULL, 0},
 
+	{"times.device", "word", "none",
+	 "The device (`weft plan --devices`): its memory, its rates, its domain; without "
+	 "times.forward times come from its roofline.",
+	 FILE_(device), 0, 0, NULL, plan_device_words, 0},
+	{"times.precision", "word", "bf16", "Numbers of matrix products: bf16, fp8 or fp4.",
+	 FILE_(plan.site.precision), 0, 0, NULL, precision_words, 0},
+	{"times.efficiency", "share", "40%", "What is reached of the device's published rates.",
+	 FILE_(plan.site.efficiency_ppb), 1000000, SHARE_WHOLE, NULL, NULL, 0},
+
+	{"domain.gpus", "count", "auto",
+	 "Ranks of a scale-up domain: a server, or a rack; auto: as the device has.",
+	 FILE_(plan.site.domain), 1, COUNT_MAX, "auto", NULL, 0},
+	{"domain.rate", "rate", "auto", "What a rank sends into its domain; auto: as the device.",
+	 FILE_(domain_bps), 1000000, UINT64_C(1) << 53, "auto", NULL, 0},
+	{"domain.nic_rate", "rate", "auto", "Rate of a rank's NIC; auto: as the device's system.",
+	 FILE_(plan.site.nic_bps), 1000000, UINT64_C(1) << 53, "auto", NULL, 0},
+	{"domain.memory", "bytes", "auto", "Memory of a rank; auto: as the device has.",
+	 FILE_(plan.site.memory_bytes), 1000000, UINT64_C(1) << 50, "auto", NULL, 0},
+
 	{"published.step", "time", "none", "Step time that was published for this job.",
 	 FILE_(plan.published_ps), 1, TIME_MAX, "none", NULL, 0},
 	{"published.source", "text", "-", "Where.", FILE_(published), 0, 0, NULL, NULL, 0},
@@ -177,8 +202,8 @@ static const struct scenario_key keys[] = {
 
 static_assert(sizeof(keys) / sizeof(keys[0]) <= SCENARIO_KEYS_MAX, "room for marks");
 
-static const char *const sections[] = {"model", "cut",	     "step",   "wire", "reduce",
-				       "times", "published", "inputs", NULL};
+static const char *const sections[] = {"model", "cut",	  "step",      "wire",	 "reduce",
+				       "times", "domain", "published", "inputs", NULL};
 
 static const struct key_table table = {keys, sections, "job file", "the job",
 				       "name, model and step.sequence"};
@@ -216,7 +241,7 @@ static int check_effects(struct reader *reader, const struct plan *plan)
 		"model.dense_layers",	   "cut.ep",	       NULL};
 	static const char *const latent[] = {"model.query_rank", "model.rope_dim",
 					     "model.value_dim", NULL};
-	static const char *const forward[] = {"times.backward", "times.other", NULL};
+	static const char *const forward[] = {"times.backward", NULL};
 	static const char *const published[] = {"published.source", NULL};
 	int rc = check_effect(reader, experts, "model.experts");
 	if (rc == 0)
@@ -365,22 +390,11 @@ static int read_input(struct reader *reader, yaml_document_t *document, const ya
 	return 0;
 }
 
-bool plan_input_is_of(const struct plan_input *input, const char *key)
-{
-	char words[sizeof(input->of)], *rest;
-	memcpy(words, input->of, sizeof(words));
-	for (char *word = strtok_r(words, " ", &rest); word != NULL;
-	     word = strtok_r(NULL, " ", &rest)) {
-		size_t length = strlen(word);
-		if (strncmp(key, word, length) == 0 && (key[length] == '\0' || key[length] == '.'))
-			return true;
-	}
-	return false;
-}
-
 // Times that nothing is said of are nobody's measurement.
 static void settle_origin(struct plan *plan)
 {
+	if (plan_has_roofline(plan))
+		return;
 	plan->timing.origin = "the job's file, which does not say where from";
 	plan->timing.is_assumed = true;
 	for (uint32_t i = 0; i < plan->input_count; i++) {
@@ -410,8 +424,13 @@ static int read_reader(struct reader *reader, yaml_document_t *document, struct 
 	if (rc != 0)
 		return rc;
 	file->architecture.norm_vectors = 1 + file->norm;
+	rc = plan_site_settle(reader, file);
 	settle_origin(&file->plan);
-	return check_plan(reader, &file->plan);
+	if (rc == 0)
+		rc = check_plan(reader, &file->plan);
+	if (rc == 0)
+		plan_roofline(&file->plan);
+	return rc;
 }
 
 int plan_file_read(struct plan_file *ret, const char *path, const char *text, size_t bytes,

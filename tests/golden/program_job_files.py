@@ -117,10 +117,11 @@ def main():
         (folder / "my-7b.yaml").write_text(job)
         scenario = folder / "my-fabric.yaml"
         scenario.write_text(fabric)
-        status, out, _ = run("plan", folder / "my-7b.yaml", "--domain", "8", "--tray", "8", "--json")
+        status, out, _ = run("plan", folder / "my-7b.yaml", "--json")
         plan = json.loads(out)
         expect(status == 0 and plan["parameters"] == 6738415616 and plan["ranks"] == 32, "its plan: 6,738,415,616 parameters, 32 ranks")
-        expect([row["origin"] for row in plan["inputs"]] == ["fact", "assumed"], "what it rests on")
+        expect([row["origin"] for row in plan["inputs"]] == ["fact", "assumed", "fact"], "what it rests on")
+        expect(plan["memory"]["fits"] and plan["cut"]["gpus_per_domain"] == 8, "it fits, 8 GPUs in a domain")
         exposed = {}
         for depth in ("model", "sample", "full"):
             status, out, said = run("sim", scenario, "--fidelity", depth, "--json")
@@ -128,7 +129,9 @@ def main():
             if status == 0:
                 exposed[depth] = json.loads(out)
         model = exposed["model"]["step"]
-        expect(model["times_assumed"] is True and "guess" in model["times_from"], "the step says that its times are a guess")
+        expect(model["times_assumed"] is True and "roofline of H100" in model["times_from"], "the step says that its times are a guess")
+        expect(plan["step"]["exposed_ps"] == model["exposed_ps"], "the plan exposes what --fidelity model does")
+        expect(plan["step"]["step_ps"] == model["step_ps"], "and its step is that")
         status, out, _ = run("sim", scenario)
         expect(status == 0 and "traffic model my-7b.yaml" in out, "its sample runs by packets")
         status, out, said = run("sim", scenario, "--set", "traffic.model=llama-2-7b-fsdp-32", "--set", "sample.steps=31", "--fidelity", "sample")

@@ -3,6 +3,8 @@
 """weft plan: published jobs with their published sizes, groups that leave their racks, models from dimensions alone, and
 what is refused."""
 import json
+import os
+import re
 import sys
 
 import weft
@@ -65,6 +67,48 @@ def plan(*words):
     return done.returncode, done.stdout, done.stderr
 
 
+# plan and options: what the answer says, blanks aside
+ANSWERS = {
+    "llama-3.1-405b-azure": [
+        "llama-3.1-405b-azure: 8192 ranks on GB200, 64 in a domain of 64 GPUs",
+        "Memory of the fullest rank: 119.8 GB of 186.0 GB: it fits",
+        "tp, sp 1280 128.849 GB stays inside",
+        "dp 16 50.806 GB 25.403 GB 55.882 ms",
+        "Step by closed form 1.300 s , of which exposed 55.882 ms (4.3 %)",
+        "tp 4, pp 8, dp 128, tp-cp-pp-dp exposed 55.882 ms, step 1.300 s , 119.8 GB",
+    ],
+    "llama-3.1-405b-azure --order dp-tp-cp-pp": ["tp, sp 1280 128.849 GB 128.849 GB 2.771 s"],
+    "llama-3.1-405b-azure --set dp=1 --set pp=1 --set vpp=1 --set layers_first=0 --set layers_last=0": [
+        "Memory of the fullest rank: 1082.6 GB of 186.0 GB: it does not fit, 896.6 GB are missing", "No mapping of it fits"],
+    "llama-small": ["No step by closed form: its file has no times.device, and no domain.rate and domain.nic_rate"],
+}
+
+
+def check_answers():
+    """One screen, and what it says; -v has the tables behind it."""
+    for words, lines in ANSWERS.items():
+        status, text, _ = plan(*words.split())
+        found = [" ".join(line.split()) for line in text.splitlines()]
+        for line in lines:
+            check(status == 0 and line in found, f"{words}: {line}")
+        check(len(found) <= 24 and max(map(len, text.splitlines())) <= 200, f"{words}: one screen")
+    of = json.loads(plan("llama-3.1-405b-azure", "--json")[1])
+    check(of["memory"]["fits"] and sum(of["step"]["exposed_by_ps"].values()) == of["step"]["exposed_ps"], "--json: dimensions add up")
+    least = [mapping["exposed_ps"] for mapping in of["mappings"]]
+    check(least == sorted(least) and least[0] <= of["step"]["exposed_ps"] and len(least) == 3, "--json: mappings that expose least")
+    check(all(mapping["memory_bytes"] <= of["memory"]["device_bytes"] for mapping in of["mappings"]), "--json: mappings that fit")
+    check(all(mapping["tp"] * 2 * mapping["pp"] * mapping["dp"] == of["ranks"] for mapping in of["mappings"]), "--json: on as many ranks")
+
+
+def check_devices():
+    """The table of devices stands in the documentation as the program prints it."""
+    status, text, _ = plan("--devices")
+    rows = [line for line in open(os.environ["WEFT_SOURCE"] + "/docs/job-file.md").read().splitlines() if re.match(r"\| [ABGHMT]\S+ \| \d", line)]
+    told = [re.findall(r"[\w.-]+", line.replace("Gb/s  ", " ")) for line in text.splitlines()[1:]]
+    documented = [re.findall(r"[\w.-]+", row.replace("TB/s", "TB", 1).replace("GB/s", "GB", 1).replace("Gb/s", "", 1)) for row in rows]
+    check(status == 0 and len(told) == 10 and told == documented, "--devices is the table of docs/job-file.md")
+
+
 def check_json():
     """The same figures as in the table, and all cells."""
     status, text, _ = plan("llama-3.1-405b-azure", "--json")
@@ -86,17 +130,19 @@ def check_json():
 
 def main():
     for words, lines in LINES.items():
-        status, text, _ = plan(*words.split())
+        status, text, _ = plan(*words.split(), "-v")
         found = [" ".join(line.split()) for line in text.splitlines()]
         for line in lines:
             check(status == 0 and line in found, f"{words}: {line}")
     sets = [word for size in CUSTOM for word in ("--set", size)]
-    status, text, _ = plan("custom", *sets)
+    status, text, _ = plan("custom", *sets, "-v")
     check(status == 0 and "0      32       8030261248                0    16.061 GB" in text, "a model from its dimensions")
     for words, says in REFUSED:
         status, out, errors = plan(*words)
         check(status == 2 and out == "" and errors.count("\n") == 1 and says in errors, f"{words}: {errors.strip()}")
     check_json()
+    check_answers()
+    check_devices()
     status, out, _ = plan("--list")
     check(status == 0 and "gpt-3-175b-h100-11616" in out and "llama-small" in out and len(out.splitlines()) == 18, "--list")
     status, out, _ = plan("--list-keys")

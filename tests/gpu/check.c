@@ -125,7 +125,7 @@ static void look_at_flags(const struct gpu_link *link, struct outcome *ret)
 
 // Both ends of a link whose ranks are claimed, and who plays the run's.
 static int open_ends(const struct trial *of, struct gpu_link *here, struct gpu_link *there,
-		     struct gpu_replay **player)
+		     struct gpu_replay **replay)
 {
 	struct refusal refusal = {0};
 	int rc = gpu_record_link(here, NULL, of->records, of->count, of->has_barrier, &refusal);
@@ -134,7 +134,7 @@ static int open_ends(const struct trial *of, struct gpu_link *here, struct gpu_l
 	for (uint32_t i = 0; rc == 0 && i < of->count; i++)
 		rc = gpu_link_claim(there, i, "checked", &refusal);
 	if (rc == 0)
-		rc = gpu_replay_start(player, here, of->records, of->damage, &refusal);
+		rc = gpu_replay_start(replay, here, of->records, of->damage, &refusal);
 	if (rc < 0)
 		fprintf(stderr, "check: %s\n", refusal.text);
 	return rc;
@@ -146,11 +146,11 @@ static int run(const struct checks *checks, const struct trial *of, struct outco
 	struct refusal refusal = {0};
 	struct limit limit;
 	struct gpu_link here, there;
-	struct gpu_replay *player;
+	struct gpu_replay *replay;
 	const struct gpu_generator_options options = {
 		.ranks = ranks, .rank_count = of->count, .load = of->load, .stop = &limit.stop};
 	*ret = (struct outcome){0};
-	int rc = open_ends(of, &here, &there, &player);
+	int rc = open_ends(of, &here, &there, &replay);
 	if (rc < 0)
 		return rc;
 	limit_begin(&limit, of->what, &there,
@@ -166,7 +166,7 @@ static int run(const struct checks *checks, const struct trial *of, struct outco
 		ret->releases += there.ranks[i].figures.releases;
 		ret->wrong += there.ranks[i].figures.wrong;
 	}
-	ret->player_late_ns = gpu_replay_end(player);
+	ret->player_late_ns = gpu_replay_end(replay);
 	limit_end(&limit);
 	ret->figures = there.ranks[0].figures;
 	if (rc == 0)

@@ -71,6 +71,7 @@ ps_t fidelity_exposed(const struct step_exposed *times);
 struct fidelity_input {
 	enum input_origin origin;
 	const char *text;
+	bool is_timed; // not where times come from a device
 };
 extern const struct fidelity_input fidelity_inputs[];
 

@@ -13,6 +13,8 @@
 extern "C" {
 #endif
 
+#define PLAN_ORIGIN_BYTES 128
+
 struct plan_file {
 	struct plan plan; // points into what is below: a copy of this struct has none
 	struct architecture architecture;
@@ -20,6 +22,9 @@ struct plan_file {
 	struct plan_input inputs[PLAN_INPUTS_MAX];
 	uint8_t norm;		  // 0: RMS
 	uint32_t reduction, sync; // as the words of the file are counted
+	uint32_t device, recompute;
+	uint64_t domain_bps;
+	char origin[PLAN_ORIGIN_BYTES]; // of times that come from a device
 };
 
 // Reads YAML text (`bytes` long, named `path` in errors). -EINVAL with file, line, column and

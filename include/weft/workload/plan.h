@@ -10,6 +10,7 @@
 
 #include <weft/core/refusal.h>
 #include <weft/core/time.h>
+#include <weft/workload/device.h>
 #include <weft/workload/plan_input.h>
 
 #ifdef __cplusplus
@@ -64,6 +65,7 @@ struct parallel {
 	bool is_reduced_each; // every micro-batch's gradients are reduced, else those of all
 	bool is_resharded;    // FSDP: parameters go after a forward, and are gathered again
 	uint32_t prefetch;    // FSDP: units that are gathered before the one in hand has ended
+	bool is_recomputed;   // of a layer only its input is kept; its forward runs again
 	const char *order;    // of ranks, the innermost first: "tp-cp-ep-pp-dp"
 };
 
@@ -80,6 +82,7 @@ struct plan {
 	const struct architecture *architecture;
 	struct parallel parallel;
 	struct timing timing; // all 0 where nobody fitted them
+	struct site site;     // where it runs
 	ps_t published_ps;    // step time that was published for it; 0 = none
 	const char *source;   // where
 	uint32_t input_count;
@@ -162,12 +165,6 @@ uint32_t plan_gathers(const struct plan *plan);
 
 // Whether collectives lie between the computations of micro-batches.
 bool plan_is_interleaved(const struct plan *plan);
-
-// Bytes that a rank holds through a step; the optimizer is Adam: a copy of 4 bytes, two moments.
-struct plan_memory {
-	uint64_t params, grads, optimizer;
-};
-void plan_memory(const struct plan *plan, uint32_t stage, struct plan_memory *ret);
 
 // What moves along a dimension of the cut.
 enum message_kind {

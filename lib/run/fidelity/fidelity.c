@@ -11,17 +11,20 @@
 #include "record_step.h"
 #include <weft/run/fidelity.h>
 #include <weft/run/plan_files.h>
+#include <weft/workload/plan_memory.h>
 
 #define LOGS_PLAN "llama-3.1-405b-gb200-2560" // its times are fitted to two logs of GB200 alone
 
 const struct fidelity_input fidelity_inputs[] = {
-	{INPUT_ASSUMED,
-	 "9 us for a slice from rank to rank over the network (NCCL's tuner: 14 us)"},
-	{INPUT_ASSUMED, "50 us for activations to the next stage inside a domain"},
-	{INPUT_ASSUMED, "the loss takes as long as 1.1 layers on the last stage"},
-	{INPUT_ASSUMED, "attention takes 30 % of a layer's forward and 24 % of its backward"},
-	{INPUT_ASSUMED, "rings at the line rate of the NICs, one slice of 1 MiB behind the other"},
-	{0, NULL},
+	{INPUT_ASSUMED, "9 us for a slice from rank to rank over the network (NCCL's tuner: 14 us)",
+	 false},
+	{INPUT_ASSUMED, "50 us for activations to the next stage inside a domain", false},
+	{INPUT_ASSUMED, "the loss takes as long as 1.1 layers on the last stage", true},
+	{INPUT_ASSUMED, "attention takes 30 % of a layer's forward and 24 % of its backward",
+	 false},
+	{INPUT_ASSUMED, "rings at the line rate of the NICs, one slice of 1 MiB behind the other",
+	 false},
+	{0, NULL, false},
 };
 
 ps_t fidelity_exposed(const struct step_exposed *times)
@@ -315,7 +318,8 @@ void fidelity_print_inputs(const struct call *call, const struct plan *plan)
 		printf("    %-11s %s\n", names[scenario->inputs[i].origin],
 		       scenario->inputs[i].text);
 	for (const struct fidelity_input *at = fidelity_inputs; at->text != NULL; at++)
-		printf("    %-11s %s\n", names[at->origin], at->text);
+		if (!at->is_timed || !plan_has_roofline(plan))
+			printf("    %-11s %s\n", names[at->origin], at->text);
 }
 
 static void print_table(const struct call *call, const struct fidelity *fidelity)

@@ -143,7 +143,10 @@ static json_t *inputs_of(const struct call *call)
 		put_text(one, "text", call->scenario.inputs[i].text);
 		check(json_array_append_new(list, one) == 0);
 	}
+	const struct plan *plan = call->scenario.traffic.plan;
 	for (const struct fidelity_input *at = fidelity_inputs; at->text != NULL; at++) {
+		if (at->is_timed && plan != NULL && plan_has_roofline(plan))
+			continue;
 		json_t *one = json_object();
 		put_text(one, "origin", names[at->origin]);
 		put_text(one, "text", at->text);

@@ -18,7 +18,6 @@
 #define RULE_PARAMS UINT64_C(40000000)
 #define RULE_PARAMS_PER_RANK UINT64_C(1000000)
 #define ZERO_PARAMS UINT64_C(500000000)
-#define OPTIMIZER_BYTES 12
 
 // ---------------------------------------------------------------- buckets
 
@@ -115,29 +114,6 @@ uint32_t plan_gathers(const struct plan *plan)
 bool plan_is_interleaved(const struct plan *plan)
 {
 	return plan->parallel.sharding == SHARDING_FSDP || plan->parallel.is_reduced_each;
-}
-
-// ---------------------------------------------------------------- memory
-
-static uint64_t shared(uint64_t bytes, uint64_t ranks)
-{
-	return (bytes + ranks - 1) / ranks;
-}
-
-void plan_memory(const struct plan *plan, uint32_t stage, struct plan_memory *ret)
-{
-	const struct parallel *cut = &plan->parallel;
-	bool is_optimizer_cut = cut->has_distributed_optimizer;
-	bool is_grad_cut = cut->sharding == SHARDING_ZERO2 || cut->sharding == SHARDING_FSDP;
-	*ret = (struct plan_memory){0};
-	for (int is_expert = 0; is_expert < 2; is_expert++) {
-		uint64_t params = plan_stage_params(plan, stage, is_expert != 0);
-		uint64_t ranks = group_ranks(plan, is_expert != 0);
-		ret->params += shared(params * cut->param_bytes,
-				      cut->sharding == SHARDING_FSDP ? ranks : 1);
-		ret->grads += shared(params * cut->grad_bytes, is_grad_cut ? ranks : 1);
-		ret->optimizer += shared(params * OPTIMIZER_BYTES, is_optimizer_cut ? ranks : 1);
-	}
 }
 
 // ---------------------------------------------------------------- messages

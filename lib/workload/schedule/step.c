@@ -19,7 +19,9 @@
 #define NOT_DONE (-1)
 #define PPM STEP_PPM
 #define PPB STEP_PPB
-#define CELL_PS_MAX (INT64_C(1000) * PS_PER_S)
+#define OTHER_PS_MAX (INT64_C(1000) * PS_PER_S)
+#define CELL_PS_MAX (INT64_C(100) * PS_PER_S)
+#define COMPUTED_PS_MAX (INT64_C(1000000) * PS_PER_S)
 
 struct stage {
 	uint32_t next, operations;
@@ -55,14 +57,22 @@ static int check_plan(const struct plan *plan, struct refusal *refusal)
 {
 	const struct parallel *cut = &plan->parallel;
 	const struct timing *timing = &plan->timing;
-	if (timing->forward_ps <= 0 || timing->backward_ps <= 0 || timing->other_ps < 0 ||
-	    timing->forward_ps > PS_PER_S || timing->backward_ps > PS_PER_S ||
-	    timing->other_ps > CELL_PS_MAX)
+	if (timing->forward_ps <= 0 || timing->backward_ps <= 0 || timing->other_ps < 0)
 		return refuse(refusal, -EINVAL,
 			      "this plan has no times of computation: none were published or "
 			      "fitted");
 	if ((uint64_t)cut->pp * cut->vpp * cut->micro_batches > OPERATIONS_MAX)
 		return refuse(refusal, -EINVAL, "a step has at most % forwards", OPERATIONS_MAX);
+	unsigned __int128 all = (unsigned __int128)(timing->forward_ps + timing->backward_ps) *
+		cut->pp * cut->vpp * cut->micro_batches;
+	if (timing->forward_ps > CELL_PS_MAX || timing->backward_ps > CELL_PS_MAX ||
+	    timing->other_ps > OTHER_PS_MAX || all > COMPUTED_PS_MAX)
+		return refuse(
+			refusal, -EINVAL,
+			"a forward or a backward of a cell takes at most % s, all of a step % "
+			"s, and the rest of it % s",
+			CELL_PS_MAX / PS_PER_S, COMPUTED_PS_MAX / PS_PER_S,
+			OTHER_PS_MAX / PS_PER_S);
 	return 0;
 }
 
@@ -486,11 +496,4 @@ uint32_t step_collectives(const struct step *step, struct step_collective *ret, 
 {
 	const struct parallel *cut = &step->plan->parallel;
 	return step_cells_collectives(&step->cells, cut->pp * cut->vpp, step->plan, ret, max);
-}
-
-ps_t step_pipeline_ps(const struct plan *plan)
-{
-	const struct parallel *cut = &plan->parallel;
-	ps_t units = (ps_t)cut->micro_batches * cut->vpp + cut->pp - 1;
-	return units * (plan->timing.forward_ps + plan->timing.backward_ps);
 }

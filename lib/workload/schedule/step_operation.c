@@ -62,6 +62,13 @@ struct step_traffic step_traffic(const struct plan *plan, const struct operation
 	};
 }
 
+ps_t step_pipeline_ps(const struct plan *plan)
+{
+	const struct parallel *cut = &plan->parallel;
+	ps_t units = (ps_t)cut->micro_batches * cut->vpp + cut->pp - 1;
+	return units * (plan->timing.forward_ps + plan->timing.backward_ps);
+}
+
 // ---------------------------------------------------------------- jitter
 
 #define UNIFORMS 12 // their sum has a standard deviation of one: Irwin and Hall

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a scenario to one step of its schedule.
 // Assumed: 9 us for a slice from rank to rank over the network (NCCL's tuner has 14 us), 50 us for
-// activations to the next stage inside a domain, a loss of 1.1 layers' time, and rails of 4
-// NICs a tray.
+// activations to the next stage inside a domain, and rails of 4 NICs a tray.
 
 #include <errno.h>
 #include <string.h>
 
 #include <weft/fabric/fabric_capacity.h>
+#include <weft/workload/plan_memory.h>
 
 #include "world_step_off_domain.h"
 
 #define NETWORK_PS (9 * PS_PER_US)
-#define LOSS_LAYERS_PPB 1100000000u
 #define GPUS_PER_TRAY 4u
 
 // ---------------------------------------------------------------- faults
@@ -154,6 +153,8 @@ static int find_plan(struct world_step *step, const struct scenario *scenario,
 			      "--fidelity has no effect here; it needs traffic.kind model");
 	int rc = plan_resize(&step->plan, plan, scenario->fabric.nics, refusal);
 	step->gpu_layout = (struct gpu_layout){scenario->fabric.nics_per_host, GPUS_PER_TRAY};
+	if (rc == 0)
+		plan_roofline(&step->plan);
 	return rc;
 }
 
@@ -174,7 +175,7 @@ int world_step(struct world_step *ret, const struct scenario *scenario, const ch
 	};
 	int rc = find_plan(ret, scenario, refusal);
 	if (rc == 0)
-		ret->setup.loss_ppb = LOSS_LAYERS_PPB / plan_slots(&ret->plan);
+		ret->setup.loss_ppb = plan_loss_ppb(&ret->plan);
 	if (rc == 0)
 		rc = order_parse(&ret->order, order != NULL ? order : ret->plan.parallel.order,
 				 &ret->plan, refusal);

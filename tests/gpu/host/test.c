@@ -81,20 +81,20 @@ static struct played play(uint32_t count, uint32_t steps, uint32_t element_bytes
 	const uint32_t rows[] = {0, 1};
 	struct gpu_record records[2] = {recorded(0, steps, element_bytes),
 					recorded(1, steps, element_bytes)};
-	struct gpu_replay *player;
+	struct gpu_replay *replay;
 	struct played ret = {0};
 	assert_int_equal(gpu_record_link(&ret.here, NULL, records, count, has_barrier, &refusal),
 			 0);
 	assert_int_equal(gpu_link_join(&ret.there, &ret.here, &refusal), 0);
 	for (uint32_t i = 0; i < count; i++)
 		assert_int_equal(gpu_link_claim(&ret.there, i, "threads", &refusal), 0);
-	assert_int_equal(gpu_replay_start(&player, &ret.here, records, damage, &refusal), 0);
+	assert_int_equal(gpu_replay_start(&replay, &ret.here, records, damage, &refusal), 0);
 	const struct gpu_generator_options options = {
 		.ranks = rows, .rank_count = count, .load = load};
 	ret.rc = gpu_cuda_run(&ret.there, &options, 0, &refusal);
 	if (ret.rc < 0)
 		print_message("%s\n", refusal.text);
-	gpu_replay_end(player);
+	gpu_replay_end(replay);
 	for (uint32_t i = 0; i < count; i++)
 		ret.figures[i] = ret.there.ranks[i].figures;
 	uint32_t last = ret.here.header->op_count - 1;

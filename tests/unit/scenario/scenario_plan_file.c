@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include <weft/scenario/plan_file.h>
+#include <weft/workload/plan_memory.h>
 
 #include "scenario_files.h"
 
@@ -59,6 +60,51 @@ static void times_have_the_origin_that_the_file_says(void **)
 	assert_true(plan_input_is_of(&file.inputs[1], "times"));
 	assert_false(plan_input_is_of(&file.inputs[1], "timesheet"));
 	assert_false(plan_input_is_of(&file.inputs[1], "model.layers"));
+}
+
+// A device gives its memory, its domain and its rates, and times where the file has none.
+static void a_device_says_what_the_file_does_not(void **)
+{
+	struct refusal refusal = {0};
+	const struct site *site = &file.plan.site;
+	assert_int_equal(read_text(SMALL "times: {device: H100}\n", &refusal), 0);
+	assert_string_equal(site->device->name, "H100");
+	assert_int_equal(site->memory_bytes, UINT64_C(80000000000));
+	assert_int_equal(site->domain, 8);
+	assert_int_equal(site->domain_Bps, UINT64_C(450000000000));
+	assert_int_equal(site->nic_bps, UINT64_C(400000000000));
+	assert_string_equal(file.plan.timing.origin,
+			    "roofline of H100 at 40 % of its rates in bf16");
+	assert_true(file.plan.timing.is_assumed);
+	ps_t forward_ps = file.plan.timing.forward_ps;
+	assert_int_equal(read_text(SMALL "times: {device: H100, efficiency: 80%}\n"
+					 "domain: {gpus: 4, rate: 1TB/s, nic_rate: 100Gb/s, "
+					 "memory: 96GiB}\n",
+				   &refusal),
+			 0);
+	assert_in_range(2 * file.plan.timing.forward_ps, forward_ps - 64, forward_ps + 64);
+	assert_int_equal(site->domain, 4);
+	assert_int_equal(site->domain_Bps, UINT64_C(1000000000000));
+	assert_int_equal(site->nic_bps, UINT64_C(100000000000));
+	assert_int_equal(site->memory_bytes, UINT64_C(96) << 30);
+	assert_int_equal(
+		read_text(SMALL "times: {device: H100, forward: 1ms, backward: 2ms}\n", &refusal),
+		0);
+	assert_int_equal(file.plan.timing.forward_ps, PS_PER_MS);
+	assert_false(plan_has_roofline(&file.plan));
+}
+
+// The words of times.device are the names of the table.
+static void each_device_may_be_named(void **)
+{
+	for (uint32_t i = 0; device_at(i) != NULL; i++) {
+		struct refusal refusal = {0};
+		char job[512];
+		snprintf(job, sizeof(job), SMALL "times: {device: %s}\n", device_at(i)->name);
+		assert_int_equal(read_text(job, &refusal), 0);
+		assert_ptr_equal(file.plan.site.device, device_at(i));
+		assert_true(file.plan.timing.forward_ps > 0);
+	}
 }
 
 static const struct {
@@ -120,6 +166,21 @@ static const struct {
 	// what has no effect
 	{SMALL "times: {other: 1ms}\n", 4, 9,
 	 "times.other has no effect here; it needs times.forw"},
+	{SMALL "times: {efficiency: 50%}\n", 4, 9,
+	 "times.efficiency has no effect here; it needs times.device"},
+	{SMALL "times: {device: H100, precision: fp8, forward: 1ms, backward: 2ms}\n", 4, 23,
+	 "times.precision has no effect here; it needs times from times.device, not given"},
+	{SMALL "times: {device: A100, precision: fp8}\n", 4, 34,
+	 "times.precision: A100 has no published rate in fp8"},
+	{SMALL "times: {device: P100}\n", 4, 17, "`P100` is not known here; it may be: none, A1"},
+	{SMALL "times: {device: H100, efficiency: 120%}\n", 4, 35, "too large"},
+	{SMALL "times: {device: H100, efficiency: 0.01%}\n", 4, 35, "too small"},
+	{SMALL "domain: {rate: 450}\n", 4, 16, "`450` has no unit; a rate needs"},
+	{SMALL "domain: {gpus: 0}\n", 4, 16, "`0`"},
+	{SMALL "domain: {memory: 80}\n", 4, 18, "`80` has no unit"},
+	{SMALL "step: {sequence: 4096, recompute: half}\n", 4, 1, "the key step is here twice"},
+	{MODEL "step: {sequence: 4096, recompute: half}\n", 3, 35,
+	 "`half` is not known here; it may be: none, full"},
 	{SMALL "published: {source: b}\n", 4, 13, "no effect here; it needs published.step"},
 	{SMALL "cut: {ep: 2}\n", 4, 7, "cut.ep has no effect here; it needs model.experts"},
 	{"name: a\nmodel: {layers: 2, hidden: 64, heads: 8, vocab: 9, ffn: 8, rope_dim: 8}\n"
@@ -198,6 +259,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_file_of_three_lines_is_a_job),
 		cmocka_unit_test(times_have_the_origin_that_the_file_says),
+		cmocka_unit_test(a_device_says_what_the_file_does_not),
+		cmocka_unit_test(each_device_may_be_named),
 		cmocka_unit_test(a_bad_file_is_refused_at_its_place),
 		cmocka_unit_test(the_documentation_lists_every_key),
 	};

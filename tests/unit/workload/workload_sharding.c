@@ -12,6 +12,7 @@
 
 #include <weft/core/rng.h>
 #include <weft/workload/plan_edit.h>
+#include <weft/workload/plan_memory.h>
 #include <weft/workload/step.h>
 
 static _Alignas(64) uint8_t memory[1 << 24];
