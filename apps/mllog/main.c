@@ -71,6 +71,10 @@ static int show(struct call *call)
 		ratios_print(stdout, call);
 		return EXIT_SUCCESS;
 	}
+	if (call->fit != NULL) {
+		rc = fit_print(stdout, call);
+		return rc < 0 ? outcome_refused("mllog", &call->refusal, rc) : EXIT_SUCCESS;
+	}
 	(call->is_json ? json_print : table_print)(stdout, call);
 	for (uint32_t i = 0; call->within >= 0 && i < call->count; i++) {
 		double off = log_file_off(call, &call->files[i]);

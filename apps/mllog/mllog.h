@@ -21,6 +21,7 @@ struct call {
 	const char *paths[FILES_MAX];
 	uint32_t count;
 	struct log_file files[FILES_MAX];
+	const char *fit;	   // job whose times are fitted, or NULL
 	const char *result;	   // file, or NULL
 	double result_s;	   // its step time
 	double slow_ratio, within; // `within` is a share; negative: not asked
@@ -37,6 +38,9 @@ static inline double log_file_off(const struct call *call, const struct log_file
 
 // The step time of a result file. -errno with a reason.
 int result_read(struct call *call);
+
+// Fits the times of the job `fit` to the logs, and writes its file with them. -errno with a reason.
+int fit_print(FILE *to, struct call *call);
 
 void table_print(FILE *to, const struct call *call);
 void ratios_print(FILE *to, const struct call *call);

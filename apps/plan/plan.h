@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include <weft/run/exposure.h>
 #include <weft/workload/order.h>
 #include <weft/workload/plan_edit.h>
 #include <weft/workload/plan_memory.h>
-#include <weft/workload/step.h>
 
 #define SETS_MAX 64
 
@@ -36,22 +36,6 @@ struct message_load {
 
 // Whether there are any.
 bool plan_message(const struct call *call, enum message_kind kind, struct message_load *ret);
-
-// ---------------------------------------------------------------- what a step exposes
-
-// Dimensions of the cut, as the answer has them: tensor, context, expert, pipeline, replicas.
-enum { ANSWER_TP, ANSWER_CP, ANSWER_EP, ANSWER_PP, ANSWER_DP, ANSWER_COUNT };
-
-struct exposure {
-	struct refusal why_not; // text is empty: the rest is known
-	struct step_exposed times;
-	ps_t by[ANSWER_COUNT]; // of the step that is exposed
-};
-
-// The step of a plan by closed form, on NICs and domains as its file says; of `sim --fidelity model`.
-void exposure_find(struct exposure *ret, const struct plan *plan, const char *order,
-		   uint32_t domain);
-ps_t exposure_ps(const struct exposure *exposure);
 
 // ---------------------------------------------------------------- other mappings
 

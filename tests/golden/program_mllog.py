@@ -4,6 +4,7 @@
 log; options and results that are none. Without the logs their part is left out and said so."""
 import json
 import pathlib
+import re
 import statistics
 import sys
 import tempfile
@@ -119,15 +120,88 @@ def check_result(folder):
         refused(f"the result {text!r}", [SMALL, "--result", result], says)
 
 
+JOB = """name: fitted
+model: {layers: 8, hidden: 1024, heads: 8, ffn: 2816, vocab: 8192}
+cut: {tp: 2, pp: 2, vpp: 2, dp: 4}
+step: {micro_batches: 4, sequence: 512}
+times: {device: H100, forward: 1ms, backward: 3ms, other: 20ms}
+inputs:
+  - {of: times, origin: assumed, text: "made up"}
+  - {of: model, origin: fact, text: "made up, too"}
+"""
+
+
+def log_of(path, plan, micro_batches, validates):
+    """A log of a job's own steps: what the plan says that they take, a little more and a little less."""
+    step_s = plan["step"]["step_ps"] / 1e12
+    entries = [("global_batch_size", micro_batches * 4), ("gradient_accumulation_steps", micro_batches)]
+    for number in range(40):
+        entries.append(("tracked_stats", {"train_step_time": step_s * (1 + (number % 3 - 1) / 1000), "reduced_train_loss": 1.0}))
+        if validates and number % 10 == 9:
+            entries.append(("tracked_stats", {"validation_step_time": (micro_batches * 2 + 1) * 1e-3 + 0.01}))
+    lines = [{"namespace": "", "time_ms": 0, "event_type": "POINT_IN_TIME", "key": key, "value": value,
+              "metadata": {"step": at}} for at, (key, value) in enumerate(entries)]
+    path.write_text("".join(":::MLLOG " + json.dumps(line) + "\n" for line in lines))
+
+
+def times_of(text):
+    found = re.search(r"forward: (\d+)ns\n  backward: (\d+)ns\n  other: (\d+)ns", text)
+    return tuple(int(word) / 1e6 for word in found.groups())
+
+
+def check_fit(folder):
+    """Times that are known come out of logs that were made of them; the file that is written is read again."""
+    job, fitted, logs = folder / "job.yaml", folder / "fitted.yaml", []
+    for micro_batches in (4, 8, 16):
+        job.write_text(JOB.replace("micro_batches: 4", f"micro_batches: {micro_batches}"))
+        plan = json.loads(weft.run("plan", job, "--json").stdout)
+        logs.append(folder / f"{micro_batches}.txt")
+        log_of(logs[-1], plan, micro_batches, True)
+    job.write_text(JOB.replace("forward: 1ms, backward: 3ms, other: 20ms", "forward: 7ms, backward: 8ms"))
+    status, out, errors = mllog(*logs, "--fit", job)
+    times = times_of(out) if status == 0 else (0, 0, 0)
+    check(all(abs(time - true) < 0.002 * true for time, true in zip(times, (1, 3, 20))), f"times come out: {times} {errors.strip()}")
+    check("by construction" not in out and "made up, too" in out and '"made up"' not in out, "other inputs stay")
+    fitted.write_text(out)
+    plan = json.loads(weft.run("plan", fitted, "--json").stdout)
+    check(plan["inputs"][0]["origin"] == "calibrated" and abs(plan["step"]["forward_ps"] - 1e9) < 2e6, "what was written is a job")
+    status, out, _ = mllog(logs[0], "--fit", job)
+    check(status == 0 and "by construction" in out, "one log fits by construction")
+    log_of(logs[0], json.loads(weft.run("plan", fitted, "--json").stdout), 4, False)
+    status, out, _ = mllog(logs[0], "--fit", fitted)
+    forward, backward, other = times_of(out)
+    check(abs(forward / backward - 0.5) < 1e-5 and abs(other - 20) < 0.05 and "forward half of backward" in out,
+          "without forward-only steps the forward is half of the backward, and the rest the job's")
+    refused("a job without a device", [logs[0], "--fit", "llama-small"], "has no times.device")
+    refused("no such job", [logs[0], "--fit", "llama-9"], "no job 'llama-9' is shipped")
+    job.write_text(JOB.replace("tp: 2", "tp: 3"))
+    refused("a job that is none", [logs[0], "--fit", job], "job.yaml:2:")
+    job.write_text(JOB.replace("step: {", "step: {samples: 3, "))
+    refused("another batch", [logs[0], "--fit", job], "is no whole number of replicas")
+    job.write_text("{name: a, times: {device: H100}, model: {layers: 8, hidden: 1024, heads: 8, ffn: 2816, vocab: 8192}, step: {sequence: 512}}")
+    refused("times that are not edited", [logs[0], "--fit", job], "as lines of their own")
+    refused("--fit with --json", [logs[0], "--fit", job, "--json"], "--fit")
+
+
+def check_given_fit():
+    """The two logs of NVIDIA give the times of its shipped job, which were worked out apart from this."""
+    logs = [GIVEN / name for name in LOGS if "gb200" in name]
+    status, out, errors = mllog(*logs, "--fit", "llama-3.1-405b-gb200-2560")
+    times = times_of(out) if status == 0 else (0, 0, 0)
+    check(all(abs(time - true) < 0.0001 * true for time, true in zip(times, (5.18477, 9.84103, 125.745))),
+          f"the logs of 2,560 and 5,120 GB200 give the shipped job's times: {times} {errors.strip()}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
-        for part in (check_cuts, check_options, check_result):
+        for part in (check_cuts, check_options, check_result, check_fit):
             part(pathlib.Path(name))
     check_cases()
     if not GIVEN.is_dir():
         print(f"the given logs are not here ({GIVEN}): their part is left out")
         sys.exit(1 if check.failed else SKIPPED)
     check_given()
+    check_given_fit()
     sys.exit(1 if check.failed else 0)
 
 

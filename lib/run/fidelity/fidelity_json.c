@@ -4,6 +4,7 @@
 #include <jansson.h>
 
 #include <weft/core/check.h>
+#include <weft/workload/plan_memory.h>
 
 #include "fidelity_part_json.h"
 #include "weft_version.h"

@@ -2,7 +2,9 @@
 // The step of a plan by closed form. What it runs on is a scenario of the plan's own site: so many
 // domains, each rank with a NIC.
 
-#include "plan.h"
+#include <weft/run/exposure.h>
+
+#include <stdio.h>
 
 #include <weft/run/schedule.h>
 #include <weft/scenario/scenario.h>
