@@ -76,19 +76,18 @@ static const struct row rows[ANSWER_COUNT] = {
 	[ANSWER_CP] = {"cp", MESSAGE_CP, MESSAGE_CP},
 	[ANSWER_EP] = {"ep", MESSAGE_EP, MESSAGE_EP},
 	[ANSWER_PP] = {"pp", MESSAGE_PP, MESSAGE_PP},
-	[ANSWER_DP] = {"dp", MESSAGE_DP_REDUCE, MESSAGE_EDP_GATHER},
+	[ANSWER_DP] = {"dp", MESSAGE_DP_REDUCE, MESSAGE_DP_ACROSS},
 };
 
 // What a rank sends: a ring's share of what is gathered or scattered, twice that of an all-reduce.
 static uint64_t sent_bytes(const struct call *call, enum message_kind kind, uint64_t total)
 {
 	const struct plan *plan = &call->atomic_file.plan;
-	bool is_all_reduce = !plan->parallel.has_distributed_optimizer &&
-		(kind == MESSAGE_DP_REDUCE || kind == MESSAGE_EDP_REDUCE);
+	bool is_all_reduce = plan_is_all_reduce(plan, kind);
 	struct spread spread;
 	if (kind == MESSAGE_CP || kind == MESSAGE_PP) // from rank to rank
 		return total;
-	order_spread(&spread, &call->order, plan, message_group(kind), &call->gpu_layout);
+	order_spread(&spread, &call->order, plan, message_group(plan, kind), &call->gpu_layout);
 	return (uint64_t)((unsigned __int128)total * (is_all_reduce ? 2 : 1) * (spread.ranks - 1) /
 			  spread.ranks);
 }

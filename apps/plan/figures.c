@@ -8,8 +8,18 @@ bool plan_has_group(const struct call *call, enum group_kind kind, struct spread
 	bool has_experts = call->atomic_file.architecture.experts > 0;
 	if (!has_experts && (kind == GROUP_EP || kind == GROUP_EDP))
 		return false;
+	bool has_shards = call->atomic_file.plan.parallel.shard_ranks > 0;
+	if (!has_shards && (kind == GROUP_SHARD || kind == GROUP_ACROSS))
+		return false;
 	order_spread(ret, &call->order, &call->atomic_file.plan, kind, &call->gpu_layout);
 	return ret->ranks >= 2;
+}
+
+bool plan_is_all_reduce(const struct plan *plan, enum message_kind kind)
+{
+	return kind == MESSAGE_DP_ACROSS ||
+		(!plan->parallel.has_distributed_optimizer &&
+		 (kind == MESSAGE_DP_REDUCE || kind == MESSAGE_EDP_REDUCE));
 }
 
 // Of the stage that sends most of this kind.
@@ -31,9 +41,8 @@ bool plan_message(const struct call *call, enum message_kind kind, struct messag
 	ret->sum = largest(plan, kind);
 	if (ret->sum.count == 0)
 		return false;
-	order_spread(&spread, &call->order, plan, message_group(kind), &call->gpu_layout);
-	bool is_all_reduce = !plan->parallel.has_distributed_optimizer &&
-		(kind == MESSAGE_DP_REDUCE || kind == MESSAGE_EDP_REDUCE);
-	ret->nic_bytes = order_nic_bytes(&spread, kind, ret->sum.total_bytes, is_all_reduce);
+	order_spread(&spread, &call->order, plan, message_group(plan, kind), &call->gpu_layout);
+	ret->nic_bytes = order_nic_bytes(&spread, kind, ret->sum.total_bytes,
+					 plan_is_all_reduce(plan, kind));
 	return true;
 }

@@ -34,6 +34,9 @@ struct message_load {
 	uint64_t nic_bytes; // 0: they stay in their domains
 };
 
+// Whether they go round twice: summed, and back.
+bool plan_is_all_reduce(const struct plan *plan, enum message_kind kind);
+
 // Whether there are any.
 bool plan_message(const struct call *call, enum message_kind kind, struct message_load *ret);
 

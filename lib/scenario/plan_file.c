@@ -156,6 +156,10 @@ static const struct scenario_key keys[] = {
 	FLAG("reduce.reshard", "true",
 	     "fsdp, zero-3: parameters go after a unit's forward and are gathered again.",
 	     CUT(is_resharded)),
+	{"reduce.within", "count", "all",
+	 "fsdp, zero-3: ranks that share what is cut (hybrid sharding); those that hold the same "
+	 "shard sum their gradients by an all-reduce.",
+	 CUT(shard_ranks), 1, COUNT_MAX, "all", NULL, 0},
 	{"reduce.prefetch", "count", "1",
 	 "fsdp, zero-3: units that are gathered before the one in hand has ended; 0: none.",
 	 CUT(prefetch), 0, 1024, NULL, NULL, 0},
@@ -275,6 +279,7 @@ static const struct {
 	{"reduce.first_bucket", 1u << DDP, "ddp"},
 	{"reduce.sync", ~(1u << MEGATRON), "other than megatron"},
 	{"reduce.reshard", 1u << ZERO_3 | 1u << FSDP, "zero-3 or fsdp"},
+	{"reduce.within", 1u << ZERO_3 | 1u << FSDP, "zero-3 or fsdp"},
 	{"reduce.prefetch", 1u << ZERO_3 | 1u << FSDP, "zero-3 or fsdp"},
 };
 
@@ -324,7 +329,8 @@ static const struct scenario_key *key_of_size(const char *size)
 {
 	static const char *const others[][2] = {{"grad_bytes", "wire.gradients"},
 						{"param_bytes", "wire.parameters"},
-						{"activation_bytes", "wire.activations"}};
+						{"activation_bytes", "wire.activations"},
+						{"shard_ranks", "reduce.within"}};
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		if (strcmp(size, others[i][0]) == 0)
 			return &keys[key_find(&table, others[i][1])];

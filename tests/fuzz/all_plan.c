@@ -76,7 +76,7 @@ static void check_order(const struct plan *plan, const char *text)
 	plan_messages(plan, 0, sums);
 	for (uint32_t kind = 0; kind < MESSAGE_COUNT; kind++) {
 		struct spread spread;
-		order_spread(&spread, &order, plan, message_group((enum message_kind)kind),
+		order_spread(&spread, &order, plan, message_group(plan, (enum message_kind)kind),
 			     &gpu_layout);
 		check((uint64_t)spread.ranks * spread.groups == plan_ranks(plan));
 		check(spread.per_domain_min >= 1 && spread.per_domain_max <= 8);

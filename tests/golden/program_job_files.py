@@ -53,6 +53,13 @@ times: {forward: 4ms, backward: 8ms}
 LAYER, EMBEDDING, HIDDEN, RANKS, ACCUMULATED = 4 * 1024**2 + 3 * 1024 * 2816 + 2 * 1024, 8192 * 1024, 1024, 8, 3
 PARAMS = 8 * LAYER + 2 * EMBEDDING + HIDDEN  # each unit divides by 8, each of Megatron's buckets by 128
 ONE = PARAMS * (RANKS - 1) // RANKS  # numbers that a rank sends in a gather or a scatter of all
+def hybrid(shard, gathers):
+    """Hybrid sharding: scatters and gathers among the ranks of a shard, all-reduce of a shard among the others."""
+    same = RANKS // shard
+    grads = 4 * PARAMS * (shard - 1) // shard + 2 * 4 * PARAMS // shard * (same - 1) // same
+    return grads * ACCUMULATED, 2 * gathers * PARAMS * (shard - 1) // shard * ACCUMULATED
+
+
 # what follows the file, and bytes that a rank sends of gradients and of parameters in a step
 WAYS = {
     "": (4 * ONE, 2 * ONE),
@@ -63,6 +70,10 @@ WAYS = {
     "reduce: {kind: zero-2}": (4 * ONE * ACCUMULATED, 2 * ONE),
     "reduce: {kind: fsdp}": (4 * ONE * ACCUMULATED, 2 * 2 * ONE * ACCUMULATED),
     "reduce: {kind: zero-3, sync: last}": (4 * ONE, 2 * 2 * ONE * ACCUMULATED),
+    "reduce: {kind: fsdp, within: 2}": hybrid(2, 2),
+    "reduce: {kind: fsdp, within: 4, reshard: false}": hybrid(4, 1),
+    "reduce: {kind: zero-3, within: 1}": hybrid(1, 2),
+    "reduce: {kind: fsdp, within: 8}": (4 * ONE * ACCUMULATED, 2 * 2 * ONE * ACCUMULATED),
     "reduce: {kind: fsdp, reshard: false}": (4 * ONE * ACCUMULATED, 2 * ONE * ACCUMULATED),
 }
 
@@ -75,8 +86,10 @@ def moved(folder):
     for way, (grads, params) in WAYS.items():
         job.write_text(MOVED + way + "\n")
         sums = {row["kind"]: row["total_bytes"] for row in json.loads(run("plan", job, "--json")[1])["messages"]}
+        shard = int((re.findall(r"within: (\d)", way) or [RANKS])[0])
         twice = 1 if "dp gather" in sums else 2
-        sent = (twice * sums["dp reduce"] * (RANKS - 1) / RANKS, sums.get("dp gather", 0) * (RANKS - 1) / RANKS)
+        across = 2 * sums.get("dp across", 0) * (1 - shard / RANKS)
+        sent = (twice * sums.get("dp reduce", 0) * (shard - 1) / shard + across, sums.get("dp gather", 0) * (shard - 1) / shard)
         expect(sent == (grads, params), f"{way or 'megatron'}: {sent} of {grads}, {params} bytes")
         status, out, said = run("sim", scenario, "--fidelity", "all", "--json")
         expect(status == 0, f"{way or 'megatron'}: it runs at all fidelities {said.strip()}")

@@ -54,8 +54,10 @@ enum group_kind {
 	GROUP_CP,
 	GROUP_EP,
 	GROUP_PP,
-	GROUP_DP,  // replicas and context ranks, who share the dense parameters
-	GROUP_EDP, // who share the same experts
+	GROUP_DP,     // replicas and context ranks, who share the dense parameters
+	GROUP_EDP,    // who share the same experts
+	GROUP_SHARD,  // of GROUP_DP: those that follow each other and share what is cut
+	GROUP_ACROSS, // of GROUP_DP: those that hold the same shard
 	GROUP_KIND_COUNT
 };
 
@@ -87,7 +89,7 @@ uint32_t order_stage(const struct order *order, const struct plan *plan, uint32_
 uint32_t order_replica(const struct order *order, const struct plan *plan, uint32_t rank);
 
 // The kind of group that messages of this kind travel in.
-enum group_kind message_group(enum message_kind kind);
+enum group_kind message_group(const struct plan *plan, enum message_kind kind);
 
 // Bytes that the busiest NIC sends over the fabric in a step for messages of this kind; 0 when
 // their groups stay inside their domains. Rings: what leaves a domain is spread over the NICs of

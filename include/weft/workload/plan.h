@@ -65,6 +65,7 @@ struct parallel {
 	bool is_reduced_each; // every micro-batch's gradients are reduced, else those of all
 	bool is_resharded;    // FSDP: parameters go after a forward, and are gathered again
 	uint32_t prefetch;    // FSDP: units that are gathered before the one in hand has ended
+	uint32_t shard_ranks; // FSDP: ranks that share what is cut; others hold the same. 0: all
 	bool is_recomputed;   // of a layer only its input is kept; its forward runs again
 	const char *order;    // of ranks, the innermost first: "tp-cp-ep-pp-dp"
 };
@@ -107,6 +108,7 @@ int plan_resize(struct plan *ret, const struct plan *plan, uint32_t ranks, struc
 uint32_t plan_ranks(const struct plan *plan);
 uint32_t plan_dense_ranks(const struct plan *plan);
 uint32_t plan_expert_ranks(const struct plan *plan);
+uint32_t plan_shard_ranks(const struct plan *plan); // of the dense part, that share what is cut
 
 // ---------------------------------------------------------------- parameters
 
@@ -176,6 +178,7 @@ enum message_kind {
 	MESSAGE_DP_GATHER,
 	MESSAGE_EDP_REDUCE, // gradients of experts
 	MESSAGE_EDP_GATHER,
+	MESSAGE_DP_ACROSS, // gradients of a shard, among those that hold the same
 	MESSAGE_COUNT
 };
 

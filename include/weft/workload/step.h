@@ -45,7 +45,7 @@ ps_t ring_time_ps(const struct ring_time *ring, uint64_t bytes);
 // A collective of the schedule, all equal ones together.
 struct step_collective {
 	bool is_gather, is_all; // an all-gather, an all-reduce; else a reduce-scatter
-	bool is_expert;		// of experts' parameters
+	bool is_expert;		// in the second kind of groups, see struct step_setup
 	uint64_t bytes;
 	uint32_t count; // over all stages and chunks
 	ps_t time_ps;	// of one; where somebody measured it
@@ -71,9 +71,11 @@ struct step_span {
 typedef void step_watch(void *context, const struct step_span *span);
 
 struct step_setup {
-	struct ring_time dense, experts; // the groups of dense parameters, and of experts
-	ps_t send_ps;			 // activations or gradients to the next stage
-	ps_t silent_send_ps;		 // the same where the network takes no time; 0 = send_ps
+	// the groups of dense parameters, and of experts; with shards of some ranks (which no model
+	// with experts has) those of a shard, and of all that hold the same one
+	struct ring_time dense, experts;
+	ps_t send_ps;	     // activations or gradients to the next stage
+	ps_t silent_send_ps; // the same where the network takes no time; 0 = send_ps
 	// what a cell in the middle waits for activations of other ranks, one micro-batch
 	ps_t off_domain_forward_ps, off_domain_backward_ps;
 	int64_t collective_ppb; // collectives take so much longer than their closed form, or less

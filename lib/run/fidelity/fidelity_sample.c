@@ -66,9 +66,6 @@ static int pick(struct scenario *scenario, const struct sampled_run *run, const 
 		uint32_t room, struct refusal *refusal)
 {
 	struct sample *sample = &scenario->sample;
-	const enum collective_kind reduce = model->parallel.has_distributed_optimizer
-		? COLLECTIVE_REDUCE_SCATTER
-		: COLLECTIVE_ALL_REDUCE;
 	sample->is_on = true;
 	sample->groups = sample->buckets = sample->pick_count = 0;
 	for (uint32_t i = 0; i < run->count; i++) {
@@ -81,8 +78,10 @@ static int pick(struct scenario *scenario, const struct sampled_run *run, const 
 				      "collectives: no sample has so many",
 				      SAMPLE_PICKS_MAX);
 		sample->picks[sample->pick_count++] = (struct sample_pick){
-			of->is_gather ? COLLECTIVE_ALL_GATHER : reduce, of->bytes,
-			(ps_t)room * run->rows[i].closed_ps + ROOM_PS};
+			of->is_gather	     ? COLLECTIVE_ALL_GATHER
+				: of->is_all ? COLLECTIVE_ALL_REDUCE
+					     : COLLECTIVE_REDUCE_SCATTER,
+			of->bytes, (ps_t)room * run->rows[i].closed_ps + ROOM_PS};
 	}
 	if (sample->pick_count == 0)
 		return refuse(refusal, -EINVAL,
@@ -144,6 +143,14 @@ static struct sampled *row_of(struct sampled_run *run, const struct bucket *buck
 	return other;
 }
 
+// Whether a bucket goes in the second kind of groups, see struct step_setup.
+static bool is_second(const struct plan *model, const struct bucket *bucket, uint32_t ranks)
+{
+	if (model->parallel.shard_ranks > 0)
+		return bucket->kind == COLLECTIVE_ALL_REDUCE;
+	return ranks != plan_dense_ranks(model);
+}
+
 static int take_collectives(struct sampled_run *run, const struct world *world,
 			    const struct plan *model, struct refusal *refusal)
 {
@@ -153,7 +160,7 @@ static int take_collectives(struct sampled_run *run, const struct world *world,
 		struct ring_config ring = world->job.ring;
 		struct ring_plan plan;
 		ring.ranks = world->job.groups[from->group].ranks;
-		struct sampled *row = row_of(run, bucket, ring.ranks != plan_dense_ranks(model));
+		struct sampled *row = row_of(run, bucket, is_second(model, bucket, ring.ranks));
 		check(row != NULL);
 		ring_plan(&plan, &ring, bucket->kind, bucket->bytes);
 		if (from->whole_ps == 0)
@@ -177,10 +184,10 @@ static int check_room(struct sampled_run *run, const struct world *world, const 
 	bool is_there[SAMPLED_MAX] = {false};
 	for (uint32_t i = 0; i < world->job.group_count; i++) {
 		const struct group *group = &world->job.groups[i];
-		bool is_expert = group->ranks != plan_dense_ranks(model);
 		for (uint32_t j = 0; j < group->bucket_count; j++) {
-			struct sampled *row = row_of(
-				run, &world->job.buckets[group->bucket_first + j], is_expert);
+			const struct bucket *bucket = &world->job.buckets[group->bucket_first + j];
+			struct sampled *row = row_of(run, bucket,
+						     is_second(model, bucket, group->ranks));
 			check(row != NULL);
 			is_there[row - run->rows] = true;
 		}

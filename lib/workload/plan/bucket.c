@@ -22,6 +22,8 @@
 #include <weft/core/check.h>
 #include <weft/workload/workload.h>
 
+#include "job.h"
+
 #include "schedule/step_cells.h"
 
 #define PPM 1000000
@@ -155,6 +157,7 @@ struct pass {
 	const struct plan *plan;
 	struct bucket_writer *writer;
 	bool is_expert, is_backward, is_gathered, is_reduced;
+	bool is_across; // only what goes between those that hold the same shard
 	uint32_t count; // of units
 	ps_t begin;
 };
@@ -193,6 +196,8 @@ static void put_unit(const struct pass *pass, uint32_t at, enum collective_kind 
 		.release_ps = release_ps,
 		.bytes = unit.padded *
 			(kind == COLLECTIVE_ALL_GATHER ? cut->param_bytes : cut->grad_bytes)};
+	if (pass->is_across)
+		bucket.bytes /= plan_shard_ranks(pass->plan);
 	label(&bucket, number + 1);
 	put(pass->writer, &bucket);
 }
@@ -203,6 +208,8 @@ static void put_pass(const struct pass *pass)
 	enum collective_kind reduce = cut->has_distributed_optimizer ? COLLECTIVE_REDUCE_SCATTER
 								     : COLLECTIVE_ALL_REDUCE;
 	uint32_t gathered = 0;
+	if (pass->is_across)
+		reduce = COLLECTIVE_ALL_REDUCE;
 	for (uint32_t at = 0; at < pass->count; at++) {
 		for (;
 		     pass->is_gathered && gathered < pass->count && gathered <= at + cut->prefetch;
@@ -222,17 +229,20 @@ static uint32_t count_units(const struct plan *plan, bool is_expert)
 	return count;
 }
 
-static uint32_t list_passes(const struct plan *plan, bool is_expert, struct bucket_writer *writer)
+static uint32_t list_passes(const struct plan *plan, bool is_expert, bool is_across,
+			    struct bucket_writer *writer)
 {
 	const struct parallel *cut = &plan->parallel;
 	const struct timing *timing = &plan->timing;
-	bool is_fsdp = cut->sharding == SHARDING_FSDP;
-	struct pass pass = {.plan = plan, .writer = writer, .is_expert = is_expert};
+	bool is_fsdp = cut->sharding == SHARDING_FSDP && !is_across;
+	struct pass pass = {
+		.plan = plan, .writer = writer, .is_expert = is_expert, .is_across = is_across};
 	pass.count = count_units(plan, is_expert);
 	for (uint32_t i = 0; i < cut->micro_batches; i++) {
 		pass.begin = (ps_t)i * (timing->forward_ps + timing->backward_ps);
 		pass.is_backward = pass.is_reduced = false;
-		pass.is_gathered = is_fsdp || (i == 0 && cut->has_distributed_optimizer);
+		pass.is_gathered = is_fsdp ||
+			(i == 0 && cut->has_distributed_optimizer && !is_across);
 		put_pass(&pass);
 		pass.begin += timing->forward_ps;
 		pass.is_backward = true;
@@ -249,7 +259,7 @@ uint32_t bucket_list(const struct plan *plan, uint32_t stage, bool is_expert, st
 	const struct parallel *cut = &plan->parallel;
 	struct bucket_writer writer = {.to = ret, .max = max};
 	if (plan_is_interleaved(plan))
-		return list_passes(plan, is_expert, &writer);
+		return list_passes(plan, is_expert, false, &writer);
 	struct bucket like = {.kind = COLLECTIVE_ALL_GATHER, .stage = stage};
 	for (like.chunk = 0; cut->has_distributed_optimizer && like.chunk < cut->vpp; like.chunk++)
 		put_cell(&writer, plan, &like, is_expert);
@@ -260,4 +270,10 @@ uint32_t bucket_list(const struct plan *plan, uint32_t stage, bool is_expert, st
 		put_cell(&writer, plan, &like, is_expert);
 	}
 	return writer.count;
+}
+
+uint32_t bucket_list_across(const struct plan *plan, struct bucket *ret, uint32_t max)
+{
+	struct bucket_writer writer = {.to = ret, .max = max};
+	return list_passes(plan, false, true, &writer);
 }

@@ -14,3 +14,6 @@ int group_draw(struct group *group, struct arena *arena, uint32_t ranks, struct 
 
 // Sets ranks_per_host from the list of GPUs (ascending). -EINVAL when hosts differ.
 int group_layout(struct group *group, uint32_t gpus_per_host, struct refusal *refusal);
+
+// What replicas that hold the same shard reduce among each other in a step; as bucket_list().
+uint32_t bucket_list_across(const struct plan *plan, struct bucket *ret, uint32_t max);

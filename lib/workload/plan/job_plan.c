@@ -33,7 +33,9 @@ static bool has_work(const struct plan *plan, enum group_kind kind)
 {
 	if (kind == GROUP_TP)
 		return plan->parallel.tp > 1;
-	uint32_t ranks = is_expert(kind) ? plan_expert_ranks(plan) : plan_dense_ranks(plan);
+	uint32_t ranks = is_expert(kind) ? plan_expert_ranks(plan) : plan_shard_ranks(plan);
+	if (kind == GROUP_ACROSS)
+		ranks = plan_dense_ranks(plan) / ranks;
 	return ranks > 1 && (!is_expert(kind) || plan->architecture->experts > 0);
 }
 
@@ -64,6 +66,8 @@ static uint32_t list_buckets(const struct plan *plan, enum group_kind kind, uint
 {
 	if (kind == GROUP_TP)
 		return list_tensors(plan, ret);
+	if (kind == GROUP_ACROSS)
+		return bucket_list_across(plan, ret, ret != NULL ? UINT32_MAX : 0);
 	return bucket_list(plan, stage, is_expert(kind), ret, ret != NULL ? UINT32_MAX : 0);
 }
 
@@ -130,7 +134,8 @@ static void find_leaving(const struct plan_job *to)
 			if (sums[i].count == 0)
 				continue;
 			order_spread(&spread, &to->order, to->plan,
-				     message_group((enum message_kind)i), &to->gpu_layout);
+				     message_group(to->plan, (enum message_kind)i),
+				     &to->gpu_layout);
 			to->job->leaves |= (uint32_t)(spread.domains_max > 1) << i;
 		}
 	}
@@ -161,7 +166,9 @@ static uint32_t widest(const struct plan *plan, enum group_kind kind)
 {
 	if (kind == GROUP_TP)
 		return plan->parallel.tp;
-	return has_work(plan, GROUP_DP) ? plan_dense_ranks(plan) : plan_expert_ranks(plan);
+	if (kind == GROUP_SHARD && !has_work(plan, GROUP_SHARD))
+		return plan_dense_ranks(plan);
+	return has_work(plan, GROUP_DP) ? plan_shard_ranks(plan) : plan_expert_ranks(plan);
 }
 
 // `kinds` are two, or the same twice; `none` says why when no group has work.
@@ -185,7 +192,9 @@ static int build(struct plan_job *to, const enum group_kind kinds[2], const char
 int job_from_plan(struct job *ret, struct arena *arena, const struct plan *plan,
 		  uint32_t gpus_per_host, const struct ring_config *ring, struct refusal *refusal)
 {
-	static const enum group_kind kinds[] = {GROUP_DP, GROUP_EDP};
+	static const enum group_kind wholes[] = {GROUP_DP, GROUP_EDP};
+	static const enum group_kind shards[] = {GROUP_SHARD, GROUP_ACROSS};
+	const enum group_kind *kinds = plan->parallel.shard_ranks > 0 ? shards : wholes;
 	struct job job = {.ring = *ring};
 	struct plan_job to = {&job, arena, plan, {0}, {gpus_per_host, 1}, refusal};
 	int rc = build(&to, kinds,

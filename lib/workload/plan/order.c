@@ -19,7 +19,7 @@ const char *dimension_name(enum dimension dimension)
 
 const char *group_kind_name(enum group_kind kind)
 {
-	static const char *const kinds[] = {"tp", "cp", "ep", "pp", "dp", "edp"};
+	static const char *const kinds[] = {"tp", "cp", "ep", "pp", "dp", "edp", "shard", "same"};
 	return kinds[kind];
 }
 
@@ -185,27 +185,48 @@ static uint32_t inside_of(enum group_kind kind)
 		[GROUP_PP] = 1u << DIMENSION_PP,
 		[GROUP_DP] = 1u << DIMENSION_DP | 1u << DIMENSION_CP,
 		[GROUP_EDP] = 1u << DIMENSION_DP,
+		[GROUP_SHARD] = 1u << DIMENSION_DP | 1u << DIMENSION_CP,
+		[GROUP_ACROSS] = 1u << DIMENSION_DP | 1u << DIMENSION_CP,
 	};
 	return dimensions[kind];
 }
 
+// Of `members` a group has `count`, `step` apart; so many groups of the kind lie in one of the
+// grid.
 struct lay {
 	struct grid members, groups;
+	uint32_t count, step, parts;
 };
 
 static struct lay lay_of(const struct order *order, const struct plan *plan, enum group_kind kind)
 {
 	bool is_expert = kind == GROUP_EP || kind == GROUP_EDP;
-	uint32_t inside = inside_of(kind);
-	return (struct lay){grid_of(order, plan, is_expert, inside, true),
-			    grid_of(order, plan, is_expert, inside, false)};
+	uint32_t inside = inside_of(kind), shard = plan_shard_ranks(plan);
+	struct lay lay = {grid_of(order, plan, is_expert, inside, true),
+			  grid_of(order, plan, is_expert, inside, false), .step = 1, .parts = 1};
+	uint32_t all = grid_ranks(&lay.members);
+	if (kind == GROUP_SHARD)
+		lay.parts = all / shard;
+	if (kind == GROUP_ACROSS)
+		lay.parts = lay.step = shard;
+	lay.count = all / lay.parts;
+	return lay;
+}
+
+// Rank `at` of group `group`.
+static uint32_t lay_rank(const struct lay *lay, uint32_t group, uint32_t at)
+{
+	uint32_t part = group % lay->parts;
+	uint32_t first = lay->step > 1 || lay->parts == 1 ? part : part * lay->count;
+	return grid_at(&lay->groups, group / lay->parts) +
+		grid_at(&lay->members, first + at * lay->step);
 }
 
 uint32_t order_rank(const struct order *order, const struct plan *plan, enum group_kind kind,
 		    uint32_t group, uint32_t at)
 {
 	struct lay lay = lay_of(order, plan, kind);
-	return grid_at(&lay.groups, group) + grid_at(&lay.members, at);
+	return lay_rank(&lay, group, at);
 }
 
 uint32_t order_stage(const struct order *order, const struct plan *plan, uint32_t rank)
@@ -233,12 +254,12 @@ static void look_at_hop(struct spread *spread, const struct gpu_layout *gpu_layo
 
 // Members ascend, so those of a domain stand together.
 static void look_at_group(struct spread *spread, const struct lay *lay,
-			  const struct gpu_layout *gpu_layout, uint32_t first)
+			  const struct gpu_layout *gpu_layout, uint32_t group)
 {
-	uint32_t ranks = grid_ranks(&lay->members), domains = 0, run = 0;
+	uint32_t ranks = lay->count, domains = 0, run = 0;
 	for (uint32_t i = 0; i < ranks; i++) {
-		uint32_t rank = first + grid_at(&lay->members, i);
-		uint32_t next = first + grid_at(&lay->members, (i + 1) % ranks);
+		uint32_t rank = lay_rank(lay, group, i);
+		uint32_t next = lay_rank(lay, group, (i + 1) % ranks);
 		bool is_end = i + 1 == ranks ||
 			next / gpu_layout->gpus_per_domain != rank / gpu_layout->gpus_per_domain;
 		if (ranks > 1)
@@ -261,19 +282,21 @@ void order_spread(struct spread *ret, const struct order *order, const struct pl
 		  enum group_kind kind, const struct gpu_layout *gpu_layout)
 {
 	struct lay lay = lay_of(order, plan, kind);
-	*ret = (struct spread){.ranks = grid_ranks(&lay.members),
-			       .groups = grid_ranks(&lay.groups),
+	*ret = (struct spread){.ranks = lay.count,
+			       .groups = grid_ranks(&lay.groups) * lay.parts,
 			       .per_domain_min = UINT32_MAX};
 	for (uint32_t group = 0; group < ret->groups; group++)
-		look_at_group(ret, &lay, gpu_layout, grid_at(&lay.groups, group));
+		look_at_group(ret, &lay, gpu_layout, group);
 }
 
 // ---------------------------------------------------------------- what leaves a domain
 
-enum group_kind message_group(enum message_kind kind)
+enum group_kind message_group(const struct plan *plan, enum message_kind kind)
 {
-	static const uint8_t kinds[] = {GROUP_TP, GROUP_CP, GROUP_EP,  GROUP_PP,
-					GROUP_DP, GROUP_DP, GROUP_EDP, GROUP_EDP};
+	static const uint8_t kinds[] = {GROUP_TP, GROUP_CP,  GROUP_EP,	GROUP_PP,    GROUP_DP,
+					GROUP_DP, GROUP_EDP, GROUP_EDP, GROUP_ACROSS};
+	if (plan->parallel.shard_ranks > 0 && kinds[kind] == GROUP_DP)
+		return GROUP_SHARD;
 	return (enum group_kind)kinds[kind];
 }
 

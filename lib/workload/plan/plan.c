@@ -34,6 +34,11 @@ uint32_t plan_dense_ranks(const struct plan *plan)
 	return plan->parallel.dp * plan->parallel.cp;
 }
 
+uint32_t plan_shard_ranks(const struct plan *plan)
+{
+	return plan->parallel.shard_ranks > 0 ? plan->parallel.shard_ranks : plan_dense_ranks(plan);
+}
+
 // Experts are whole on a rank: tensor ranks hold different ones.
 uint32_t plan_expert_ranks(const struct plan *plan)
 {
@@ -161,6 +166,16 @@ static int check_experts(struct checked *checked)
 static int check_sharding(struct checked *checked)
 {
 	const struct parallel *cut = checked->cut;
+	int64_t sharing = plan_dense_ranks(checked->plan);
+	if (cut->shard_ranks > 0 && cut->sharding != SHARDING_FSDP)
+		return blame(checked, "shard_ranks",
+			     "only FSDP and ZeRO-3 have shards of some ranks", 0, 0, 0);
+	if (cut->shard_ranks > 0 && checked->of->experts > 0)
+		return blame(checked, "shard_ranks", "a model with experts has shards of all ranks",
+			     0, 0, 0);
+	if (cut->shard_ranks > 0 && sharing % cut->shard_ranks != 0)
+		return blame(checked, "shard_ranks", "% ranks are no whole number of shards of %",
+			     sharing, cut->shard_ranks, 0);
 	if (cut->sharding == SHARDING_MEGATRON)
 		return cut->is_reduced_each ? blame(checked, "is_reduced_each",
 						    "Megatron-LM reduces once a step", 0, 0, 0)

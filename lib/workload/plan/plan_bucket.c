@@ -12,6 +12,8 @@
 // (inputs are gathered again for the gradients of weights); context ranks pass keys and values
 // round once forward and, with their gradients, twice backward.
 
+#include <stddef.h>
+
 #include "plan_keys.h"
 
 #define PAD_PARAMS UINT64_C(128)
@@ -23,7 +25,7 @@
 
 static uint32_t group_ranks(const struct plan *plan, bool is_expert)
 {
-	return is_expert ? plan_expert_ranks(plan) : plan_dense_ranks(plan);
+	return is_expert ? plan_expert_ranks(plan) : plan_shard_ranks(plan);
 }
 
 uint64_t plan_bucket_params(const struct plan *plan, bool is_expert)
@@ -120,8 +122,9 @@ bool plan_is_interleaved(const struct plan *plan)
 
 const char *message_name(enum message_kind kind)
 {
-	static const char *const names[] = {"tp",	 "cp",	      "ep",	    "pp",
-					    "dp reduce", "dp gather", "edp reduce", "edp gather"};
+	static const char *const names[] = {"tp",	  "cp",		"ep",
+					    "pp",	  "dp reduce",	"dp gather",
+					    "edp reduce", "edp gather", "dp across"};
 	return names[kind];
 }
 
@@ -135,16 +138,22 @@ static void add(struct message_sum *to, uint64_t bytes, uint64_t count)
 }
 
 static void add_buckets(const struct plan *plan, uint32_t stage, uint32_t chunk, bool is_expert,
-			struct message_sum *reduce, struct message_sum *gather)
+			struct message_sum *reduce, struct message_sum *gather,
+			struct message_sum *across)
 {
 	const struct parallel *cut = &plan->parallel;
 	struct plan_bucket bucket;
 	uint32_t left = plan_part_count(plan, stage, chunk);
-	if (group_ranks(plan, is_expert) < 2)
+	if (is_expert && plan_expert_ranks(plan) < 2)
 		return;
 	while (plan_bucket_next(plan, stage, chunk, is_expert, &left, &bucket)) {
-		add(reduce, bucket.padded * cut->grad_bytes, plan_reduces(plan));
-		add(gather, bucket.padded * cut->param_bytes, plan_gathers(plan));
+		uint64_t bytes = bucket.padded * cut->grad_bytes;
+		if (group_ranks(plan, is_expert) > 1) {
+			add(reduce, bytes, plan_reduces(plan));
+			add(gather, bucket.padded * cut->param_bytes, plan_gathers(plan));
+		}
+		if (across != NULL && plan_dense_ranks(plan) > plan_shard_ranks(plan))
+			add(across, bytes / plan_shard_ranks(plan), plan_reduces(plan));
 	}
 }
 
@@ -192,8 +201,8 @@ void plan_messages(const struct plan *plan, uint32_t stage, struct message_sum r
 	for (uint32_t chunk = 0; chunk < plan->parallel.vpp; chunk++) {
 		plan_cell_messages(plan, stage, chunk, ret);
 		add_buckets(plan, stage, chunk, false, &ret[MESSAGE_DP_REDUCE],
-			    &ret[MESSAGE_DP_GATHER]);
+			    &ret[MESSAGE_DP_GATHER], &ret[MESSAGE_DP_ACROSS]);
 		add_buckets(plan, stage, chunk, true, &ret[MESSAGE_EDP_REDUCE],
-			    &ret[MESSAGE_EDP_GATHER]);
+			    &ret[MESSAGE_EDP_GATHER], NULL);
 	}
 }

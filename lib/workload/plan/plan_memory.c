@@ -92,7 +92,7 @@ void plan_memory(const struct plan *plan, uint32_t stage, struct plan_memory *re
 				    .activations = activation_bytes(plan, stage)};
 	for (int is_expert = 0; is_expert < 2; is_expert++) {
 		uint64_t params = plan_stage_params(plan, stage, is_expert != 0);
-		uint64_t ranks = is_expert != 0 ? plan_expert_ranks(plan) : plan_dense_ranks(plan);
+		uint64_t ranks = is_expert != 0 ? plan_expert_ranks(plan) : plan_shard_ranks(plan);
 		ret->params += shared(params * cut->param_bytes,
 				      cut->sharding == SHARDING_FSDP ? ranks : 1);
 		ret->grads += shared(params * cut->grad_bytes, is_grad_cut ? ranks : 1);

@@ -203,6 +203,8 @@ static ps_t run_units(struct step *step, const struct step_setup *setup, struct 
 		at += step_share(time, ppm, PPM);
 		if (traffic.is_reduced)
 			unit->reduced_at = communicate(setup, unit, stage, false, at);
+		if (traffic.is_reduced && unit->across_bytes > 0)
+			stage->network_at += step_across_ps(setup, unit);
 	}
 	return at;
 }

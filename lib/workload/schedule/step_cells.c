@@ -106,6 +106,9 @@ static void add_buckets(struct step_cells *cells, const struct plan *plan, uint3
 			.gather_bytes = cut->has_distributed_optimizer
 				? found.padded * cut->param_bytes
 				: 0,
+			.across_bytes = plan_dense_ranks(plan) > plan_shard_ranks(plan)
+				? found.padded * cut->grad_bytes / plan_shard_ranks(plan)
+				: 0,
 			.part_last = found.part_last,
 			.is_expert = is_expert,
 			// ready when the backward has come down to its first part

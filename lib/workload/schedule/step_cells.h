@@ -6,6 +6,7 @@
 
 struct step_bucket {
 	uint64_t reduce_bytes, gather_bytes; // gather: 0 when there is none
+	uint64_t across_bytes; // of its all-reduce among those that hold the same shard; 0: none
 	uint32_t part_last;
 	uint32_t forward_ppm; // of the cell's forward, between this gather and the next
 	uint32_t ready_ppm;   // of the cell's last backward, when its gradients are there
@@ -58,6 +59,9 @@ void step_cells_fill(struct step_cells *cells, const struct plan *plan);
 // closed form.
 ps_t step_bucket_ps(const struct step_setup *setup, const struct step_bucket *bucket,
 		    bool is_gather);
+
+// What goes among those that hold the same shard, behind the bucket's reduce.
+ps_t step_across_ps(const struct step_setup *setup, const struct step_bucket *bucket);
 
 // Whether two are of one kind and size.
 bool step_collective_is(const struct step_collective *a, const struct step_collective *b);

@@ -14,6 +14,17 @@ ps_t step_collective_ps(const struct step_setup *setup, const struct step_collec
 	return of->is_all ? 2 * once : once; // round the ring twice: a reduce-scatter, a gather
 }
 
+static ps_t time_of(const struct step_setup *setup, const struct step_collective *of)
+{
+	if (setup->is_silent)
+		return 0;
+	for (uint32_t i = 0; i < setup->collective_count; i++)
+		if (step_collective_is(&setup->collectives[i], of))
+			return setup->collectives[i].time_ps;
+	ps_t time = step_collective_ps(setup, of);
+	return time + (ps_t)((__int128)time * setup->collective_ppb / STEP_PPB);
+}
+
 ps_t step_bucket_ps(const struct step_setup *setup, const struct step_bucket *bucket,
 		    bool is_gather)
 {
@@ -22,13 +33,14 @@ ps_t step_bucket_ps(const struct step_setup *setup, const struct step_bucket *bu
 					   .is_expert = bucket->is_expert,
 					   .bytes = is_gather ? bucket->gather_bytes
 							      : bucket->reduce_bytes};
-	if (setup->is_silent)
-		return 0;
-	for (uint32_t i = 0; i < setup->collective_count; i++)
-		if (step_collective_is(&setup->collectives[i], &of))
-			return setup->collectives[i].time_ps;
-	ps_t time = step_collective_ps(setup, &of);
-	return time + (ps_t)((__int128)time * setup->collective_ppb / STEP_PPB);
+	return time_of(setup, &of);
+}
+
+ps_t step_across_ps(const struct step_setup *setup, const struct step_bucket *bucket)
+{
+	const struct step_collective of = {
+		.is_all = true, .is_expert = true, .bytes = bucket->across_bytes};
+	return time_of(setup, &of);
 }
 
 struct list {
@@ -76,6 +88,12 @@ uint32_t step_cells_collectives(const struct step_cells *cells, uint32_t cell_co
 						     .is_all = bucket->gather_bytes == 0,
 						     .is_expert = bucket->is_expert,
 						     .bytes = bucket->reduce_bytes});
+			if (bucket->across_bytes > 0)
+				add(&list,
+				    (struct step_collective){.count = plan_reduces(plan),
+							     .is_all = true,
+							     .is_expert = true,
+							     .bytes = bucket->across_bytes});
 			if (bucket->gather_bytes > 0)
 				add(&list,
 				    (struct step_collective){.count = plan_gathers(plan),

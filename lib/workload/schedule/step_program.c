@@ -49,8 +49,9 @@ static int find_rings(struct builder *builder, struct arena *arena)
 	const struct step_program *of = builder->emit.of;
 	uint32_t ranks = plan_ranks(of->plan), dense = 0;
 	struct spread spread;
-	order_spread(&spread, of->order, of->plan, GROUP_DP, &of->gpu_layout);
-	if (plan_dense_ranks(of->plan) > 1)
+	enum group_kind kind = of->plan->parallel.shard_ranks > 0 ? GROUP_SHARD : GROUP_DP;
+	order_spread(&spread, of->order, of->plan, kind, &of->gpu_layout);
+	if (plan_shard_ranks(of->plan) > 1)
 		dense = spread.groups;
 	for (int i = 0; i < 2; i++) {
 		if (draw_pair(arena, ranks, &builder->rings[i].group_of, &builder->rings[i].at_of) <

@@ -69,6 +69,14 @@ static uint32_t collective(struct builder *builder, const struct step_bucket *bu
 	return builder->communicated;
 }
 
+// The part of a reduce that goes among those that hold the same shard.
+static void across(struct builder *builder, const struct step_bucket *bucket)
+{
+	const struct step_bucket part = {.reduce_bytes = bucket->across_bytes, .is_expert = true};
+	if (bucket->across_bytes > 0)
+		collective(builder, &part, false, OP_NONE, OP_NONE);
+}
+
 // Parameters of a chunk, in the order of forward.
 static void gather(struct builder *builder, uint32_t chunk, uint32_t a, uint32_t b)
 {
@@ -282,6 +290,8 @@ static void compute_units(struct builder *builder, const struct operation *opera
 							 : unit->gather_op);
 		if (traffic.is_reduced)
 			collective(builder, unit, false, builder->computed, OP_NONE);
+		if (traffic.is_reduced)
+			across(builder, unit);
 	}
 }
 

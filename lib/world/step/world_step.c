@@ -133,10 +133,13 @@ static int find_groups(struct world_step *step, const struct scenario *scenario,
 		       struct refusal *refusal)
 {
 	bool has_experts = step->plan.architecture->experts > 0;
-	int rc = ring_of(&step->setup.dense, step, scenario, GROUP_DP, refusal);
+	bool has_shards = step->plan.parallel.shard_ranks > 0;
+	int rc = ring_of(&step->setup.dense, step, scenario, has_shards ? GROUP_SHARD : GROUP_DP,
+			 refusal);
 	step->setup.experts = step->setup.dense;
-	if (rc == 0 && has_experts)
-		rc = ring_of(&step->setup.experts, step, scenario, GROUP_EDP, refusal);
+	if (rc == 0 && (has_experts || has_shards))
+		rc = ring_of(&step->setup.experts, step, scenario,
+			     has_shards ? GROUP_ACROSS : GROUP_EDP, refusal);
 	step->nics_per_group = (uint32_t)(step->setup.dense.network_Bps / step->nic_Bps);
 	return rc;
 }
