@@ -129,6 +129,15 @@ static void print_bytes(FILE *to, const struct call *call, const struct exposure
 
 // ---------------------------------------------------------------- the step
 
+// Local steps: only each so many-th one is an outer step.
+static void print_mean(FILE *to, const struct call *call, const struct exposure *exposure)
+{
+	uint32_t every = call->atomic_file.plan.parallel.outer_steps;
+	fprintf(to, "  an outer step, one of %" PRIu32 "; on average a step takes ", every);
+	print_time(to, exposure->times.with.step_ps - exposure_ps(exposure) / every * (every - 1));
+	fprintf(to, ", and sends 1 / %" PRIu32 " of dp's bytes\n", every);
+}
+
 static void print_step(FILE *to, const struct call *call, const struct exposure *exposure)
 {
 	const struct timing *timing = &call->atomic_file.plan.timing;
@@ -142,6 +151,8 @@ static void print_step(FILE *to, const struct call *call, const struct exposure 
 	fprintf(to, ", of which exposed ");
 	print_time(to, exposed_ps);
 	fprintf(to, " (%.1f %%)\n", 100.0 * (double)exposed_ps / (double)step_ps);
+	if (call->atomic_file.plan.parallel.outer_steps > 1)
+		print_mean(to, call, exposure);
 	fprintf(to, "  times: %s%s%s\n", timing->is_assumed ? "assumed: " : "", timing->origin,
 		call->is_scaled ? "; scaled with the operations of a cell" : "");
 }

@@ -83,8 +83,10 @@ static void print_buckets(FILE *to, const struct plan *plan)
 		print_cell(to, plan, stage, chunk, false);
 		print_cell(to, plan, stage, chunk, true);
 	}
-	if (cells > 2)
+	if (cells > 2 && plan->parallel.sharding == SHARDING_MEGATRON)
 		fprintf(to, "  every other cell: one of each kind\n");
+	else if (cells > 2)
+		fprintf(to, "  other cells alike: of the first two of %" PRIu32 "\n", cells);
 }
 
 // Of the stage that holds most.

@@ -26,9 +26,9 @@
 
 static const char *const norm_words[] = {"rms", "layer", NULL};
 
-enum reduction { MEGATRON, DDP, ZERO_1, ZERO_2, ZERO_3, FSDP };
+enum reduction { MEGATRON, DDP, ZERO_1, ZERO_2, ZERO_3, FSDP, LOCAL };
 static const char *const reduction_words[] = {"megatron", "ddp",  "zero-1", "zero-2",
-					      "zero-3",	  "fsdp", NULL};
+					      "zero-3",	  "fsdp", "local",  NULL};
 static const char *const precision_words[] = {"bf16", "fp8", "fp4", NULL};
 static const char *const recompute_words[] = {"none", "full", NULL};
 enum sync { SYNC_AUTO, SYNC_LAST, SYNC_EACH };
@@ -131,7 +131,7 @@ static const struct scenario_key keys[] = {
 
 	{"reduce.kind", "word", "megatron",
 	 "How replicas share: megatron, ddp (PyTorch's DistributedDataParallel), zero-1, zero-2, "
-	 "zero-3 (DeepSpeed), fsdp (PyTorch's).",
+	 "zero-3 (DeepSpeed), fsdp (PyTorch's), local (local SGD, DiLoCo).",
 	 FILE_(reduction), 0, 0, NULL, reduction_words, 0},
 	FLAG("reduce.distributed_optimizer", "true",
 	     "Megatron-LM's: gradients are scattered and parameters gathered; else all-reduce.",
@@ -160,6 +160,9 @@ static const struct scenario_key keys[] = {
 	 "fsdp, zero-3: ranks that share what is cut (hybrid sharding); those that hold the same "
 	 "shard sum their gradients by an all-reduce.",
 	 CUT(shard_ranks), 1, COUNT_MAX, "all", NULL, 0},
+	{"reduce.every", "count", "1",
+	 "local: steps from one outer step to the next; in that one all is summed behind its end.",
+	 FILE_(every), 1, 1000000, NULL, NULL, 0},
 	{"reduce.prefetch", "count", "1",
 	 "fsdp, zero-3: units that are gathered before the one in hand has ended; 0: none.",
 	 CUT(prefetch), 0, 1024, NULL, NULL, 0},
@@ -277,7 +280,8 @@ static const struct {
 	 "megatron, zero-1 or zero-2"},
 	{"reduce.bucket_bytes", 1u << DDP, "ddp"},
 	{"reduce.first_bucket", 1u << DDP, "ddp"},
-	{"reduce.sync", ~(1u << MEGATRON), "other than megatron"},
+	{"reduce.sync", ~(1u << MEGATRON | 1u << LOCAL), "other than megatron and local"},
+	{"reduce.every", 1u << LOCAL, "local"},
 	{"reduce.reshard", 1u << ZERO_3 | 1u << FSDP, "zero-3 or fsdp"},
 	{"reduce.within", 1u << ZERO_3 | 1u << FSDP, "zero-3 or fsdp"},
 	{"reduce.prefetch", 1u << ZERO_3 | 1u << FSDP, "zero-3 or fsdp"},
@@ -287,7 +291,8 @@ static int settle_reduction(struct reader *reader, struct plan_file *file)
 {
 	static const enum sharding shardings[] = {
 		[MEGATRON] = SHARDING_MEGATRON, [DDP] = SHARDING_DDP,	  [ZERO_1] = SHARDING_ZERO1,
-		[ZERO_2] = SHARDING_ZERO2,	[ZERO_3] = SHARDING_FSDP, [FSDP] = SHARDING_FSDP};
+		[ZERO_2] = SHARDING_ZERO2,	[ZERO_3] = SHARDING_FSDP, [FSDP] = SHARDING_FSDP,
+		[LOCAL] = SHARDING_DDP};
 	struct parallel *cut = &file->plan.parallel;
 	for (size_t i = 0; i < sizeof(reduction_keys) / sizeof(*reduction_keys); i++) {
 		const char *path = reduction_keys[i].path;
@@ -300,9 +305,13 @@ static int settle_reduction(struct reader *reader, struct plan_file *file)
 	cut->sharding = shardings[file->reduction];
 	if (file->reduction == MEGATRON)
 		return 0;
-	cut->has_distributed_optimizer = file->reduction != DDP;
+	cut->has_distributed_optimizer = file->reduction != DDP && file->reduction != LOCAL;
 	cut->is_reduced_each = file->sync == SYNC_EACH ||
-		(file->sync == SYNC_AUTO && file->reduction >= ZERO_2);
+		(file->sync == SYNC_AUTO && file->reduction >= ZERO_2 && file->reduction != LOCAL);
+	if (file->reduction == LOCAL) {
+		cut->outer_steps = file->every;
+		cut->is_aligned = true; // behind the end of a step
+	}
 	return 0;
 }
 

@@ -70,6 +70,7 @@ WAYS = {
     "reduce: {kind: zero-2}": (4 * ONE * ACCUMULATED, 2 * ONE),
     "reduce: {kind: fsdp}": (4 * ONE * ACCUMULATED, 2 * 2 * ONE * ACCUMULATED),
     "reduce: {kind: zero-3, sync: last}": (4 * ONE, 2 * 2 * ONE * ACCUMULATED),
+    "reduce: {kind: local, every: 8}": (2 * 4 * ONE, 0),
     "reduce: {kind: fsdp, within: 2}": hybrid(2, 2),
     "reduce: {kind: fsdp, within: 4, reshard: false}": hybrid(4, 1),
     "reduce: {kind: zero-3, within: 1}": hybrid(1, 2),
@@ -99,6 +100,32 @@ def moved(folder):
             expect(model < full < 1.25 * model, f"{way or 'megatron'}: packets expose {full / model - 1:.1%} more than closed forms")
             bytes_sent = found["full"]["fabric_bytes"] + found["full"]["scaleup_bytes"]
             expect(0 <= bytes_sent - RANKS * (grads + params) < 0.001 * bytes_sent, f"{way or 'megatron'}: packets carry them, and credits")
+
+
+PIPELINED = """name: moved
+model: {layers: 8, hidden: 1024, heads: 8, ffn: 2816, vocab: 8192}
+cut: {pp: 2, dp: 4}
+step: {micro_batches: 3, sequence: 512}
+times: {forward: 2ms, backward: 4ms}
+"""
+
+
+def pipelined(folder):
+    """Stages reduce buckets of their own: model and packets agree, and the bytes are those of each stage's parameters."""
+    job, scenario = folder / "moved.yaml", folder / "small.yaml"
+    stages = (4 * LAYER + EMBEDDING, 4 * LAYER + EMBEDDING + HIDDEN)
+    edges = 2 * 3 * 512 * 1024 * 2 * 4  # forward and back, of each micro-batch and replica
+    for way, grads, params in (("ddp", 2 * 2, 0), ("zero-1", 2, 2), ("local, every: 4", 2 * 2, 0)):
+        job.write_text(PIPELINED + "reduce: {kind: %s}\n" % way)
+        status, out, said = run("sim", scenario, "--fidelity", "all", "--json")
+        expect(status == 0, f"pipeline, {way}: it runs at all fidelities {said.strip()}")
+        if status == 0:
+            found = json.loads(out)
+            model, full = found["model"]["exposed_ps"], found["full"]["exposed_ps"]
+            expect(0.9 * model < full < 1.25 * model, f"pipeline, {way}: packets expose {full / model - 1:+.1%} against closed forms")
+            sent = found["full"]["fabric_bytes"] + found["full"]["scaleup_bytes"]
+            own = sum(stage * (grads + params) * 3 for stage in stages) + edges
+            expect(0 <= sent - own < 0.002 * own, f"pipeline, {way}: packets carry {sent}, stages have {own}")
 
 
 def elsewhere(folder):
@@ -150,6 +177,7 @@ def main():
         status, out, said = run("sim", scenario, "--set", "traffic.model=llama-2-7b-fsdp-32", "--set", "sample.steps=31", "--fidelity", "sample")
         expect(status == 0, f"Llama 2 7B with FSDP, as the page says {said.strip()}")
         moved(folder)
+        pipelined(folder)
         elsewhere(folder)
         bad = folder / "bad.yaml"
         bad.write_text(job.replace("tp: 4", "tpp: 4"))

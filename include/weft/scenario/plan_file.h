@@ -22,6 +22,7 @@ struct plan_file {
 	struct plan_input inputs[PLAN_INPUTS_MAX];
 	uint8_t norm;		  // 0: RMS
 	uint32_t reduction, sync; // as the words of the file are counted
+	uint32_t every;		  // of local steps
 	uint32_t device, recompute;
 	uint64_t domain_bps;
 	char origin[PLAN_ORIGIN_BYTES]; // of times that come from a device

@@ -60,12 +60,13 @@ struct parallel {
 	bool has_distributed_optimizer; // reduce-scatter and all-gather, else all-reduce
 	uint64_t bucket_params;		// 0 = Megatron's rule
 	bool is_aligned;		// stages reduce together, and a cell's buckets at its end
-	enum sharding sharding;		// other than Megatron's: one stage, and is_aligned false
-	uint64_t bucket_bytes, first_bucket_bytes; // DDP: of gradients, the first one to be ready
+	enum sharding sharding;		// other than Megatron's: is_aligned is that of outer_steps
+	uint64_t bucket_bytes, first_bucket_bytes; // DDP: of gradients; the one that is ready first
 	bool is_reduced_each; // every micro-batch's gradients are reduced, else those of all
 	bool is_resharded;    // FSDP: parameters go after a forward, and are gathered again
 	uint32_t prefetch;    // FSDP: units that are gathered before the one in hand has ended
 	uint32_t shard_ranks; // FSDP: ranks that share what is cut; others hold the same. 0: all
+	uint32_t outer_steps; // DDP: replicas meet only so often, behind a step's end; 0: each step
 	bool is_recomputed;   // of a layer only its input is kept; its forward runs again
 	const char *order;    // of ranks, the innermost first: "tp-cp-ep-pp-dp"
 };
@@ -112,7 +113,7 @@ uint32_t plan_shard_ranks(const struct plan *plan); // of the dense part, that s
 
 // ---------------------------------------------------------------- parameters
 
-// A tensor of one rank, as buckets see it: norms count with the matrix that follows them.
+// A tensor of one rank; norms count with the matrix that follows them.
 struct part {
 	const char *name;
 	uint64_t params;
@@ -151,14 +152,13 @@ struct plan_bucket {
 	bool is_expert;
 };
 
-// The next bucket of a cell in the order of backward; false when there are no more. `left` is the
-// number of parts that are still to be walked: plan_part_count() at the beginning. Only stage 0,
-// chunk 0 has more than one bucket (of each kind).
+// The next bucket of a cell in the order of backward; false when there are no more. `left`: parts
+// that are still to be walked: plan_part_count() at the beginning. Megatron-LM's way only the first
+// cell has more than one bucket (of each kind).
 uint32_t plan_part_count(const struct plan *plan, uint32_t stage, uint32_t chunk);
 bool plan_bucket_next(const struct plan *plan, uint32_t stage, uint32_t chunk, bool is_expert,
 		      uint32_t *left, struct plan_bucket *ret);
 
-// Bucket size in parameters that holds: the plan's, or Megatron's max(40 M, 1 M x ranks).
 uint64_t plan_bucket_params(const struct plan *plan, bool is_expert);
 
 // How often a bucket is reduced and gathered in a step.

@@ -219,6 +219,9 @@ void fidelity_print_job(const struct world_step *world)
 	printf("  rings of %" PRIu32 " ranks, %" PRIu32 " NICs of %.2f GB/s in a domain%s\n",
 	       ring->ranks, world->nics_per_group, (double)world->nic_Bps / 1e9,
 	       world->even_ppb < SHARE_WHOLE ? ", some of it lost to faults" : "");
+	if (cut->outer_steps > 1)
+		printf("  an outer step: one of %" PRIu32 " in which replicas meet\n",
+		       cut->outer_steps);
 	print_off_domain(world);
 	printf("\n");
 }

@@ -51,13 +51,15 @@ static ps_t reduce_ps(const struct plan *plan, uint32_t stage, uint32_t chunk)
 	return own_ps + stage * plan->timing.backward_ps;
 }
 
-// A part of stage 0, chunk 0, whose last backward is shorter by the layers it lacks.
-static ps_t part_ps(const struct plan *plan, uint32_t ready_ppm)
+// A part of a cell that is cut into buckets; the last backward of the first cell is shorter by the
+// layers it lacks.
+static ps_t part_ps(const struct plan *plan, uint32_t stage, uint32_t chunk, uint32_t ready_ppm)
 {
-	ps_t end_ps = last_backward_ps(plan, 0, 0);
+	ps_t end_ps = last_backward_ps(plan, stage, chunk);
 	if (plan->parallel.is_aligned)
 		return end_ps;
-	ps_t whole_ps = plan->timing.backward_ps * plan_layers(plan, 0, 0) / plan_slots(plan);
+	ps_t whole_ps = plan->timing.backward_ps * plan_layers(plan, stage, chunk) /
+		plan_slots(plan);
 	return end_ps - whole_ps + whole_ps * ready_ppm / PPM;
 }
 
@@ -131,7 +133,8 @@ static void put_cell(struct bucket_writer *writer, const struct plan *plan,
 {
 	const struct parallel *cut = &plan->parallel;
 	bool is_gather = like->kind == COLLECTIVE_ALL_GATHER;
-	bool is_cut = like->stage == 0 && like->chunk == 0;
+	bool is_cut = plan->parallel.sharding != SHARDING_MEGATRON ||
+		(like->stage == 0 && like->chunk == 0);
 	uint32_t left = plan_part_count(plan, like->stage, like->chunk), first = writer->count;
 	struct plan_bucket found;
 	while (plan_bucket_next(plan, like->stage, like->chunk, is_expert, &left, &found)) {
@@ -141,7 +144,9 @@ static void put_cell(struct bucket_writer *writer, const struct plan *plan,
 		bucket.release_ps = is_gather ? gather_ps(plan, like->stage, like->chunk)
 					      : reduce_ps(plan, like->stage, like->chunk);
 		if (is_cut && !is_gather && !cut->is_aligned)
-			bucket.release_ps = part_ps(plan, step_ready_ppm(plan, 0, 0, left));
+			bucket.release_ps = part_ps(
+				plan, like->stage, like->chunk,
+				step_ready_ppm(plan, like->stage, like->chunk, left));
 		put(writer, &bucket);
 	}
 	if (is_gather)

@@ -180,12 +180,17 @@ static int check_sharding(struct checked *checked)
 		return cut->is_reduced_each ? blame(checked, "is_reduced_each",
 						    "Megatron-LM reduces once a step", 0, 0, 0)
 					    : 0;
-	if (cut->pp > 1)
+	if (cut->pp > 1 && (cut->sharding == SHARDING_FSDP || cut->is_reduced_each))
 		return blame(checked, "pp",
-			     "% stages: a pipeline is reduced as Megatron-LM does, DDP, ZeRO and "
-			     "FSDP are for one stage here",
+			     "% stages: collectives between the units of each micro-batch are for "
+			     "one stage here; pipelines go with megatron, ddp, zero-1 and local",
 			     cut->pp, 0, 0);
-	if (cut->is_aligned)
+	if (cut->vpp > 1 && cut->has_distributed_optimizer)
+		return blame(checked, "vpp",
+			     "% chunks a stage: ZeRO's gathers of all chunks before a forward are "
+			     "not known here",
+			     cut->vpp, 0, 0);
+	if (cut->is_aligned && cut->outer_steps == 0)
 		return blame(checked, "is_aligned", "there is no other stage to wait for", 0, 0, 0);
 	return 0;
 }

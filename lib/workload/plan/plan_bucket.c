@@ -64,7 +64,8 @@ static uint64_t limit(const struct plan *plan, uint32_t stage, uint32_t chunk, b
 		      bool is_first)
 {
 	const struct parallel *cut = &plan->parallel;
-	if (cut->sharding == SHARDING_FSDP || stage + chunk > 0)
+	if (cut->sharding == SHARDING_FSDP || cut->outer_steps > 0 ||
+	    (cut->sharding == SHARDING_MEGATRON && stage + chunk > 0))
 		return UINT64_MAX;
 	if (cut->sharding != SHARDING_DDP)
 		return plan_bucket_params(plan, is_expert);

@@ -148,16 +148,15 @@ static void gather(struct step *step, const struct step_setup *setup, uint32_t s
 
 // A forward that waits for its parameters as it comes to them. Returns its end.
 static ps_t gated_forward(struct step *step, const struct step_cell *cell, struct stage *stage,
-			  ps_t start, ps_t time)
+			  ps_t at, ps_t time)
 {
-	ps_t at = start;
 	uint64_t used = 0;
 	for (uint32_t i = cell->bucket_count; i > 0; i--) {
 		const struct step_bucket *bucket = &step->cells.buckets[cell->bucket_first + i - 1];
 		// ZeRO's parameters come behind the optimizer, all before a forward begins
 		ps_t gathered_at = step->plan->parallel.sharding == SHARDING_MEGATRON
 			? bucket->gathered_at
-			: step->stages[0].network_at;
+			: stage->network_at;
 		stage->gather_wait_ps += ps_max(0, gathered_at - at);
 		at = ps_max(at, gathered_at) + step_share(time, bucket->forward_ppm, PPM);
 		used += bucket->forward_ppm;

@@ -150,7 +150,12 @@ static uint32_t count_buckets(const struct plan *plan, uint32_t stage, uint32_t 
 
 uint32_t step_bucket_count(const struct plan *plan)
 {
-	return count_buckets(plan, 0, 0) + 2 * plan->parallel.pp * plan->parallel.vpp;
+	uint32_t cells = plan->parallel.pp * plan->parallel.vpp, count = 0;
+	if (plan->parallel.sharding == SHARDING_MEGATRON)
+		return count_buckets(plan, 0, 0) + 2 * cells;
+	for (uint32_t cell = 0; cell < cells; cell++)
+		count += count_buckets(plan, cell % plan->parallel.pp, cell / plan->parallel.pp);
+	return count;
 }
 
 void step_cells_fill(struct step_cells *cells, const struct plan *plan)

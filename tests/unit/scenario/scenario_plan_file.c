@@ -203,8 +203,15 @@ static const struct {
 	{SMALL "reduce: {kind: fsdp2}\n", 4, 16,
 	 "it may be: megatron, ddp, zero-1, zero-2, zero-3"},
 	// what does not fit together
-	{SMALL "reduce: {kind: ddp}\ncut: {pp: 2}\n", 5, 11,
-	 "DDP, ZeRO and FSDP are for one stage"},
+	{SMALL "reduce: {kind: fsdp}\ncut: {pp: 2}\n", 5, 11,
+	 "cut.pp: 2 stages: collectives between the units of each micro-batch are for one stage"},
+	{SMALL "reduce: {kind: zero-2}\ncut: {pp: 2}\n", 5, 11, "go with megatron, ddp, zero-1"},
+	{SMALL "reduce: {kind: ddp, sync: each}\ncut: {pp: 2}\n", 5, 11, "2 stages"},
+	{MODEL "step: {sequence: 64, micro_batches: 2}\nreduce: {kind: zero-1}\n"
+	       "cut: {pp: 2, vpp: 2}\n",
+	 5, 19, "cut.vpp: 2 chunks a stage: ZeRO's gathers"},
+	{SMALL "reduce: {every: 4}\n", 4, 10, "it needs reduce.kind local"},
+	{SMALL "reduce: {kind: local, sync: each}\n", 4, 23, "other than megatron and local"},
 	{SMALL "cut: {tp: 3}\n", 2, 42, "model.heads: 32 heads do not divide by 3 tensor ranks"},
 	{SMALL "cut: {tp: 64}\n", 2, 42, "model.heads: 32 heads do not divide by 64"},
 	{SMALL "cut: {cp: 3}\n", 3, 18, "step.sequence: a sequence of 4096 tokens does not divide"},

@@ -298,15 +298,52 @@ static void memory_is_cut_as_the_stage_of_zero_says(void **)
 	}
 }
 
-static void a_pipeline_is_reduced_as_megatron_does(void **)
+// Collectives between units are those of one stage; others go with a pipeline.
+static void a_pipeline_goes_with_what_is_reduced_once(void **)
 {
 	for (int i = 1; i < SHARDING_COUNT; i++) {
 		struct plan *plan = make((enum sharding)i, 4);
 		const char *size;
 		plan->parallel.pp = 2;
-		assert_true(plan_check_size(plan, &size, &refusal) < 0);
-		assert_string_equal(size, "pp");
+		int rc = plan_check_size(plan, &size, &refusal);
+		assert_int_equal(rc < 0, plan_is_interleaved(plan));
+		if (rc < 0)
+			assert_string_equal(size, "pp");
 	}
+}
+
+// Hybrid sharding: a unit's gather and scatter take the time of a shard's ring, and behind each
+// scatter the all-reduce of a shard takes that of the ring across.
+static void shards_are_summed_across(void **)
+{
+	struct plan *plan = make(SHARDING_FSDP, 2);
+	struct step_setup setup = setup_of(10000000000);
+	struct step *step;
+	struct step_collective all[64];
+	plan->parallel.shard_ranks = 2;
+	setup.dense.ranks = 2;
+	setup.experts.ranks = RANKS / 2;
+	assert_int_equal(plan_check(plan, &refusal), 0);
+	assert_int_equal(step_create(&step, &arena, plan, &refusal), 0);
+	uint32_t count = step_collectives(step, all, 64), across = 0;
+	uint64_t summed = 0, scattered = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		across += all[i].is_all;
+		if (all[i].is_all)
+			summed += all[i].bytes * all[i].count;
+		else if (!all[i].is_gather)
+			scattered += all[i].bytes * all[i].count;
+		assert_int_equal(all[i].is_all, all[i].is_expert);
+	}
+	assert_true(across > 0);
+	assert_int_equal(scattered, 2 * summed); // two ranks of a shard
+	struct step_exposed with, without;
+	step_expose(step, &setup, &with, NULL);
+	setup.experts.network_Bps = setup.experts.domain_Bps = UINT64_C(1) << 50;
+	step_expose(step, &setup, &without, NULL);
+	assert_true(with.with.step_ps > without.with.step_ps);
+	plan->parallel.shard_ranks = 3;
+	assert_true(plan_check(plan, &refusal) < 0);
 }
 
 int main(void)
@@ -321,7 +358,8 @@ int main(void)
 		cmocka_unit_test(buckets_of_ddp_close_at_their_bytes),
 		cmocka_unit_test(units_of_fsdp_are_layers),
 		cmocka_unit_test(memory_is_cut_as_the_stage_of_zero_says),
-		cmocka_unit_test(a_pipeline_is_reduced_as_megatron_does),
+		cmocka_unit_test(a_pipeline_goes_with_what_is_reduced_once),
+		cmocka_unit_test(shards_are_summed_across),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
