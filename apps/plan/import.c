@@ -243,9 +243,11 @@ int import_config(FILE *to, const char *path, struct refusal *refusal)
 	int rc = file_read(path, FILE_BYTES_MAX, &text, &bytes, refusal);
 	if (rc < 0)
 		return rc;
-	if (text[strspn(text, " \t\r\n#!/\\")] == '-') {
-		rc = strlen(text) == bytes ? import_megatron(to, text, refusal)
-					   : refuse(refusal, -EINVAL, "not a text", 0, 0, 0);
+	bool is_toml = import_is_toml(text);
+	if (is_toml || text[strspn(text, " \t\r\n#!/\\")] == '-') {
+		rc = strlen(text) != bytes ? refuse(refusal, -EINVAL, "not a text", 0, 0, 0)
+			: is_toml	   ? import_torchtitan(to, text, refusal)
+					   : import_megatron(to, text, refusal);
 		snprintf(refusal->file, sizeof(refusal->file), "%.250s", path);
 		free(text);
 		return rc;

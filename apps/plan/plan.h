@@ -72,4 +72,8 @@ int import_config(FILE *to, const char *path, struct refusal *refusal);
 // The same of the flags of a Megatron-LM launch; `text` is written over.
 int import_megatron(FILE *to, char *text, struct refusal *refusal);
 
+// The same of a configuration of torchtitan; and whether a text is one.
+int import_torchtitan(FILE *to, char *text, struct refusal *refusal);
+bool import_is_toml(const char *text);
+
 void json_print(FILE *to, const struct call *call);

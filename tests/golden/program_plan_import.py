@@ -80,6 +80,56 @@ def expect(is_good, what):
     print("ok:" if is_good else "not ok:", what)
 
 
+TITAN = """# a job of torchtitan
+[job]
+dump_folder = "./outputs"  # of checkpoints
+[model]
+name = "llama3"
+flavor = "8B"
+converters = ["float8"]
+[training]
+local_batch_size = 2
+seq_len = 8192
+[parallelism]
+data_parallel_replicate_degree = 4
+data_parallel_shard_degree = 8
+tensor_parallel_degree = 2
+[activation_checkpoint]
+mode = "full"
+"""
+
+
+def torchtitan(config, job):
+    """A configuration of torchtitan, what it does not say, and what is none."""
+    config.write_text(TITAN)
+    status, out, said = run("--import", config)
+    expect(status == 0 and "to be filled in: times." in out and "# not used of the configuration: job.dump_folder model.converters\n" in out,
+           f"torchtitan's configuration {said.strip()}")
+    job.write_text(out)
+    plan = json.loads(run(job, "--json")[1])
+    expect(plan["parameters"] == 8030261248 and plan["ranks"] == 64 and plan["cut"]["samples"] == 2, "Llama 3 8B on 64 ranks")
+    unit, params = 4, 8030261248 // 2  # two tensor ranks; norms are whole on each
+    sums = {row["kind"]: row["total_bytes"] for row in plan["messages"]}
+    expect(abs(sums["dp across"] - unit * params / 8) < 0.001 * sums["dp across"] and "dp reduce" in sums, "shards of 8, summed across 4 replicas")
+    config.write_text(TITAN.replace("shard_degree = 8", "shard_degree = -1"))
+    expect("to be filled in: cut.dp (shards" in run("--import", config)[1], "shards that the launch decides are not known")
+    config.write_text(TITAN.replace("shard_degree = 8", "shard_degree = 1"))
+    expect("kind: ddp" in run("--import", config)[1], "replicas alone are DDP")
+    config.write_text(TITAN.replace("local_batch_size = 2", "local_batch_size = 2\nglobal_batch_size = 256"))
+    expect("micro_batches: 4" in run("--import", config)[1], "accumulation from the whole batch")
+    for old, new, says in (('flavor = "8B"', 'flavor = "9B"', "flavor 9B is not known; these are: llama3 8B"),
+                           ("seq_len = 8192", "seq_len = 8k", "training.seq_len needs a whole number"),
+                           ("seq_len = 8192", "seq_len = 8192\nseq_len = 1", ":11: this key is here twice"),
+                           ("seq_len = 8192", "seq_len", ":10: neither [section] nor key = value"),
+                           ('dump_folder = "./outputs"', 'dump_folder = "./outputs', ":3: a text that does not end"),
+                           ('["float8"]', '["float8",', ":7: a list over several lines"),
+                           ("[training]", "[training", ":8: not the name of a section"),
+                           ("tensor_parallel_degree = 2", "tensor_parallel_degree = -1", "may be -1")):
+        config.write_text(TITAN.replace(old, new))
+        status, out, said = run("--import", config)
+        expect(status == 2 and out == "" and f"{config}" in said and says in said, said.strip())
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         config, job = pathlib.Path(folder) / "config.json", pathlib.Path(folder) / "job.yaml"
@@ -109,6 +159,7 @@ def main():
             config.write_text(text)
             status, out, said = run("--import", config)
             expect(status == 2 and out == "" and f"{config}: " in said and says in said, said.strip())
+        torchtitan(config, job)
         config.write_text(json.dumps(llama(2, 64, 4, 4, 128, 100, strange_thing=7)))
         status, out, _ = run("--import", config)
         expect("# not used of config.json: torch_dtype strange_thing\n" in out, "what is not used is listed")

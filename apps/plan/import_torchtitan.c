@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+// A configuration of torchtitan (TOML) as a job file. What it leaves out has torchtitan's default;
+// what it does not say (ranks, times), and what says nothing of a job here, is listed.
+// Facts: torchtitan's job_config.py and its table of Llama 3 models: parameters travel in 16 bits
+// and gradients in 32 unless it says otherwise, tensor ranks are the innermost, then context ranks,
+// shards, replicas, stages; with a pipeline parameters stay after a forward.
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan.h"
+
+#define ENTRIES_MAX 256
+
+struct entry {
+	char key[96], value[160]; // "training.seq_len"; text without its quotes
+	bool is_used;
+};
+
+struct config {
+	struct entry entries[ENTRIES_MAX];
+	uint32_t count;
+	struct refusal *refusal;
+};
+
+struct flavor {
+	const char *name;
+	uint32_t layers, hidden, heads, kv_heads, ffn, vocab;
+};
+static const struct flavor flavors[] = {
+	{"8B", 32, 4096, 32, 8, 14336, 128256},
+	{"70B", 80, 8192, 64, 8, 28672, 128256},
+	{"405B", 126, 16384, 128, 8, 53248, 128256},
+};
+
+// ---------------------------------------------------------------- lines
+
+static int refuse_line(struct config *config, uint32_t line, const char *why)
+{
+	config->refusal->line = line;
+	return refuse(config->refusal, -EINVAL, why, 0, 0, 0);
+}
+
+// Takes blanks away at both ends.
+static char *trimmed(char *text)
+{
+	char *end = text + strlen(text);
+	while (isspace((unsigned char)*text))
+		text++;
+	while (end > text && isspace((unsigned char)end[-1]))
+		*--end = '\0';
+	return text;
+}
+
+// Ends the line where a comment begins that is in no text.
+static bool cut_comment(char *line)
+{
+	char quote = '\0';
+	for (; *line != '\0'; line++) {
+		if (quote != '\0')
+			quote = *line == quote ? '\0' : quote;
+		else if (*line == '"' || *line == '\'')
+			quote = *line;
+		else if (*line == '#')
+			*line = '\0';
+		if (*line == '\0')
+			break;
+	}
+	return quote == '\0';
+}
+
+static int take_entry(struct config *config, const char *section, char *line, uint32_t number)
+{
+	char *equals = strchr(line, '=');
+	struct entry *entry = &config->entries[config->count];
+	if (equals == NULL)
+		return refuse_line(config, number, "neither [section] nor key = value");
+	*equals = '\0';
+	char *key = trimmed(line), *value = trimmed(equals + 1);
+	size_t length = strlen(value);
+	if (*key == '\0' || length == 0)
+		return refuse_line(config, number, "neither [section] nor key = value");
+	if (value[0] == '[' && value[length - 1] != ']')
+		return refuse_line(config, number, "a list over several lines is not read");
+	if (length >= 2 && (value[0] == '"' || value[0] == '\'')) {
+		value[length - 1] = '\0';
+		value++;
+	}
+	if (config->count == ENTRIES_MAX ||
+	    snprintf(entry->key, sizeof(entry->key), "%s%s%s", section, *section != '\0' ? "." : "",
+		     key) >= (int)sizeof(entry->key) ||
+	    snprintf(entry->value, sizeof(entry->value), "%s", value) >= (int)sizeof(entry->value))
+		return refuse_line(config, number, "too long, or too many keys");
+	for (uint32_t i = 0; i < config->count; i++)
+		if (strcmp(config->entries[i].key, entry->key) == 0)
+			return refuse_line(config, number, "this key is here twice");
+	config->count++;
+	return 0;
+}
+
+static int read_lines(struct config *config, char *text)
+{
+	char section[64] = "";
+	uint32_t number = 0;
+	for (char *line = text, *next; line != NULL; line = next) {
+		next = strchr(line, '\n');
+		if (next != NULL)
+			*next++ = '\0';
+		number++;
+		if (!cut_comment(line))
+			return refuse_line(config, number, "a text that does not end");
+		line = trimmed(line);
+		size_t length = strlen(line);
+		if (length == 0)
+			continue;
+		int rc = 0;
+		if (line[0] != '[')
+			rc = take_entry(config, section, line, number);
+		else if (length < 3 || length > sizeof(section) || line[1] == '[' ||
+			 line[length - 1] != ']')
+			rc = refuse_line(config, number, "not the name of a section");
+		else
+			snprintf(section, sizeof(section), "%.*s", (int)length - 2, line + 1);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+// ---------------------------------------------------------------- values
+
+static const char *text_of(struct config *config, const char *key, const char *otherwise)
+{
+	for (uint32_t i = 0; i < config->count; i++) {
+		if (strcmp(config->entries[i].key, key) != 0)
+			continue;
+		config->entries[i].is_used = true;
+		return config->entries[i].value;
+	}
+	return otherwise;
+}
+
+// A whole number from 1 on; 0 where it is -1, which torchtitan fills in.
+static int count_of(struct config *config, const char *key, uint64_t otherwise, uint64_t *ret)
+{
+	const char *text = text_of(config, key, NULL);
+	char *end;
+	*ret = otherwise;
+	if (text == NULL)
+		return 0;
+	*ret = strcmp(text, "-1") == 0 ? 0 : strtoull(text, &end, 10);
+	if (*ret <= UINT32_MAX &&
+	    (strcmp(text, "-1") == 0 || (text[0] >= '1' && text[0] <= '9' && *end == '\0')))
+		return 0;
+	snprintf(config->refusal->text, sizeof(config->refusal->text),
+		 "%s needs a whole number from 1 on, or -1", key);
+	return -EINVAL;
+}
+
+static uint32_t bytes_of(const char *type)
+{
+	return strcmp(type, "float32") == 0 ? 4 : 2;
+}
+
+static const struct flavor *flavor_of(struct config *config)
+{
+	const char *model = text_of(config, "model.name", "llama3");
+	const char *name = text_of(config, "model.flavor", "debugmodel");
+	for (size_t i = 0; i < sizeof(flavors) / sizeof(*flavors); i++)
+		if (strcmp(model, "llama3") == 0 && strcmp(flavors[i].name, name) == 0)
+			return &flavors[i];
+	snprintf(config->refusal->text, sizeof(config->refusal->text),
+		 "model %.40s of flavor %.40s is not known; these are: llama3 8B, 70B, 405B", model,
+		 name);
+	return NULL;
+}
+
+// ---------------------------------------------------------------- the job
+
+struct sizes {
+	uint64_t replicas, shards, tp, pp, cp, micro, batch, all, sequence;
+};
+
+static int read_sizes(struct config *config, struct sizes *ret)
+{
+	const struct {
+		const char *key;
+		uint64_t otherwise, *to;
+	} keys[] = {
+		{"parallelism.data_parallel_replicate_degree", 1, &ret->replicas},
+		{"parallelism.data_parallel_shard_degree", 0, &ret->shards},
+		{"parallelism.tensor_parallel_degree", 1, &ret->tp},
+		{"parallelism.pipeline_parallel_degree", 1, &ret->pp},
+		{"parallelism.context_parallel_degree", 1, &ret->cp},
+		{"parallelism.pipeline_parallel_microbatch_size", 1, &ret->micro},
+		{"training.local_batch_size", 8, &ret->batch},
+		{"training.global_batch_size", 0, &ret->all},
+		{"training.seq_len", 2048, &ret->sequence},
+	};
+	int rc = 0;
+	for (size_t i = 0; rc == 0 && i < sizeof(keys) / sizeof(*keys); i++)
+		rc = count_of(config, keys[i].key, keys[i].otherwise, keys[i].to);
+	return rc;
+}
+
+static void put_head(FILE *to, const struct sizes *sizes)
+{
+	fprintf(to,
+		"# SPDX-License-Identifier: CC0-1.0\n# From a configuration of torchtitan. Not "
+		"known, to be filled in: ");
+	if (sizes->shards == 0)
+		fprintf(to, "cut.dp (shards are as many as the launch has ranks for), ");
+	fprintf(to, "times.\n");
+	if (sizes->pp > 1)
+		fprintf(to,
+			"# FSDP with a pipeline is not known here: it is refused until one of "
+			"them goes.\n");
+	fprintf(to, "name: imported\n");
+}
+
+// Samples of a micro-batch, and micro-batches of a step and replica.
+static void put_step(FILE *to, const struct sizes *sizes, const char *recompute)
+{
+	uint64_t dp = sizes->replicas * sizes->shards, samples = sizes->batch, count = 1;
+	if (sizes->pp > 1) {
+		samples = sizes->micro;
+		count = sizes->batch / sizes->micro;
+	}
+	if (sizes->all > 0 && dp > 0)
+		count *= sizes->all / (sizes->batch * dp);
+	fprintf(to,
+		"step:\n  micro_batches: %" PRIu64 "\n  samples: %" PRIu64 "\n  sequence: %" PRIu64
+		"\n",
+		count > 0 ? count : 1, samples, sizes->sequence);
+	if (strcmp(recompute, "full") == 0)
+		fprintf(to, "  recompute: full\n");
+	else if (strcmp(recompute, "none") != 0)
+		fprintf(to, "  # activation_checkpoint.mode %s counts as none\n", recompute);
+}
+
+static void put_reduce(FILE *to, const struct sizes *sizes, const char *reshard)
+{
+	if (sizes->shards == 1 && sizes->replicas > 1) {
+		fprintf(to, "reduce:\n  kind: ddp\n");
+		return;
+	}
+	bool is_kept = strcmp(reshard, "never") == 0 ||
+		(strcmp(reshard, "default") == 0 && sizes->pp > 1);
+	fprintf(to, "reduce:\n  kind: fsdp\n  reshard: %s\n", is_kept ? "false" : "true");
+	if (sizes->replicas > 1 && sizes->shards > 0)
+		fprintf(to, "  within: %" PRIu64 "\n", sizes->shards * sizes->cp);
+}
+
+static void put_unused(FILE *to, const struct config *config)
+{
+	fprintf(to, "# not used of the configuration:");
+	for (uint32_t i = 0; i < config->count; i++)
+		if (!config->entries[i].is_used)
+			fprintf(to, " %s", config->entries[i].key);
+	fprintf(to, "\n");
+}
+
+static void write(FILE *to, struct config *config, const struct flavor *of,
+		  const struct sizes *sizes)
+{
+	uint64_t dp = sizes->replicas * sizes->shards;
+	const char *param = text_of(config, "training.mixed_precision_param", "bfloat16");
+	const char *reduce = text_of(config, "training.mixed_precision_reduce", "float32");
+	put_head(to, sizes);
+	fprintf(to,
+		"model:\n  name: llama3-%s\n  layers: %u\n  hidden: %u\n  heads: %u\n"
+		"  kv_heads: %u\n  ffn: %u\n  vocab: %u\ncut:\n  tp: %" PRIu64 "\n  cp: %" PRIu64
+		"\n  pp: %" PRIu64 "\n  dp: %" PRIu64 "\n  order: tp-cp-dp-pp\n",
+		of->name, of->layers, of->hidden, of->heads, of->kv_heads, of->ffn, of->vocab,
+		sizes->tp, sizes->cp, sizes->pp, dp > 0 ? dp : 1);
+	put_step(to, sizes, text_of(config, "activation_checkpoint.mode", "selective"));
+	fprintf(to, "wire:\n  gradients: %uB\n  parameters: %uB\n", bytes_of(reduce),
+		bytes_of(param));
+	put_reduce(to, sizes, text_of(config, "parallelism.fsdp_reshard_after_forward", "default"));
+	fprintf(to,
+		"inputs:\n  - {of: model cut step wire reduce, origin: fact, text: \"a "
+		"configuration of torchtitan, and its defaults\"}\n");
+	put_unused(to, config);
+}
+
+bool import_is_toml(const char *text)
+{
+	while (*text != '\0') {
+		text += strspn(text, " \t\r\n");
+		if (*text != '#')
+			break;
+		text += strcspn(text, "\n");
+	}
+	return text[0] == '[' && isalpha((unsigned char)text[1]);
+}
+
+int import_torchtitan(FILE *to, char *text, struct refusal *refusal)
+{
+	static struct config config; // large
+	struct sizes sizes;
+	config.refusal = refusal;
+	int rc = read_lines(&config, text);
+	if (rc == 0)
+		rc = read_sizes(&config, &sizes);
+	if (rc < 0)
+		return rc;
+	const struct flavor *flavor = flavor_of(&config);
+	if (flavor == NULL)
+		return -EINVAL;
+	if (sizes.replicas == 0 || sizes.tp == 0 || sizes.pp == 0 || sizes.cp == 0 ||
+	    sizes.batch == 0 || sizes.sequence == 0 || sizes.micro == 0)
+		return refuse(refusal, -EINVAL,
+			      "only data_parallel_shard_degree and global_batch_size may be -1", 0,
+			      0, 0);
+	write(to, &config, flavor, &sizes);
+	return 0;
+}
