@@ -47,6 +47,27 @@ def check_job(folder, fabric, traffic, keys="", tolerance=0.0):
     check(abs(goal / took - 1) <= tolerance, f"  GOAL: {goal / 1e6:.3f} us, {goal / took - 1:+.2e}, at most {tolerance:g}")
 
 
+JOB = """name: exported
+model: {layers: 4, hidden: 512, heads: 8, ffn: 1536, vocab: 4096}
+cut: {dp: 8}
+step: {micro_batches: 2, sequence: 256}
+times: {forward: 1ms, backward: 2ms}
+"""
+
+
+def check_step(folder, way):
+    """A training step whose every packet runs, written and read again: within a percent of its time."""
+    (folder / "job.yaml").write_text(JOB + way + "\n")
+    scenario = folder / "step.yaml"
+    scenario.write_text(f"name: step\n{IDEAL}traffic: {{kind: model, model: job.yaml}}\n")
+    took = json.loads(ran("sim", scenario, "--fidelity", "full", "--json"))["full"]["step_ps"]
+    for form, traffic in (("chakra", "kind: trace, trace: {}"), ("goal", "kind: goal, file: {}/program.goal")):
+        out = folder / f"step.{form}"
+        ran("sim", scenario, "--fidelity", "full", "--export", form, "--out", out, "--force")
+        again, _ = run(folder, f"{form}-step", IDEAL, traffic.format(out))
+        check(abs(again / took - 1) < 0.01, f"  {form} of a step, {way or 'megatron'}: {again / 1e9:.3f} ms of {took / 1e9:.3f}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -59,6 +80,8 @@ def main():
         for kind, algorithm in (("all_reduce", "tree"), ("all_reduce", "double_tree"), ("all_to_all", "direct"),
                                 ("all_reduce", "halving_doubling"), ("all_gather", "pat"), ("broadcast", "ring")):
             check_job(folder, IDEAL, f"kind: collective, collective: {kind}, algorithm: {algorithm}, ranks: 8, bytes: 1MB, channels: 2")
+        for way in ("", "ddp", "zero-1", "zero-2", "fsdp", "fsdp, within: 4", "local, every: 8"):
+            check_step(folder, way and f"reduce: {{kind: {way}}}")
     sys.exit(1 if check.failed else 0)
 
 
