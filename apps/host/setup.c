@@ -12,6 +12,7 @@
 #include "host.h"
 #include "weft_version.h"
 #include <weft/run/outcome.h>
+#include <weft/run/plan_files.h>
 
 #define SCENARIO_BYTES_MAX ((size_t)1 << 20)
 #define FRAMES_LEAST 6144u
@@ -127,6 +128,37 @@ int setup_ramp(struct call *call)
 	return 0;
 }
 
+// The job's numbers, without where they lie in this process.
+static void hash_plan(struct call *call, const struct plan *plan)
+{
+	struct architecture architecture;
+	struct parallel cut;
+	const ps_t times[] = {plan->timing.forward_ps, plan->timing.backward_ps,
+			      plan->timing.other_ps};
+	memcpy(&architecture, plan->architecture, sizeof(architecture));
+	memcpy(&cut, &plan->parallel, sizeof(cut));
+	architecture.name = cut.order = NULL;
+	hash_text(call, (const char *)&architecture, sizeof(architecture));
+	hash_text(call, (const char *)&cut, sizeof(cut));
+	hash_text(call, plan->parallel.order, strlen(plan->parallel.order) + 1);
+	hash_text(call, (const char *)times, sizeof(times));
+}
+
+// Files of jobs that the scenario names; all ends must have the same.
+static int read_jobs(struct call *call)
+{
+	struct scenario *scenario = &call->scenario;
+	int rc = plan_files_read(scenario, &call->refusal);
+	if (rc < 0)
+		return rc;
+	if (scenario->traffic.plan != NULL)
+		hash_plan(call, scenario->traffic.plan);
+	for (uint32_t i = 0; i < scenario->job_count; i++)
+		if (scenario->jobs[i].plan != NULL)
+			hash_plan(call, scenario->jobs[i].plan);
+	return 0;
+}
+
 int setup_scenario(struct call *call)
 {
 	const struct choice *choice = &call->choice;
@@ -150,6 +182,8 @@ int setup_scenario(struct call *call)
 		hash_text(call, "--gpu", sizeof("--gpu"));
 	rc = scenario_parse(&call->scenario, call->path, used, bytes, choice->sets,
 			    choice->set_count, &call->refusal);
+	if (rc == 0)
+		rc = read_jobs(call);
 	if (rc == 0 && choice->max_rate != NULL)
 		rc = cap_rate(call, used, bytes);
 	free(text);

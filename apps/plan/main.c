@@ -111,8 +111,8 @@ static void list_devices(void)
 {
 	printf("%-10s %21s %14s %9s %7s %10s %9s\n", "device", "bf16 fp8 fp4 10^12/s", "memory",
 	       "memory/s", "domain", "domain/s", "NIC");
-	for (uint32_t i = 0; device_at(i) != NULL; i++) {
-		const struct device *of = device_at(i);
+	for (uint32_t i = 0; accelerator_at(i) != NULL; i++) {
+		const struct accelerator *of = accelerator_at(i);
 		printf("%-10s %7.1f %6.0f %6.0f %11.1f GB %6.2f TB %7" PRIu32
 		       " %7.1f GB %4.0f Gb/s  %s\n",
 		       of->name, (double)of->flops[0] / 1e12, (double)of->flops[1] / 1e12,

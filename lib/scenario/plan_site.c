@@ -39,7 +39,7 @@ static int check_effects(struct reader *reader, const struct plan_file *file)
 
 static void take_device(struct site *site)
 {
-	const struct device *device = site->device;
+	const struct accelerator *device = site->device;
 	if (site->domain == 0)
 		site->domain = device->domain;
 	if (site->domain_Bps == 0)
@@ -106,7 +106,7 @@ int plan_site_settle(struct reader *reader, struct plan_file *file)
 		site->efficiency_ppb = 0;
 	if (file->device == 0)
 		return 0;
-	site->device = device_at(file->device - 1);
+	site->device = accelerator_at(file->device - 1);
 	if (site->device->flops[site->precision] == 0)
 		return reader_refuse(reader, reader_mark(reader, "times.precision"),
 				     "times.precision: %s has no published rate in %s",

@@ -149,6 +149,51 @@ def elsewhere(folder):
     refused("one of several, gone", ["sim", scenario], f"{scenario}:6: jobs[].model: ", "gone.yaml")
 
 
+TINY = """name: tiny
+model: {layers: 2, hidden: 128, heads: 4, ffn: 256, vocab: 512}
+cut: {dp: 2}
+step: {micro_batches: 2, sequence: 128}
+times: {forward: 1ms, backward: 2ms}
+reduce: {kind: %s}
+"""
+
+
+def recorded(folder):
+    """A record of a rank of a job of one's own, played back without a device."""
+    scenario, out = folder / "small.yaml", folder / "record"
+    (folder / "moved.yaml").write_text(MOVED)
+    scenario.write_text("name: small\nfabric: {nics: 8, nics_per_host: 2, nics_per_t0: 8, t1_count: 0}\n"
+                        "scaleup: {rate: 450GB/s, delay: 1us}\ntraffic: {kind: model, model: moved.yaml}\n")
+    status, _, said = run("sim", scenario, "--fidelity", "model", "--record-rank", "0", "--out", out)
+    expect(status == 0 and (out / "rank-0.record").is_file(), f"a rank's record {said.strip()}")
+    status, told, said = run("gpu", "--play", out / "rank-0.record", "--device", "none")
+    expect(status == 0 and f"{4 * PARAMS / 1e6:.3f} MB of gradients" in told, f"played back: its gradients {said.strip()}")
+
+
+def hosts(folder):
+    """Two processes, each a host of the scenario, run the job over real ports; with another job they do not begin."""
+    if subprocess.run([WEFT, "host", "--version"], capture_output=True, check=False).returncode != 0:
+        return
+    scenario = folder / "hosts.yaml"
+    scenario.write_text("name: hosts\nfabric: {nics: 2, nics_per_t0: 2, t1_count: 1, link_rate: 10Gb/s}\ntransport: {evs: 16}\n"
+                        "traffic: {kind: model, model: tiny.yaml}\nlimits: {time: 60s}\n")
+    other = folder / "other"
+    other.mkdir()
+    (other / "hosts.yaml").write_text(scenario.read_text())
+    (folder / "tiny.yaml").write_text(TINY % "fsdp")
+    (other / "tiny.yaml").write_text(TINY % "ddp")
+    for second, good in ((scenario, True), (other / "hosts.yaml", False)):
+        words = ["--ranks", "2", "--meet", f"job-{os.getpid()}-{good}", "--json"]
+        ends = [subprocess.Popen([WEFT, "host", path, "--rank", str(rank), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                for rank, path in enumerate((scenario, second))]
+        told = [(*end.communicate(timeout=120), end.returncode) for end in ends]
+        if good and any("DPDK" in said for _, said, _ in told):
+            print("ok: weft host was built without DPDK: left out")
+            return
+        status = [code for _, _, code in told]
+        expect(status == ([0, 0] if good else [2, 2]), f"weft host, {'one job' if good else 'two jobs'}: {status} {told[0][1].strip()[:120]}")
+
+
 def main():
     job, fabric = re.findall(r"```yaml\n(.*?)```", (SOURCE / "docs/howto/write-a-job-file.md").read_text(), re.S)
     expect(len(job.splitlines()) == 8, "a job file of eight lines")
@@ -179,6 +224,8 @@ def main():
         moved(folder)
         pipelined(folder)
         elsewhere(folder)
+        recorded(folder)
+        hosts(folder)
         bad = folder / "bad.yaml"
         bad.write_text(job.replace("tp: 4", "tpp: 4"))
         refused("a misspelt key, planned", ["plan", bad], f"{bad}:3:7: there is no key cut.tpp; did you mean cut.tp?")

@@ -10,7 +10,7 @@
 
 #include <weft/core/refusal.h>
 #include <weft/core/time.h>
-#include <weft/workload/device.h>
+#include <weft/workload/accelerator.h>
 #include <weft/workload/plan_input.h>
 
 #ifdef __cplusplus

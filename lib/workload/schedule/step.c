@@ -67,12 +67,10 @@ static int check_plan(const struct plan *plan, struct refusal *refusal)
 		cut->pp * cut->vpp * cut->micro_batches;
 	if (timing->forward_ps > CELL_PS_MAX || timing->backward_ps > CELL_PS_MAX ||
 	    timing->other_ps > OTHER_PS_MAX || all > COMPUTED_PS_MAX)
-		return refuse(
-			refusal, -EINVAL,
-			"a forward or a backward of a cell takes at most % s, all of a step % "
-			"s, and the rest of it % s",
-			CELL_PS_MAX / PS_PER_S, COMPUTED_PS_MAX / PS_PER_S,
-			OTHER_PS_MAX / PS_PER_S);
+		return refuse(refusal, -EINVAL,
+			      "a cell computes for at most % s, a step % s, the rest takes % s",
+			      CELL_PS_MAX / PS_PER_S, COMPUTED_PS_MAX / PS_PER_S,
+			      OTHER_PS_MAX / PS_PER_S);
 	return 0;
 }
 
@@ -148,8 +146,9 @@ static void gather(struct step *step, const struct step_setup *setup, uint32_t s
 
 // A forward that waits for its parameters as it comes to them. Returns its end.
 static ps_t gated_forward(struct step *step, const struct step_cell *cell, struct stage *stage,
-			  ps_t at, ps_t time)
+			  ps_t start, ps_t time)
 {
+	ps_t at = start;
 	uint64_t used = 0;
 	for (uint32_t i = cell->bucket_count; i > 0; i--) {
 		const struct step_bucket *bucket = &step->cells.buckets[cell->bucket_first + i - 1];

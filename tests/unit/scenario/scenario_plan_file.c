@@ -97,12 +97,12 @@ static void a_device_says_what_the_file_does_not(void **)
 // The words of times.device are the names of the table.
 static void each_device_may_be_named(void **)
 {
-	for (uint32_t i = 0; device_at(i) != NULL; i++) {
+	for (uint32_t i = 0; accelerator_at(i) != NULL; i++) {
 		struct refusal refusal = {0};
 		char job[512];
-		snprintf(job, sizeof(job), SMALL "times: {device: %s}\n", device_at(i)->name);
+		snprintf(job, sizeof(job), SMALL "times: {device: %s}\n", accelerator_at(i)->name);
 		assert_int_equal(read_text(job, &refusal), 0);
-		assert_ptr_equal(file.plan.site.device, device_at(i));
+		assert_ptr_equal(file.plan.site.device, accelerator_at(i));
 		assert_true(file.plan.timing.forward_ps > 0);
 	}
 }

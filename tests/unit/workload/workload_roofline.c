@@ -15,7 +15,7 @@ static struct plan_edit edit;
 static struct refusal refusal;
 
 // A device whose rates are easy to count with: so many operations and bytes a second.
-static struct device device = {.name = "counted", .domain = 8, .domain_Bps = 1000000000};
+static struct accelerator device = {.name = "counted", .domain = 8, .domain_Bps = 1000000000};
 
 #define LAYERS UINT64_C(4)
 #define HIDDEN UINT64_C(256)

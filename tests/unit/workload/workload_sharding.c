@@ -312,6 +312,55 @@ static void a_pipeline_goes_with_what_is_reduced_once(void **)
 	}
 }
 
+// An outer step of local ones: one all-reduce of all, behind the last backward.
+static void an_outer_step_exposes_one_all_reduce(void **)
+{
+	struct step_exposed exposed;
+	struct units units;
+	for (int i = 0; i < RATES; i++) {
+		struct plan *plan = make(SHARDING_DDP, 3);
+		plan->parallel.outer_steps = 16;
+		plan->parallel.is_aligned = true;
+		expose(plan, rate(i), &exposed, &units);
+		assert_int_equal(units.count, 1);
+		assert_int_equal(exposed.head_ps, 0);
+		assert_int_equal(exposed.tail_ps, units.reduces_ps);
+	}
+}
+
+// Without prefetch nothing hides: each gather, each scatter, and each all-reduce of a shard.
+static void hybrid_shards_without_prefetch_hide_nothing(void **)
+{
+	for (int i = 0; i < RATES; i++) {
+		struct plan *plan = make(SHARDING_FSDP, 3);
+		struct step_setup setup = setup_of(rate(i));
+		struct step *step;
+		struct step_exposed exposed;
+		struct step_collective all[64];
+		ps_t sum = 0;
+		plan->parallel.shard_ranks = 2;
+		setup.dense.ranks = 2;
+		setup.experts.ranks = RANKS / 2;
+		assert_int_equal(step_create(&step, &arena, plan, &refusal), 0);
+		step_expose(step, &setup, &exposed, NULL);
+		for (uint32_t j = step_collectives(step, all, 64); j > 0; j--)
+			sum += all[j - 1].count * step_collective_ps(&setup, &all[j - 1]);
+		assert_int_equal(exposed.with.step_ps - exposed.without.step_ps, sum);
+	}
+}
+
+// A network of (nearly) no time exposes nothing, whoever shares how.
+static void an_endless_network_exposes_nothing(void **)
+{
+	for (int i = 1; i < SHARDING_COUNT; i++) {
+		struct step_exposed exposed;
+		struct units units;
+		const struct plan *plan = make((enum sharding)i, 2);
+		expose(plan, UINT64_C(1) << 50, &exposed, &units);
+		assert_true(exposed.with.step_ps - exposed.without.step_ps < PS_PER_US);
+	}
+}
+
 // Hybrid sharding: a unit's gather and scatter take the time of a shard's ring, and behind each
 // scatter the all-reduce of a shard takes that of the ring across.
 static void shards_are_summed_across(void **)
@@ -359,6 +408,9 @@ int main(void)
 		cmocka_unit_test(units_of_fsdp_are_layers),
 		cmocka_unit_test(memory_is_cut_as_the_stage_of_zero_says),
 		cmocka_unit_test(a_pipeline_goes_with_what_is_reduced_once),
+		cmocka_unit_test(an_outer_step_exposes_one_all_reduce),
+		cmocka_unit_test(hybrid_shards_without_prefetch_hide_nothing),
+		cmocka_unit_test(an_endless_network_exposes_nothing),
 		cmocka_unit_test(shards_are_summed_across),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include <weft/workload/device.h>
+#include <weft/workload/accelerator.h>
 
 #define TERA UINT64_C(1000000000000)
 #define GIGA UINT64_C(1000000000)
@@ -12,7 +12,7 @@
 
 // name; dense 10^12 operations a second in bf16, fp8, fp4; memory; its rate; domain; its rate one
 // way; NIC; source
-static const struct device devices[] = {
+static const struct accelerator devices[] = {
 	{"A100",
 	 {312 * TERA, 0, 0},
 	 80 * GIGA,
@@ -95,7 +95,7 @@ static const struct device devices[] = {
 	 "AWS Neuron documentation, Trainium2 and Trn2: 16 chips, 1.28 TB/s both ways, 3.2 Tb/s"},
 };
 
-const struct device *device_at(uint32_t index)
+const struct accelerator *accelerator_at(uint32_t index)
 {
 	return index < sizeof(devices) / sizeof(*devices) ? &devices[index] : NULL;
 }

@@ -12,7 +12,7 @@ extern "C" {
 // Numbers of a matrix product. A device that publishes no rate of a precision has 0.
 enum precision { PRECISION_BF16, PRECISION_FP8, PRECISION_FP4, PRECISION_COUNT };
 
-struct device {
+struct accelerator {
 	const char *name;
 	uint64_t
 		flops[PRECISION_COUNT]; // dense operations a second, a multiplication and a sum two
@@ -25,7 +25,7 @@ struct device {
 
 // Where a job runs, as its file has it; 0 or NULL: the file does not say.
 struct site {
-	const struct device *device;
+	const struct accelerator *device;
 	enum precision precision; // of matrix products
 	uint32_t efficiency_ppb;  // what of the device's rates is reached; 0: times are not worked
 				  // out
@@ -35,7 +35,7 @@ struct site {
 };
 
 // Row `index`; NULL when there are no more. The order is that of the word times.device, from 1 on.
-const struct device *device_at(uint32_t index);
+const struct accelerator *accelerator_at(uint32_t index);
 
 #ifdef __cplusplus
 }
