@@ -19,6 +19,7 @@
 
 #define PROFILE_BYTES_MAX ((size_t)1 << 20)
 #define HDR_BYTES_MAX ((size_t)1 << 24)
+#define CABLES_BYTES_MAX ((size_t)1 << 30)
 #define FILES_MAX 64
 #define PATH_BYTES 4096
 
@@ -30,7 +31,7 @@ struct call {
 	struct verdict verdict;
 	struct result_file result;
 	struct html_file files[FILES_MAX];
-	char names[FILES_MAX][256], *texts[FILES_MAX];
+	char names[FILES_MAX][256], *texts[FILES_MAX], *cables;
 	uint32_t file_count;
 	struct refusal refusal;
 };
@@ -96,6 +97,18 @@ static int read_histograms(struct call *call)
 	}
 	free(names);
 	return rc;
+}
+
+// What each cable carried, where the run counted it.
+static int read_cables(struct call *call)
+{
+	char path[PATH_BYTES];
+	size_t bytes;
+	snprintf(path, sizeof(path), "%.4000s/cables.csv", call->result.folder);
+	if (result_kind(call->result.result) != RESULT_RUN || access(path, R_OK) != 0)
+		return 0;
+	return result_file_beside(&call->result, "cables.csv", CABLES_BYTES_MAX, path,
+				  &call->cables, &bytes, &call->refusal);
 }
 
 static int page_of(FILE *to, const struct report_model *report_model,
@@ -202,6 +215,7 @@ static int make(struct call *call)
 		.result = call->result.result,
 		.files = call->files,
 		.file_count = call->file_count,
+		.cables = call->cables,
 		.style = page_style,
 		.script = page_script,
 		.charts = call->is_plain ? NULL : page_charts,
@@ -240,9 +254,12 @@ static int show(struct call *call)
 	if (rc == 0)
 		rc = read_histograms(call);
 	if (rc == 0)
+		rc = read_cables(call);
+	if (rc == 0)
 		rc = make(call);
 	for (uint32_t i = 0; i < call->file_count; i++)
 		free(call->texts[i]);
+	free(call->cables);
 	result_file_free(&call->result);
 	if (rc < 0)
 		return outcome_refused("report", &call->refusal, rc);

@@ -157,6 +157,18 @@ static const char *direction_of(const struct culprit *culprit)
 	return culprit->up ? "up" : culprit->down ? "down" : NULL;
 }
 
+static void put_since(json_t *row, const struct culprit *culprit)
+{
+	static const bool has_since[CULPRIT_FINDING_COUNT] = {
+		[CULPRIT_DOWN] = true,	[CULPRIT_LOSSY] = true,	  [CULPRIT_TWICE] = true,
+		[CULPRIT_ORDER] = true, [CULPRIT_STALLED] = true,
+	};
+	if (has_since[culprit->finding] && culprit->since_ps != PS_NEVER)
+		put_time(row, "since_ps", culprit->since_ps);
+	else
+		put_reason(row, "since_ps", "no first packet shows it");
+}
+
 static void put_culprit(json_t *array, const struct culprit *culprit, const struct world *world,
 			const struct worst_steps *steps)
 {
@@ -174,6 +186,7 @@ static void put_culprit(json_t *array, const struct culprit *culprit, const stru
 	put_text(row, "unit", unit_of(culprit));
 	put_text(row, "way", direction_of(culprit));
 	put_text(row, "evidence", evidence);
+	put_since(row, culprit);
 	culprit_tail_json(row, culprit, world, steps);
 }
 

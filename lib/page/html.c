@@ -8,9 +8,12 @@
 
 #include <weft/core/check.h>
 
+#include "html_story.h"
 #include "html_svg.h"
 #include "report_model.h"
 
+#define ROWS_ABOVE \
+	20 // of a map above the sections: what comes before them is three screens at most
 #define ROWS_SHOWN 200 // of a table; longer ones say how many they leave out
 
 static const char *text_of(const json_t *object, const char *key)
@@ -20,6 +23,15 @@ static const char *text_of(const json_t *object, const char *key)
 }
 
 // ---------------------------------------------------------------- tables
+
+// A number, with its unit: they stand at the right of their column.
+static bool is_figure(const char *text)
+{
+	size_t digits = strspn(text, "+-0123456789.,");
+	return digits > 0 && strpbrk(text, "0123456789") < text + digits &&
+		strpbrk(text, "0123456789") != NULL &&
+		(text[digits] == '\0' || text[digits] == ' ') && strlen(text) < 20;
+}
 
 static void cell(FILE *to, const json_t *of, bool is_first)
 {
@@ -34,7 +46,8 @@ static void cell(FILE *to, const json_t *of, bool is_first)
 		fprintf(to, "<%s class=\"%s\">", tag, text_of(of, "state"));
 		html_text(to, text_of(of, "text"));
 	} else {
-		fprintf(to, "<%s>", tag);
+		bool is_number = !is_first && is_figure(json_string_value(of));
+		fprintf(to, is_number ? "<%s class=\"n\">" : "<%s>", tag);
 		html_text(to, json_string_value(of));
 	}
 	fputs(is_first ? "</th>" : "</td>", to);
@@ -69,7 +82,11 @@ static void table_of(FILE *to, const json_t *table)
 	fputs("</caption><thead><tr>", to);
 	json_array_foreach(json_object_get(table, "head"), i, each)
 	{
-		fputs("<th scope=\"col\">", to);
+		const json_t *below = json_array_get(
+			json_array_get(json_object_get(table, "rows"), 0), i);
+		bool is_number = i > 0 && json_is_string(below) &&
+			is_figure(json_string_value(below));
+		fputs(is_number ? "<th scope=\"col\" class=\"n\">" : "<th scope=\"col\">", to);
 		html_text(to, json_string_value(each));
 		fputs("</th>", to);
 	}
@@ -85,6 +102,24 @@ static void table_of(FILE *to, const json_t *table)
 
 // ---------------------------------------------------------------- charts
 
+// Names of series, below the title: words are no part of a drawing that gets narrow.
+static void series_names(FILE *to, const json_t *chart)
+{
+	const json_t *list = json_object_get(chart, "series"), *each;
+	size_t i;
+	if (json_array_size(list) < 2)
+		return;
+	fputs("<p class=\"legend names\">", to);
+	json_array_foreach(list, i, each)
+	{
+		fprintf(to, "<span><i class=\"b%zu\"></i> ", i % 8);
+		for (const char *at = text_of(each, "name"); *at != '\0'; at++)
+			html_text(to, (char[2]){*at == '_' ? ' ' : *at, '\0'});
+		fputs("</span>", to);
+	}
+	fputs("</p>\n", to);
+}
+
 static void chart_of(FILE *to, const json_t *chart)
 {
 	const char *id = text_of(chart, "id");
@@ -97,31 +132,96 @@ static void chart_of(FILE *to, const json_t *chart)
 	html_text(to, text_of(chart, "title"));
 	json_array_foreach(json_object_get(chart, "bands"), i, each)
 	{
-		fputs(i == 0 ? " (shaded: " : "; ", to);
+		fputs(i == 0 ? " (faults: " : "; ", to);
 		html_text(to, text_of(each, "name"));
 		if (i + 1 == json_array_size(json_object_get(chart, "bands")))
 			fputs(")", to);
 	}
-	fputs("</figcaption>", to);
+	fputs("</figcaption>\n", to);
+	if (strcmp(text_of(chart, "kind"), "heat") == 0) {
+		html_heat(to, chart);
+		fputs("</figure>\n", to);
+		return;
+	}
 	fprintf(to,
 		"<div class=\"live\" tabindex=\"0\" role=\"img\" aria-labelledby=\"name-%s\" "
 		"hidden></div>",
 		id);
-	html_svg(to, chart);
+	series_names(to, chart);
+	html_svg(to, chart, true);
+	html_svg(to, chart, false);
 	fputs("</figure>\n", to);
 }
 
 // ---------------------------------------------------------------- sections
 
-static void section_of(FILE *to, const json_t *section)
+// Charts that stand above the sections, in this order.
+static const char *const above[] = {"goodput", "racks-p99", "depths"};
+
+static bool is_above(const struct report_model *report_model, const json_t *chart)
+{
+	bool is_one = false;
+	for (size_t i = 0; i < sizeof(above) / sizeof(*above); i++)
+		is_one |= strcmp(above[i], text_of(chart, "id")) == 0;
+	return is_one && report_model->kind == RESULT_RUN && report_model->story != NULL &&
+		json_array_size(json_object_get(chart, "rows")) <= ROWS_ABOVE;
+}
+
+static void charts_above(FILE *to, const struct report_model *report_model)
+{
+	const json_t *section, *chart;
+	size_t i, k, count = 0;
+	for (size_t n = 0; n < sizeof(above) / sizeof(*above); n++)
+		json_array_foreach(report_model->sections, i, section)
+			json_array_foreach(json_object_get(section, "charts"), k, chart)
+		{
+			if (!is_above(report_model, chart) ||
+			    strcmp(above[n], text_of(chart, "id")) != 0)
+				continue;
+			if (count++ == 0)
+				fputs("<div class=\"card\" id=\"over\"><h2>When and where</h2>\n"
+				      "<div class=\"over\">\n",
+				      to);
+			chart_of(to, chart);
+		}
+	fputs(count > 0 ? "</div></div>\n" : "", to);
+}
+
+// What is in a section, for those who do not open it.
+static void content(FILE *to, const json_t *section)
+{
+	static const char *const keys[][2] = {
+		{"tables", "table"}, {"charts", "chart"}, {"missing", "figure not measured"}};
+	const char *between = "";
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		size_t count = json_array_size(json_object_get(section, keys[i][0]));
+		if (count == 0)
+			continue;
+		fprintf(to, "%s%zu ", between, count);
+		if (i == 2)
+			fputs(count == 1 ? "figure not measured" : "figures not measured", to);
+		else
+			fprintf(to, "%s%s", keys[i][1], count == 1 ? "" : "s");
+		between = ", ";
+	}
+}
+
+static void section_of(FILE *to, const struct report_model *report_model, const json_t *section)
 {
 	const json_t *each;
 	size_t i;
 	const char *id = text_of(section, "id");
-	fprintf(to, "<section id=\"%s\" aria-labelledby=\"title-%s\"><h2 id=\"title-%s\">", id, id,
-		id);
+	bool is_folded = report_model->story != NULL;
+	fprintf(to, "<section id=\"%s\" aria-labelledby=\"title-%s\">%s<h2 id=\"title-%s\">", id,
+		id, is_folded ? "<details class=\"part\"><summary>" : "", id);
 	html_text(to, text_of(section, "title"));
-	fputs("</h2>\n", to);
+	fputs("</h2>", to);
+	if (is_folded) {
+		fputs("<span>", to);
+		content(to, section);
+		fputs("</span></summary>", to);
+	}
+	fputs("\n", to);
 	json_array_foreach(json_object_get(section, "notes"), i, each)
 	{
 		fputs(strcmp(id, "again") == 0 && i == 0 ? "<pre tabindex=\"0\">" : "<p>", to);
@@ -136,9 +236,10 @@ static void section_of(FILE *to, const json_t *section)
 		html_text(to, text_of(each, "reason"));
 		fputs("</p>\n", to);
 	}
-	json_array_foreach(json_object_get(section, "charts"), i, each) chart_of(to, each);
+	json_array_foreach(json_object_get(section, "charts"), i,
+			   each) if (!is_above(report_model, each)) chart_of(to, each);
 	json_array_foreach(json_object_get(section, "tables"), i, each) table_of(to, each);
-	fputs("</section>\n", to);
+	fputs(is_folded ? "</details></section>\n" : "</section>\n", to);
 }
 
 static void head(FILE *to, const struct report_model *report_model, const struct html_input *input)
@@ -165,6 +266,12 @@ static void top(FILE *to, const struct report_model *report_model)
 	fputs("<body>\n<a class=\"skip\" href=\"#main\">To the report</a>\n<header><h1>", to);
 	html_text(to, report_model->title);
 	fputs("</h1>", to);
+	if (report_model->story != NULL) {
+		fputs("<p class=\"about\">", to);
+		html_text(to, text_of(report_model->story, "about"));
+		fputs("</p></header>\n<main id=\"main\">\n", to);
+		return;
+	}
 	for (i = 0; i < sizeof(words) / sizeof(*words); i++)
 		if (strcmp(report_model->state, words[i][0]) == 0) {
 			bool is_partial = strcmp(report_model->state, "partial") == 0;
@@ -213,7 +320,9 @@ int html_write(FILE *to, const struct report_model *report_model, const struct h
 	errno = 0;
 	head(to, report_model, input);
 	top(to, report_model);
-	json_array_foreach(report_model->sections, i, each) section_of(to, each);
+	html_story(to, report_model);
+	charts_above(to, report_model);
+	json_array_foreach(report_model->sections, i, each) section_of(to, report_model, each);
 	fputs("</main>\n<footer><p>", to);
 	html_text(to, input->version);
 	fprintf(to, "; charts: %s</p></footer>\n",

@@ -19,6 +19,7 @@ struct plot {
 	const json_t *chart;
 	struct scale x, y;
 	double height; // of the plot itself
+	bool is_wide;
 };
 
 // Where a value lies, in pixels; makes room for one; and rounds the ends of what came in.
@@ -31,12 +32,10 @@ void plot_line(FILE *to, const char *kind, double x1, double y1, double x2, doub
 void plot_axis_x(const struct plot *plot);
 void plot_axis_y(const struct plot *plot);
 
-// A number of a list; the scales that all points of all series need; a series as a line, and its
-// name beside the plot.
+// A number of a list; the scales that all points of all series need; a series as a line.
 double plot_part(const json_t *list, size_t index);
 void plot_scales(struct plot *plot);
 void plot_polyline(const struct plot *plot, size_t index, const json_t *points);
-void plot_series_name(const struct plot *plot, size_t index, const json_t *series);
 
 // Kinds of charts: html_points.c.
 void plot_points(struct plot *plot);

@@ -49,7 +49,6 @@ void plot_points(struct plot *plot)
 			plot_polyline(plot, i, json_object_get(series, "points"));
 		json_array_foreach(json_object_get(series, "points"), k, point)
 			point_at(plot, i, point);
-		plot_series_name(plot, i, series);
 	}
 }
 
@@ -108,6 +107,5 @@ void plot_parallel(struct plot *plot)
 	{
 		json_array_foreach(json_object_get(series, "points"), k, each)
 			parallel_line(plot, i, each, &last);
-		plot_series_name(plot, i + 1, series);
 	}
 }

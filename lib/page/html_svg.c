@@ -12,13 +12,19 @@
 
 #include <weft/result/report_escape.h>
 
-#define WIDTH 900.0
+#define WIDTH 1100.0
+#define WIDTH_NARROW 350.0
 #define TOP 14.0
 #define BOTTOM 46.0
-#define LEFT 78.0
+#define LEFT 70.0
+#define LEFT_NARROW 52.0
 #define LEFT_NAMES 220.0 // where rows have names
-#define RIGHT 150.0	 // names of series
+#define LEFT_NAMES_NARROW 110.0
+#define RIGHT 24.0
+#define NARROW_LETTERS 14 // of a row's name
+#define BAND_HEIGHT 7.0	  // of a fault
 #define TICKS 6
+#define TICKS_NARROW 3
 #define ROW_HEIGHT 22.0
 
 void html_text(FILE *to, const char *text)
@@ -74,7 +80,9 @@ void plot_round_ends(struct scale *scale)
 // 1, 2 or 5 times a power of ten.
 static double step_of(const struct scale *scale)
 {
-	double raw = (scale->high - scale->low) / TICKS, power = pow(10, floor(log10(raw)));
+	bool is_narrow = fabs(scale->to - scale->from) < 320 && scale->to > scale->from;
+	double raw = (scale->high - scale->low) / (is_narrow ? TICKS_NARROW : TICKS),
+	       power = pow(10, floor(log10(raw)));
 	double lead = raw / power;
 	return (lead <= 1 ? 1 : lead <= 2 ? 2 : lead <= 5 ? 5 : 10) * power;
 }
@@ -158,7 +166,7 @@ static void bands(const struct plot *plot)
 		fprintf(plot->to,
 			"<rect class=\"band\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
 			"height=\"%.1f\"><title>",
-			from, plot->y.to, fmax(1, to - from), plot->y.from - plot->y.to);
+			from, plot->y.to - BAND_HEIGHT, fmax(2, to - from), BAND_HEIGHT);
 		html_text(plot->to, json_string_value(json_object_get(each, "name")));
 		fputs("</title></rect>", plot->to);
 	}
@@ -186,15 +194,6 @@ void plot_scales(struct plot *plot)
 		plot_widen(&plot->x, plot_part(point, 0));
 		plot_widen(&plot->y, plot_part(point, 1));
 	}
-}
-
-void plot_series_name(const struct plot *plot, size_t index, const json_t *series)
-{
-	double y = TOP + 14 + 18 * (double)index;
-	fprintf(plot->to, "<rect class=\"f%zu\" x=\"%.1f\" y=\"%.1f\" width=\"10\" height=\"10\"/>",
-		index % COLOURS, plot->x.to + 12, y - 9);
-	plot_text(plot->to, plot->x.to + 26, y, "start",
-		  json_string_value(json_object_get(series, "name")));
 }
 
 void plot_polyline(const struct plot *plot, size_t index, const json_t *points)
@@ -226,8 +225,21 @@ static void lines(struct plot *plot)
 	json_array_foreach(json_object_get(plot->chart, "series"), i, series)
 	{
 		plot_polyline(plot, i, json_object_get(series, "points"));
-		plot_series_name(plot, i, series);
 	}
+}
+
+// The mean of a series of bars, where there is more than one.
+static void mean_mark(const struct plot *plot, const json_t *points)
+{
+	const json_t *point;
+	size_t i, count = json_array_size(points);
+	double sum = 0;
+	json_array_foreach(points, i, point) sum += plot_part(point, 1);
+	if (count < 2)
+		return;
+	double y = plot_at(&plot->y, sum / (double)count);
+	plot_line(plot->to, "mean", plot->x.from, y, plot->x.to, y);
+	plot_text(plot->to, plot->x.to, y - 3, "end", "mean");
 }
 
 static void bars(struct plot *plot)
@@ -239,10 +251,11 @@ static void bars(struct plot *plot)
 	plot->x.high = (double)count - 0.5;
 	plot_round_ends(&plot->y);
 	plot_axis_y(plot);
-	double width = 0.7 * (plot->x.to - plot->x.from) / (double)(count > 0 ? count : 1);
+	double room = (plot->x.to - plot->x.from) / (double)(count > 0 ? count : 1);
+	double width = fmin(60, 0.7 * room);
+	size_t step = (size_t)ceil(56 / room); // as many names as fit
 	json_array_foreach(json_object_get(plot->chart, "series"), i, series)
 	{
-		plot_series_name(plot, i, series);
 		json_array_foreach(json_object_get(series, "points"), k, point)
 		{
 			double x = plot_at(&plot->x, plot_part(point, 0)),
@@ -251,9 +264,11 @@ static void bars(struct plot *plot)
 				"<rect class=\"f%zu\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
 				"height=\"%.1f\"/>",
 				i % COLOURS, x - width / 2, y, width, plot->y.from - y);
-			plot_text(plot->to, x, plot->y.from + 16, "middle",
-				  json_string_value(json_array_get(labels, k)));
+			if (k % step == 0)
+				plot_text(plot->to, x, plot->y.from + 16, "middle",
+					  json_string_value(json_array_get(labels, k)));
 		}
+		mean_mark(plot, json_object_get(series, "points"));
 	}
 }
 
@@ -270,50 +285,13 @@ static void row_names(const struct plot *plot)
 	const json_t *each;
 	size_t i;
 	json_array_foreach(json_object_get(plot->chart, "rows"), i, each)
-		plot_text(plot->to, plot->x.from - 6, row_top(plot, (double)i) + 15, "end",
-			  json_string_value(each));
-}
-
-static double hottest(const json_t *cells)
-{
-	const json_t *each;
-	double most = 0;
-	size_t i;
-	json_array_foreach(cells, i, each) most = fmax(most, plot_part(each, 2));
-	return most;
-}
-
-static void heat(struct plot *plot)
-{
-	const json_t *cells = json_object_get(plot->chart, "cells"), *each;
-	const json_t *labels = json_object_get(plot->chart, "labels");
-	double most = hottest(cells), columns = (double)json_array_size(labels);
-	double cool = json_number_value(json_object_get(plot->chart, "cool"));
-	double width = (plot->x.to - plot->x.from) / fmax(columns, 1);
-	size_t i;
-	row_names(plot);
-	json_array_foreach(cells, i, each)
 	{
-		double x = plot->x.from + width * plot_part(each, 0),
-		       y = row_top(plot, plot_part(each, 1));
-		double share = most > cool ? (plot_part(each, 2) - cool) / (most - cool) : 0;
-		fprintf(plot->to,
-			"<rect class=\"heat\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
-			"fill-opacity=\"%.3f\"><title>%.4g</title></rect>",
-			x, y, width - 1, ROW_HEIGHT - 1, 0.06 + 0.94 * share, plot_part(each, 2));
-		if (width >= 44) {
-			char text[24];
-			snprintf(text, sizeof(text), "%.3g", plot_part(each, 2));
-			fprintf(plot->to, "<g class=\"%s\">", share > 0.55 ? "on" : "off");
-			plot_text(plot->to, x + width / 2, y + 15, "middle", text);
-			fputs("</g>", plot->to);
-		}
+		const char *name = json_string_value(each);
+		char brief[24];
+		snprintf(brief, sizeof(brief), "%.*s\xe2\x80\xa6", NARROW_LETTERS, name);
+		plot_text(plot->to, plot->x.from - 6, row_top(plot, (double)i) + 15, "end",
+			  plot->is_wide || strlen(name) <= NARROW_LETTERS + 1 ? name : brief);
 	}
-	for (i = 0; i < json_array_size(labels) && width >= 60; i++)
-		plot_text(plot->to, plot->x.from + width * ((double)i + 0.5), plot->y.from + 16,
-			  "middle", json_string_value(json_array_get(labels, i)));
-	plot_text(plot->to, (plot->x.from + plot->x.to) / 2, plot->y.from + 36, "middle",
-		  axis_name(plot->chart, "x"));
 }
 
 static void spans(struct plot *plot)
@@ -357,7 +335,7 @@ size_t html_points(const json_t *chart)
 	return count;
 }
 
-void html_svg(FILE *to, const json_t *chart)
+void html_svg(FILE *to, const json_t *chart, bool is_wide)
 {
 	static const struct {
 		const char *kind;
@@ -367,10 +345,11 @@ void html_svg(FILE *to, const json_t *chart)
 		     {"points", plot_points, false},
 		     {"parallel", plot_parallel, false},
 		     {"bar", bars, false},
-		     {"heat", heat, true},
 		     {"spans", spans, true}};
 	const char *kind = json_string_value(json_object_get(chart, "kind"));
-	struct plot plot = {.to = to, .chart = chart, .height = 260};
+	struct plot plot = {
+		.to = to, .chart = chart, .height = is_wide ? 220 : 180, .is_wide = is_wide};
+	double width = is_wide ? WIDTH : WIDTH_NARROW;
 	size_t i = 0;
 	while (strcmp(kinds[i].kind, kind) != 0)
 		i++;
@@ -383,12 +362,13 @@ void html_svg(FILE *to, const json_t *chart)
 	plot.y.is_free = json_is_true(json_object_get(json_object_get(chart, "y"), "scale"));
 	plot.x.is_log = axis_is_log(chart, "x");
 	plot.y.is_log = axis_is_log(chart, "y");
-	plot.x.from = kinds[i].has_rows ? LEFT_NAMES : LEFT;
-	plot.x.to = WIDTH - (kinds[i].has_rows ? 20 : RIGHT);
+	plot.x.from = kinds[i].has_rows ? (is_wide ? LEFT_NAMES : LEFT_NAMES_NARROW)
+					: (is_wide ? LEFT : LEFT_NARROW);
+	plot.x.to = width - RIGHT;
 	plot.y.from = TOP + plot.height;
 	plot.y.to = TOP;
-	fprintf(to, "<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"", WIDTH,
-		TOP + plot.height + BOTTOM);
+	fprintf(to, "<svg class=\"%s\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"",
+		is_wide ? "broad" : "narrow", width, TOP + plot.height + BOTTOM);
 	html_text(to, json_string_value(json_object_get(chart, "title")));
 	fprintf(to, ", %zu figures\">", html_points(chart));
 	kinds[i].draw(&plot);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 // Text with the characters that mean something in HTML taken out of harm's way.
@@ -11,4 +12,5 @@ void html_text(FILE *to, const char *text);
 // How many figures the chart shows.
 size_t html_points(const json_t *chart);
 
-void html_svg(FILE *to, const json_t *chart);
+// For a wide screen, or a narrow one: words have the same size on both.
+void html_svg(FILE *to, const json_t *chart, bool is_wide);

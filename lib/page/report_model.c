@@ -3,6 +3,8 @@
 
 #include "report_model.h"
 
+#include "story.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -296,6 +298,7 @@ static void fill_result(struct report_model *report_model, const struct html_inp
 	report_model_load(report_model);
 	report_model_time(report_model);
 	report_model_rest(report_model);
+	story_of_run(report_model, input);
 }
 
 static void fill(struct report_model *report_model, const struct html_input *input)
@@ -334,6 +337,45 @@ bool report_model_takes_profile(const struct report_model *report_model)
 	return report_model->kind != RESULT_ACCEPTANCE;
 }
 
+// ---------------------------------------------------------------- charts of nothing
+
+// Whether a chart of lines or bars has points, and all of them are zero.
+static bool is_zero(const json_t *chart)
+{
+	const json_t *series, *point;
+	const char *kind = report_model_text(chart, "kind");
+	size_t i, k, count = 0;
+	if (strcmp(kind, "line") != 0 && strcmp(kind, "bar") != 0)
+		return false;
+	json_array_foreach(json_object_get(chart, "series"), i, series)
+		json_array_foreach(json_object_get(series, "points"), k, point)
+	{
+		count++;
+		if (json_number_value(json_array_get(point, 1)) != 0)
+			return false;
+	}
+	return count > 0;
+}
+
+// Says in a sentence what a chart would show as a line at zero.
+static void fold_zeros(struct report_model *report_model)
+{
+	json_t *section;
+	size_t i;
+	json_array_foreach(report_model->sections, i, section)
+	{
+		json_t *charts = json_object_get(section, "charts");
+		for (size_t k = json_array_size(charts); k-- > 0;) {
+			const json_t *chart = json_array_get(charts, k);
+			if (!is_zero(chart))
+				continue;
+			report_model_note(section, "None, all the time: %s.",
+					  report_model_text(chart, "title"));
+			json_array_remove(charts, k);
+		}
+	}
+}
+
 int report_model_create(struct report_model **ret, const struct html_input *input,
 			struct refusal *refusal)
 {
@@ -347,6 +389,7 @@ int report_model_create(struct report_model **ret, const struct html_input *inpu
 		report_model->sections = json_array();
 		check(report_model->sections != NULL);
 		fill(report_model, input);
+		fold_zeros(report_model);
 		*ret = report_model;
 		return 0;
 	}
@@ -360,6 +403,8 @@ void report_model_free(struct report_model *report_model)
 		return;
 	json_decref(report_model->result);
 	json_decref(report_model->sections);
+	json_decref(report_model->story);
+	picture_free(report_model->picture);
 	free(report_model);
 }
 

@@ -27,10 +27,14 @@
 #include <weft/page/report_html.h>
 #include <weft/result/figure_table.h>
 
+#include "picture.h"
+
 struct report_model {
 	enum result_kind kind;
-	json_t *result;	  // as it was read
-	json_t *sections; // in the order in which they are shown
+	json_t *result;		 // as it was read
+	json_t *sections;	 // in the order in which they are shown
+	json_t *story;		 // what the page says first (story.h), or NULL
+	struct picture *picture; // of the fabric, or NULL
 	char title[96];
 	char state_text[128]; // what the verdict says beside its word: coverage; or empty
 	char state[16];	      // pass, fail, not_valid, partial, or empty: no verdict was asked for

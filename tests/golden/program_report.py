@@ -35,7 +35,7 @@ class Page(html.parser.HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.open, self.links, self.ids, self.figures, self.words, self.scripts, self.svgs = [], [], [], {}, [], [], 0
+        self.open, self.links, self.ids, self.figures, self.words, self.scripts, self.svgs = [], [], [], {}, [], [], {"broad": 0, "narrow": 0}
         self.is_nested = True
         self.feed(text)
         self.close()
@@ -48,7 +48,8 @@ class Page(html.parser.HTMLParser):
             self.figures[of["id"]] = int(of["data-points"])
         if tag == "script":
             self.scripts.append("")
-        self.svgs += tag == "svg"
+        if tag == "svg" and "figure" in self.open:
+            self.svgs[of["class"]] += 1
         if tag not in self.VOID and not self.get_starttag_text().endswith("/>"):
             self.open.append(tag)
 
@@ -98,7 +99,8 @@ def check_page(folder, page, result, is_plain):
     for figure in (result["run"]["digest"], result["command"], result["scenario"]["name"]):
         check(figure in words, f"{figure!r} is there")
     charts = {chart["id"]: chart for chart in json.loads(got.scripts[0])}
-    check(set(got.figures) == {"chart-" + name for name in charts} and got.svgs == len(charts), f"each chart is drawn: {sorted(charts)}")
+    drawings = sum(chart["kind"] != "heat" for chart in charts.values()) # a map is a grid of cells
+    check(set(got.figures) == {"chart-" + name for name in charts} and set(got.svgs.values()) == {drawings}, f"each chart is drawn: {sorted(charts)}")
     check(all(count > 0 for count in got.figures.values()), f"each chart has figures: {got.figures}")
     for series in charts["tails"]["series"]:
         expected = tail_points(folder / (series["name"] + ".hdr"))

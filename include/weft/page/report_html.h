@@ -27,6 +27,7 @@ struct html_input {
 	const struct result *result;
 	const struct html_file *files; // histograms (*.hdr)
 	uint32_t file_count;
+	const char *cables;	       // cables.csv as text, or NULL
 	const struct profile *profile; // with `verdict`, or both NULL
 	const struct verdict *verdict;
 	const char *style, *script; // CSS and JavaScript of the page

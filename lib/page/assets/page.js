@@ -15,10 +15,16 @@
       splitLine: {lineStyle: {color: colour("line")}}}, looks);
   }
 
-  function bands(chart) {
-    const list = (chart.bands || []).map((band) => [{name: band.name, xAxis: band.from}, {xAxis: band.to}]);
-    return {silent: false, itemStyle: {color: colour("band"), opacity: 0.22}, label: {show: false}, data: list};
+  function bands(chart, top) {
+    const list = (chart.bands || []).map((band) => [{name: band.name, xAxis: band.from, y: top - 8}, {xAxis: band.to, y: top - 1}]);
+    return {silent: false, itemStyle: {color: colour("band")}, label: {show: false}, data: list};
   }
+
+  // A slider is of use where there is more than a screen can show.
+  const SLIDES = 400;
+  const zoom = (count, width) => [{type: "inside", filterMode: "none"}].concat(count > SLIDES && width > 700 ? [{type: "slider", height: 14, bottom: 0, filterMode: "none"}] : []);
+  const side = (width) => (width < 500 ? 56 : 80);
+  const words = (name) => name.replaceAll("_", " ");
 
   // The legend above a plot, and the room that its rows take where all names do not fit beside each other.
   function above(chart, width) {
@@ -37,10 +43,10 @@
   function lines(chart, width) {
     const over = above(chart, width);
     return {
-      xAxis: axis(narrow(chart)), yAxis: axis(chart.y), dataZoom: [{type: "inside", filterMode: "none"}, {type: "slider", height: 18, bottom: 4, filterMode: "none"}],
-      grid: {left: 80, right: 30, top: over.top, bottom: 84}, legend: over.legend,
-      series: chart.series.map((one, index) => ({type: "line", name: one.name, data: one.points, showSymbol: one.points.length < 2,
-        color: colour("c" + index % 8), lineStyle: {type: index < 8 ? "solid" : "dashed"}, markArea: index === 0 ? bands(chart) : undefined})),
+      xAxis: axis(narrow(chart)), yAxis: axis(chart.y), dataZoom: zoom(chart.series.reduce((sum, one) => Math.max(sum, one.points.length), 0), width),
+      grid: {left: side(width), right: 30, top: over.top, bottom: 60}, legend: over.legend,
+      series: chart.series.map((one, index) => ({type: "line", name: words(one.name), data: one.points, showSymbol: one.points.length < 2,
+        color: colour("c" + index % 8), lineStyle: {type: index < 8 ? "solid" : "dashed"}, markArea: index === 0 ? bands(chart, over.top) : undefined})),
     };
   }
 
@@ -57,7 +63,7 @@
   function points(chart, width) {
     const over = above(chart, width);
     return {
-      xAxis: axis(chart.joined ? narrow(chart) : chart.x), yAxis: axis(chart.y), grid: {left: 80, right: 30, top: over.top, bottom: 60}, legend: over.legend,
+      xAxis: axis(chart.joined ? narrow(chart) : chart.x), yAxis: axis(chart.y), grid: {left: side(width), right: 30, top: over.top, bottom: 60}, legend: over.legend,
       series: chart.series.map((one, index) => ({type: chart.joined ? "line" : "scatter", name: one.name, data: one.points, symbolSize: 7,
         color: colour("c" + index % 8)})).concat(chart.series.map(intervals).filter((one) => one.data.length > 0)),
     };
@@ -77,29 +83,21 @@
   function bars(chart, width) {
     const over = above(chart, width);
     return {
-      xAxis: axis(chart.x, chart.labels), yAxis: axis(chart.y), grid: {left: 80, right: 30, top: over.top, bottom: 50}, legend: over.legend,
+      xAxis: axis(chart.x, chart.labels), yAxis: axis(chart.y), grid: {left: side(width), right: 30, top: over.top, bottom: 50}, legend: over.legend,
       series: chart.series.map((one, index) => ({type: "bar", name: one.name, data: one.points.map((point) => point[1]),
-        color: colour("c" + index % 8)})),
+        color: colour("c" + index % 8), barMaxWidth: 60,
+        markLine: one.points.length < 2 ? undefined : {silent: true, symbol: "none", data: [{type: "average", name: "mean"}],
+          label: {formatter: "mean", position: "insideEndTop", color: colour("soft")}, lineStyle: {color: colour("soft"), type: "dashed"}}})),
     };
   }
 
-  function heat(chart) {
-    const values = chart.cells.map((cell) => cell[2]);
+  function spans(chart, width) {
+    const brief = width < 500;
     return {
-      xAxis: axis(chart.x, chart.labels), yAxis: Object.assign(axis(chart.y, chart.rows), {inverse: true, nameGap: 120}),
-      grid: {left: 180, right: 110, top: 20, bottom: 50},
-      visualMap: {min: chart.cool ?? Math.min(0, ...values), max: Math.max(...values, 1e-12), calculable: true, right: 4, top: "middle",
-        inRange: {color: [colour("panel"), colour("c0")]}, textStyle: {color: colour("fore")}, precision: 2},
-      series: [{type: "heatmap", data: chart.cells.map((cell) => [cell[0], cell[1], round(cell[2])]), label: {show: chart.cells.length <= 150}}],
-    };
-  }
-
-  function spans(chart) {
-    return {
-      xAxis: axis(chart.x), yAxis: Object.assign(axis(chart.y, chart.rows), {inverse: true}),
-      grid: {left: 220, right: 30, top: 20, bottom: 84}, dataZoom: [{type: "inside", filterMode: "none"}, {type: "slider", height: 18, bottom: 4, filterMode: "none"}],
+      xAxis: axis(chart.x), yAxis: Object.assign(axis(chart.y, chart.rows), {inverse: true, axisLabel: {color: colour("soft"), width: brief ? 90 : 200, overflow: "truncate"}}),
+      grid: {left: brief ? 105 : 220, right: 30, top: 24, bottom: 60}, dataZoom: zoom(chart.spans.length, width),
       series: [{
-        type: "custom", markArea: bands(chart), encode: {x: [1, 2], y: 0}, data: chart.spans.map((one) => ({name: one[3], value: one})),
+        type: "custom", markArea: bands(chart, 20), encode: {x: [1, 2], y: 0}, data: chart.spans.map((one) => ({name: one[3], value: one})),
         tooltip: {formatter: (of) => of.name + ": " + round(of.value[1]) + " to " + round(of.value[2]) + " " + chart.x.name},
         renderItem: function (params, api) {
           const from = api.coord([api.value(1), api.value(0)]), to = api.coord([api.value(2), api.value(0)]);
@@ -111,11 +109,15 @@
     };
   }
 
-  const kinds = {line: lines, points: points, parallel: parallel, bar: bars, heat: heat, spans: spans};
-  const height = (chart) => (chart.rows ? Math.max(200, 110 + 24 * chart.rows.length) : 360);
+  const kinds = {line: lines, points: points, parallel: parallel, bar: bars, spans: spans};
+  const height = (chart) => (chart.rows ? Math.max(150, 90 + 24 * chart.rows.length) : 300);
 
   function draw(chart) {
     const figure = document.getElementById("chart-" + chart.id), place = figure.querySelector(".live");
+    if (chart.kind === "heat") { // cells of the page itself
+      figure.dataset.drawn = figure.querySelectorAll(".cell:not(.none)").length;
+      return null;
+    }
     place.hidden = false;
     place.style.height = height(chart) + "px";
     figure.classList.add("is-live");
@@ -127,11 +129,21 @@
     return live;
   }
 
-  let live = JSON.parse(document.getElementById("charts").textContent).map(draw);
+  // What is folded has no width: it is opened while its charts are made.
+  function all() {
+    const folded = [...document.querySelectorAll("details:not([open])")];
+    folded.forEach((one) => { one.open = true; });
+    const ret = JSON.parse(document.getElementById("charts").textContent).map(draw).filter((one) => one !== null);
+    folded.forEach((one) => { one.open = false; });
+    return ret;
+  }
+
+  let live = all();
   window.addEventListener("resize", () => live.forEach((one) => one.resize()));
+  document.querySelectorAll("details").forEach((one) => one.addEventListener("toggle", () => live.forEach((chart) => chart.resize())));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     live.forEach((one) => one.dispose());
-    live = JSON.parse(document.getElementById("charts").textContent).map(draw);
+    live = all();
   });
   document.documentElement.dataset.charts = "live";
 })();

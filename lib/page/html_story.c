@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// A story as HTML: cards from the verdict to what failed first. See story.h.
+
+#include "html_story.h"
+
+#include <string.h>
+
+#include "html_svg.h"
+#include "report_model.h"
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+	return text != NULL ? text : "";
+}
+
+static void element(FILE *to, const char *begin, const char *text, const char *end)
+{
+	fputs(begin, to);
+	html_text(to, text);
+	fputs(end, to);
+}
+
+// Never by colour alone.
+static const char *sign_of(const char *state)
+{
+	return strcmp(state, "good") == 0   ? "\xe2\x9c\x93"
+		: strcmp(state, "bad") == 0 ? "\xe2\x9c\x95"
+					    : "\xe2\x96\xb2";
+}
+
+static void verdict(FILE *to, const json_t *story)
+{
+	const char *state = text_of(story, "state");
+	fprintf(to,
+		"<div class=\"card verdict %s\" id=\"verdict\"><p class=\"badge %s\"><span "
+		"aria-hidden=\"true\">%s </span><span>",
+		state, state, sign_of(state));
+	html_text(to, text_of(story, "badge"));
+	element(to, "</span></p>\n<div><h2 class=\"headline\">", text_of(story, "headline"),
+		"</h2>\n<p>");
+	if (*text_of(story, "culprit") != '\0')
+		element(to, "<b id=\"culprit\">", text_of(story, "culprit"), "</b>: ");
+	html_text(to, text_of(story, "lead"));
+	fputs("</p></div></div>\n", to);
+}
+
+static void figure(FILE *to, const json_t *of)
+{
+	const json_t *share = json_object_get(of, "share");
+	fprintf(to, "<div class=\"card tile %s\">", text_of(of, "state"));
+	if (*text_of(of, "of") != '\0')
+		element(to, "<p class=\"of\">", text_of(of, "of"), "</p>");
+	element(to, "<p class=\"label\">", text_of(of, "label"), "</p>");
+	element(to, "<p class=\"value\">", text_of(of, "value"), "");
+	element(to, " <small>", text_of(of, "unit"), "</small></p>\n");
+	if (share != NULL)
+		fprintf(to,
+			"<div class=\"gauge\" role=\"img\" aria-label=\"%.0f %% of 100\"><i "
+			"style=\"width:%.1f%%\"></i></div>\n",
+			json_number_value(share) * 100, json_number_value(share) * 100);
+	element(to, "<p class=\"note\">", text_of(of, "note"), "</p></div>\n");
+}
+
+static void figures(FILE *to, const json_t *story)
+{
+	const json_t *each;
+	size_t i;
+	fputs("<div class=\"tiles\" id=\"figures\">\n", to);
+	json_array_foreach(json_object_get(story, "figures"), i, each) figure(to, each);
+	fputs("</div>\n", to);
+}
+
+static void picture(FILE *to, const struct report_model *report_model)
+{
+	char text[512];
+	if (report_model->picture == NULL && report_model->kind != RESULT_RUN)
+		return;
+	fputs("<div class=\"card\" id=\"fabric\"><h2>The fabric</h2>\n", to);
+	if (report_model->picture == NULL) {
+		fputs("<p class=\"lead\">It is drawn with its load where each link was counted: "
+		      "<code>--set watch.links=true</code>, with an output folder.</p></div>\n",
+		      to);
+		return;
+	}
+	picture_sentence(report_model->picture, text, sizeof(text));
+	element(to, "<p class=\"lead\">", text, "</p>\n");
+	picture_write(to, report_model->picture);
+	fputs("</div>\n", to);
+}
+
+static void first(FILE *to, const json_t *story)
+{
+	const json_t *list = json_object_get(story, "first"), *each;
+	size_t i;
+	if (json_array_size(list) == 0)
+		return;
+	element(to, "<div class=\"card\" id=\"first\"><h2>", text_of(story, "first_title"),
+		"</h2>\n<ol class=\"first\">\n");
+	json_array_foreach(list, i, each)
+	{
+		element(to, "<li><span class=\"when\">", text_of(each, "when"), "</span>");
+		element(to, "<span><b>", text_of(each, "what"), "</b><br>");
+		element(to, "", text_of(each, "why"), "</span>");
+		if (*text_of(each, "look") != '\0')
+			element(to, "<span class=\"look\"><b>Look at</b> ", text_of(each, "look"),
+				"</span>");
+		fputs("</li>\n", to);
+	}
+	fputs("</ol></div>\n", to);
+}
+
+// Cases by category: a chip each, with a sign and a word for its state.
+static void grid(FILE *to, const json_t *story)
+{
+	const json_t *row, *each;
+	size_t i, k;
+	if (json_array_size(json_object_get(story, "grid")) == 0)
+		return;
+	fputs("<div class=\"card\" id=\"cases\"><h2>Cases by category</h2>\n<p class=\"lead\">"
+	      "\xe2\x9c\x93 met &nbsp; \xe2\x9c\x95 missed &nbsp; ? not valid &nbsp; \xe2\x80\x93 "
+	      "not asked, and why</p>\n<div class=\"cases\">\n",
+	      to);
+	json_array_foreach(json_object_get(story, "grid"), i, row)
+	{
+		element(to, "<div class=\"category\"><h3>", text_of(row, "title"), "</h3><p>");
+		json_array_foreach(json_object_get(row, "cases"), k, each)
+		{
+			fprintf(to, "<span class=\"chip %s\" title=\"", text_of(each, "look"));
+			html_text(to, text_of(each, "asks"));
+			fprintf(to, "\"><span aria-hidden=\"true\">%s</span> ",
+				text_of(each, "sign"));
+			element(to, "", text_of(each, "name"), "");
+			if (*text_of(each, "why") != '\0')
+				element(to, " <small>", text_of(each, "why"), "</small>");
+			fputs("</span>\n", to);
+		}
+		element(to, "</p><p class=\"sum\">", text_of(row, "sum"), "</p></div>\n");
+	}
+	fputs("</div></div>\n", to);
+}
+
+void html_story(FILE *to, const struct report_model *report_model)
+{
+	const json_t *story = report_model->story;
+	if (story == NULL)
+		return;
+	verdict(to, story);
+	figures(to, story);
+	grid(to, story);
+	picture(to, report_model);
+	first(to, story);
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a page of one run says first: how it went in a word and a sentence, three figures against
+// what they could be at best, what failed first and where to look. All of it is told from the
+// result, by rules; nothing is guessed.
+//
+//   story   {state: good, bad or warn; badge, headline, lead, figures, first, first_title}
+//   figures [{label, value, unit, of, share: 0 to 1, or absent; state, note}]
+//   first   [{when, what, why, look}], by time
+#pragma once
+
+#include "report_model.h"
+
+#define STORY_SHARE_MIN 0.6 // of the ideal; below it a run is called degraded
+
+void story_of_run(struct report_model *report_model, const struct html_input *input);
+
+// Its parts, each a file of its own.
+void story_figures(json_t *story, const json_t *result);
+void story_first(json_t *story, const json_t *result, const struct html_input *input);
+
+// Which share of its ideal the traffic reached: of a collective by bus bandwidth, else by goodput
+// and line rate; negative when it is not known.
+double story_share(const json_t *result);
+
+// The slowest collective that has a time; NULL: none has.
+const json_t *story_slowest(const json_t *result);

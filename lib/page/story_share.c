@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much of its ideal a run reached. See story.h.
+
+#include "story.h"
+
+#include <math.h>
+
+const json_t *story_slowest(const json_t *result)
+{
+	const json_t *each, *slowest = NULL;
+	size_t i;
+	json_array_foreach(json_object_get(result, "collectives"), i, each)
+	{
+		double share = report_model_number(each, "busbw_share", HUGE_VAL);
+		if (share < HUGE_VAL &&
+		    (slowest == NULL ||
+		     share < report_model_number(slowest, "busbw_share", HUGE_VAL)))
+			slowest = each;
+	}
+	return slowest;
+}
+
+double story_share(const json_t *result)
+{
+	const json_t *slowest = story_slowest(result);
+	double rate = report_model_number(result, "network.nic_rate_bps", 0);
+	double goodput = report_model_number(result, "goodput.per_nic_bps", -1);
+	if (slowest != NULL)
+		return fmin(1, report_model_number(slowest, "busbw_share", 0));
+	return rate > 0 && goodput >= 0 ? fmin(1, goodput / rate) : -1;
+}
