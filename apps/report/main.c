@@ -14,6 +14,7 @@
 #include "weft-report_options.h"
 #include "weft_version.h"
 #include <weft/page/page_assets.h>
+#include <weft/run/example.h>
 #include <weft/run/outcome.h>
 #include <weft/run/result_file.h>
 
@@ -30,6 +31,7 @@ struct call {
 	struct profile profile;
 	struct verdict verdict;
 	struct result_file result;
+	struct example example;
 	struct html_file files[FILES_MAX];
 	char names[FILES_MAX][256], *texts[FILES_MAX], *cables;
 	uint32_t file_count;
@@ -211,6 +213,7 @@ static int write_files(struct call *call, const struct report_model *report_mode
 
 static int make(struct call *call)
 {
+	char path[256];
 	struct html_input input = {
 		.result = call->result.result,
 		.files = call->files,
@@ -222,6 +225,12 @@ static int make(struct call *call)
 		.version = WEFT_VERSION_TEXT,
 	};
 	struct report_model *report_model;
+	report_model_example(path, sizeof(path), call->result.result);
+	if (*path != '\0' && !call->is_lone) {
+		example_read(&call->example, call->result.folder, path);
+		input.cables = call->example.cables;
+		input.example = input.cables != NULL ? call->example.file.result : NULL;
+	}
 	if (call->profile_name != NULL) {
 		input.profile = &call->profile;
 		input.verdict = &call->verdict;
@@ -260,6 +269,7 @@ static int show(struct call *call)
 	for (uint32_t i = 0; i < call->file_count; i++)
 		free(call->texts[i]);
 	free(call->cables);
+	example_free(&call->example);
 	result_file_free(&call->result);
 	if (rc < 0)
 		return outcome_refused("report", &call->refusal, rc);

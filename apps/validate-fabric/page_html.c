@@ -9,6 +9,7 @@
 #include "page.h"
 #include "weft_version.h"
 #include <weft/page/page_assets.h>
+#include <weft/run/example.h>
 
 static void put_word(FILE *to, const char *option, const char *word)
 {
@@ -53,6 +54,8 @@ int page_html(FILE *to, const struct acceptance *acceptance)
 		return -1;
 	int rc = page_json(json, acceptance);
 	fclose(json);
+	static struct example example; // large: kept off the stack
+	char path[256] = "";
 	struct result *result = NULL;
 	if (rc == 0)
 		rc = result_parse(&result, "book.json", text, bytes, &refusal);
@@ -62,10 +65,18 @@ int page_html(FILE *to, const struct acceptance *acceptance)
 				   .charts = page_charts,
 				   .version = WEFT_VERSION_TEXT};
 	if (rc == 0)
+		report_model_example(path, sizeof(path), result);
+	if (*path != '\0') {
+		example_read(&example, acceptance->out, path);
+		input.cables = example.cables;
+		input.example = example.cables != NULL ? example.file.result : NULL;
+	}
+	if (rc == 0)
 		rc = report_model_create(&report_model, &input, &refusal);
 	if (rc == 0)
 		rc = html_write(to, report_model, &input);
 	report_model_free(report_model);
+	example_free(&example);
 	result_free(result);
 	free(text);
 	return rc;

@@ -74,6 +74,7 @@ static void figures(FILE *to, const json_t *story)
 static void picture(FILE *to, const struct report_model *report_model)
 {
 	char text[512];
+	const char *example = text_of(report_model->story, "example");
 	if (report_model->picture == NULL && report_model->kind != RESULT_RUN)
 		return;
 	fputs("<div class=\"card\" id=\"fabric\"><h2>The fabric</h2>\n", to);
@@ -84,7 +85,8 @@ static void picture(FILE *to, const struct report_model *report_model)
 		return;
 	}
 	picture_sentence(report_model->picture, text, sizeof(text));
-	element(to, "<p class=\"lead\">", text, "</p>\n");
+	element(to, *example != '\0' ? "<p class=\"lead\">Case " : "", example, "");
+	element(to, *example != '\0' ? ": " : "<p class=\"lead\">", text, "</p>\n");
 	picture_write(to, report_model->picture);
 	fputs("</div>\n", to);
 }
@@ -148,6 +150,9 @@ void html_story(FILE *to, const struct report_model *report_model)
 	verdict(to, story);
 	figures(to, story);
 	grid(to, story);
-	picture(to, report_model);
+	if (report_model->kind == RESULT_RUN)
+		picture(to, report_model);
 	first(to, story);
+	if (report_model->kind != RESULT_RUN)
+		picture(to, report_model);
 }

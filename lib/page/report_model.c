@@ -322,7 +322,7 @@ static void fill(struct report_model *report_model, const struct html_input *inp
 	if (report_model->kind == RESULT_STUDY)
 		report_model_study(report_model, input);
 	else if (report_model->kind == RESULT_ACCEPTANCE)
-		report_model_acceptance(report_model);
+		report_model_acceptance(report_model), story_of_acceptance(report_model, input);
 	else
 		fill_result(report_model, input);
 }
@@ -395,6 +395,13 @@ int report_model_create(struct report_model **ret, const struct html_input *inpu
 	}
 	report_model_free(report_model);
 	return rc;
+}
+
+void report_model_example(char *ret, size_t bytes, const struct result *acceptance)
+{
+	const json_t *one = acceptance->kind == RESULT_ACCEPTANCE ? story_case(acceptance->fields)
+								  : NULL;
+	snprintf(ret, bytes, "%s", one != NULL ? report_model_text(one, "folder") : "");
 }
 
 void report_model_free(struct report_model *report_model)

@@ -13,10 +13,18 @@
 #define STORY_SHARE_MIN 0.6 // of the ideal; below it a run is called degraded
 
 void story_of_run(struct report_model *report_model, const struct html_input *input);
+void story_of_acceptance(struct report_model *report_model, const struct html_input *input);
 
 // Its parts, each a file of its own.
 void story_figures(json_t *story, const json_t *result);
 void story_first(json_t *story, const json_t *result, const struct html_input *input);
+
+// The case of a book whose run is drawn: one that names whom most name. NULL: none has a run.
+const json_t *story_case(const json_t *acceptance);
+
+// A figure in `unit`; and that it is a share of the best it could be.
+json_t *story_figure(json_t *story, const char *label, double value, enum unit unit);
+void story_against(json_t *one, double share, const char *of);
 
 // Which share of its ideal the traffic reached: of a collective by bus bandwidth, else by goodput
 // and line rate; negative when it is not known.

@@ -10,7 +10,7 @@
 #include <weft/result/put.h>
 
 // A figure "12.3 us" as number and unit.
-static json_t *figure(json_t *story, const char *label, double value, enum unit unit)
+json_t *story_figure(json_t *story, const char *label, double value, enum unit unit)
 {
 	char text[64];
 	json_t *list = json_object_get(story, "figures");
@@ -28,12 +28,12 @@ static json_t *figure(json_t *story, const char *label, double value, enum unit 
 // One that the result does not have.
 static void no_figure(json_t *story, const char *label, const char *reason)
 {
-	json_t *one = figure(story, label, 0, UNIT_COUNT);
+	json_t *one = story_figure(story, label, 0, UNIT_COUNT);
 	put_text(one, "value", "\xe2\x80\x93");
 	put_text(one, "note", *reason != '\0' ? reason : "the result does not have it");
 }
 
-static void against(json_t *one, double share, const char *of)
+void story_against(json_t *one, double share, const char *of)
 {
 	char text[64];
 	share = fmax(0, fmin(1, share));
@@ -52,15 +52,16 @@ static void time_figure(json_t *story, const json_t *result)
 		return;
 	}
 	if (slowest == NULL) {
-		json_t *one = figure(story, "Time of the traffic",
-				     report_model_number(result, "goodput.traffic_ps", 0), UNIT_PS);
+		json_t *one = story_figure(story, "Time of the traffic",
+					   report_model_number(result, "goodput.traffic_ps", 0),
+					   UNIT_PS);
 		put_text(one, "note", "from the first start to the last completion");
 		return;
 	}
 	double time = report_model_number(slowest, "time_ps", 0);
 	double share = report_model_number(slowest, "busbw_share", 0);
-	json_t *one = figure(story, "Time of the collective", time, UNIT_PS);
-	against(one, share, "ideal");
+	json_t *one = story_figure(story, "Time of the collective", time, UNIT_PS);
+	story_against(one, share, "ideal");
 	report_model_number_text(best, sizeof(best), time * share, UNIT_PS);
 	snprintf(note, sizeof(note), "ideal %s: its busiest line carries payload without a pause%s",
 		 best,
@@ -80,8 +81,8 @@ static void goodput_figure(json_t *story, const json_t *result)
 			  report_model_text(result, "goodput.per_nic_bps_reason"));
 		return;
 	}
-	json_t *one = figure(story, "Goodput of a NIC", value, UNIT_BPS);
-	against(one, value / rate, "line rate");
+	json_t *one = story_figure(story, "Goodput of a NIC", value, UNIT_BPS);
+	story_against(one, value / rate, "line rate");
 	snprintf(note, sizeof(note), "line rate %s; %.0f of %.0f NICs received",
 		 report_model_number_text(best, sizeof(best), rate, UNIT_BPS),
 		 report_model_number(result, "goodput.nics_receiving", 0),
@@ -119,8 +120,8 @@ static void tail_figure(json_t *story, const json_t *result)
 		no_figure(story, "Message latency", "no message was completed");
 		return;
 	}
-	json_t *one = figure(story, label, slow, UNIT_NS);
-	against(one, median / slow, "even");
+	json_t *one = story_figure(story, label, slow, UNIT_NS);
+	story_against(one, median / slow, "even");
 	snprintf(note, sizeof(note), "%.3g \xc3\x97 the median, %s; even is all alike; %.0f %s",
 		 slow / median, report_model_number_text(mid, sizeof(mid), median, UNIT_NS),
 		 report_model_number(of, "count", 0), is_flows ? "flows" : "messages");

@@ -42,10 +42,25 @@ def states(out, key="cases"):
     return {one["name"]: one["state"] for one in book(out)[key]}
 
 
+def check_grid(got, page):
+    """The grid at its head: each case in its category, with its state by look and sign, and why it was not asked; how many were met."""
+    looks = {"pass": "met", "fail": "missed", "not_valid": "unavailable", "not_asked": "skipped", "left_out": "skipped", "open": "skipped"}
+    rows = re.findall(r'<div class="category"><h3>(.*?)</h3>(.*?)</div>', page, re.S)
+    found = {html.unescape(title): [(look, html.unescape(name), why and html.unescape(why)) for look, name, why in
+                                    re.findall(r'class="chip ([a-z]+)"[^>]*><span[^>]*>[^<]*</span> ([^ <]+)(?: <small>(.*?)</small>)?</span>', row)] for title, row in rows}
+    wanted = {one["title"]: [(looks[case["state"]], case["name"], case["reason"] if case["state"] in ("not_asked", "left_out") else "open" if case["state"] == "open" else "")
+                             for case in got["cases"] if case["section"] == one["name"]] for one in got["sections"]}
+    check(found == wanted, f"page: a grid of {sum(map(len, found.values()))} cases {'' if found == wanted else [found, wanted]}")
+    met = sum(case["state"] == "pass" for case in got["cases"])
+    asked = sum(case["state"] not in ("not_asked", "left_out") for case in got["cases"])
+    check(f">{met} of {asked} cases met" in page and page.index('id="figures"') < page.index('id="cases"') < page.index("<section"), f"page: {met} of {asked} in its headline")
+
+
 def check_page(out, got, word, red):
     """`word` is in the verdict. The page has what book.json has: the verdict, each section and case, in red what failed, and links that lead somewhere."""
     page = (out / "report.html").read_text().partition("<script")[0]
-    check(got["verdict_text"].startswith(word) and f'class="verdict {got["verdict"]}">{got["verdict_text"]}<' in page, f"page: {got['verdict_text']}")
+    check(got["verdict_text"].startswith(word) and f'<span>{got["verdict_text"]}</span></p>' in page, f"page: {got['verdict_text']}")
+    check_grid(got, page)
     for one in got["sections"]:
         part = page.partition(f'<section id="section-{one["name"]}"')[2].partition("</section>")[0]
         cases = [case for case in got["cases"] if case["section"] == one["name"]]

@@ -27,7 +27,8 @@ struct html_input {
 	const struct result *result;
 	const struct html_file *files; // histograms (*.hdr)
 	uint32_t file_count;
-	const char *cables;	       // cables.csv as text, or NULL
+	const char *cables;	       // cables.csv as text, of a book that of its example; or NULL
+	const struct result *example;  // of a book: the run that is drawn; or NULL
 	const struct profile *profile; // with `verdict`, or both NULL
 	const struct verdict *verdict;
 	const char *style, *script; // CSS and JavaScript of the page
@@ -43,6 +44,9 @@ struct report_model;
 int report_model_create(struct report_model **ret, const struct html_input *input,
 			struct refusal *refusal);
 void report_model_free(struct report_model *report_model);
+
+// The folder of the run that the page of a book can draw, from that of the book on; empty: none.
+void report_model_example(char *ret, size_t bytes, const struct result *acceptance);
 
 // The same of a study of settings: what tune_report_of() makes, with the `command` that made it and
 // the version, `weft`.
