@@ -26,7 +26,7 @@ static struct ending of_run(const json_t *result)
 	if (json_is_true(report_model_at(result, "run.partial")))
 		return (struct ending){"warn", "PARTIAL RESULT"};
 	if (json_array_size(report_model_at(result, "culprits.list")) > 0 ||
-	    (share >= 0 && share < STORY_SHARE_MIN && story_slowest(result) != NULL))
+	    (share >= 0 && share < STORY_SHARE_MIN && story_has_ideal(result)))
 		return (struct ending){"bad", "DEGRADED"};
 	return (struct ending){"good", "AS EXPECTED"};
 }
@@ -95,7 +95,8 @@ static void headline(json_t *story, const json_t *result)
 		snprintf(text, sizeof(text), "%s.", cause);
 	else
 		snprintf(text, sizeof(text), "%s: %s reached %.0f %% of %s.", cause, what,
-			 share * 100, slowest != NULL ? "its ideal" : "the line rate of its NICs");
+			 share * 100,
+			 story_has_ideal(result) ? "its ideal" : "the line rate of its NICs");
 	put_text(story, "headline", text);
 }
 

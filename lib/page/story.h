@@ -26,8 +26,10 @@ const json_t *story_case(const json_t *acceptance);
 json_t *story_figure(json_t *story, const char *label, double value, enum unit unit);
 void story_against(json_t *one, double share, const char *of);
 
-// Which share of its ideal the traffic reached: of a collective by bus bandwidth, else by goodput
-// and line rate; negative when it is not known.
+// Which share of its ideal the traffic reached: by the least time of the whole, else of a
+// collective by bus bandwidth, else by goodput and line rate; negative when it is not known. And
+// whether it is one of the first two.
+bool story_has_ideal(const json_t *result);
 double story_share(const json_t *result);
 
 // The slowest collective that has a time; NULL: none has.

@@ -43,10 +43,29 @@ void story_against(json_t *one, double share, const char *of)
 	put_text(one, "state", share < STORY_SHARE_MIN ? "bad" : "good");
 }
 
+// Time against the least that the same messages can take, where the result has it.
+static bool least_time_figure(json_t *story, const json_t *result)
+{
+	const json_t *from = json_object_get(result, "headline");
+	double share = report_model_number(from, "ideal_share", -1);
+	char best[64], note[160];
+	if (share < 0)
+		return false;
+	json_t *one = story_figure(story, "Time", report_model_number(from, "time_ps", 0), UNIT_PS);
+	story_against(one, share, "ideal");
+	snprintf(note, sizeof(note), "ideal %s: the least that the same messages can take",
+		 report_model_number_text(best, sizeof(best),
+					  report_model_number(from, "ideal_ps", 0), UNIT_PS));
+	put_text(one, "note", note);
+	return true;
+}
+
 static void time_figure(json_t *story, const json_t *result)
 {
 	const json_t *slowest = story_slowest(result);
 	char best[64], note[160];
+	if (least_time_figure(story, result))
+		return;
 	if (slowest == NULL && report_model_number(result, "goodput.traffic_ps", 0) <= 0) {
 		no_figure(story, "Time", "no traffic has come to its end");
 		return;
@@ -74,16 +93,19 @@ static void time_figure(json_t *story, const json_t *result)
 static void goodput_figure(json_t *story, const json_t *result)
 {
 	double value = report_model_number(result, "goodput.per_nic_bps", -1);
-	double rate = report_model_number(result, "network.nic_rate_bps", 0);
+	double rate = report_model_number(result, "headline.payload_rate_bps", 0);
+	const char *name = rate > 0 ? "payload rate" : "line rate";
 	char best[64], note[160];
+	if (rate <= 0)
+		rate = report_model_number(result, "network.nic_rate_bps", 0);
 	if (value < 0 || rate <= 0) {
 		no_figure(story, "Goodput of a NIC",
 			  report_model_text(result, "goodput.per_nic_bps_reason"));
 		return;
 	}
 	json_t *one = story_figure(story, "Goodput of a NIC", value, UNIT_BPS);
-	story_against(one, value / rate, "line rate");
-	snprintf(note, sizeof(note), "line rate %s; %.0f of %.0f NICs received",
+	story_against(one, value / rate, name);
+	snprintf(note, sizeof(note), "%s %s; %.0f of %.0f NICs received", name,
 		 report_model_number_text(best, sizeof(best), rate, UNIT_BPS),
 		 report_model_number(result, "goodput.nics_receiving", 0),
 		 report_model_number(result, "network.nics", 0));

@@ -20,11 +20,20 @@ const json_t *story_slowest(const json_t *result)
 	return slowest;
 }
 
+bool story_has_ideal(const json_t *result)
+{
+	return json_is_number(report_model_at(result, "headline.ideal_share")) ||
+		story_slowest(result) != NULL;
+}
+
 double story_share(const json_t *result)
 {
 	const json_t *slowest = story_slowest(result);
+	double ideal = report_model_number(result, "headline.ideal_share", -1);
 	double rate = report_model_number(result, "network.nic_rate_bps", 0);
 	double goodput = report_model_number(result, "goodput.per_nic_bps", -1);
+	if (ideal >= 0)
+		return fmin(1, ideal);
 	if (slowest != NULL)
 		return fmin(1, report_model_number(slowest, "busbw_share", 0));
 	return rate > 0 && goodput >= 0 ? fmin(1, goodput / rate) : -1;
