@@ -14,6 +14,7 @@
 
 #define ROWS_ABOVE \
 	20 // of a map above the sections: what comes before them is three screens at most
+#define COLUMNS_MAX 16
 #define ROWS_SHOWN 200 // of a table; longer ones say how many they leave out
 
 static const char *text_of(const json_t *object, const char *key)
@@ -33,7 +34,25 @@ static bool is_figure(const char *text)
 		(text[digits] == '\0' || text[digits] == ' ') && strlen(text) < 20;
 }
 
-static void cell(FILE *to, const json_t *of, bool is_first)
+// Whether a column has figures and dashes alone.
+static bool is_numbers(const json_t *table, size_t column)
+{
+	const json_t *row;
+	size_t i, figures = 0;
+	json_array_foreach(json_object_get(table, "rows"), i, row)
+	{
+		const json_t *of = json_array_get(row, column);
+		const char *text = json_is_string(of) ? json_string_value(of) : text_of(of, "text");
+		bool is_none = strcmp(text, "-") == 0 || *text == '\0' ||
+			strncmp(text, "unavailable", 11) == 0;
+		if (!is_none && !is_figure(text))
+			return false;
+		figures += !is_none;
+	}
+	return column > 0 && figures > 0;
+}
+
+static void cell(FILE *to, const json_t *of, bool is_first, bool is_number)
 {
 	const char *tag = is_first ? "th scope=\"row\"" : "td";
 	if (*text_of(of, "link") != '\0') {
@@ -46,7 +65,6 @@ static void cell(FILE *to, const json_t *of, bool is_first)
 		fprintf(to, "<%s class=\"%s\">", tag, text_of(of, "state"));
 		html_text(to, text_of(of, "text"));
 	} else {
-		bool is_number = !is_first && is_figure(json_string_value(of));
 		fprintf(to, is_number ? "<%s class=\"n\">" : "<%s>", tag);
 		html_text(to, json_string_value(of));
 	}
@@ -56,13 +74,17 @@ static void cell(FILE *to, const json_t *of, bool is_first)
 static void rows(FILE *to, const json_t *table)
 {
 	const json_t *row, *each;
+	bool numbers[COLUMNS_MAX];
 	size_t i, k;
+	for (k = 0; k < COLUMNS_MAX; k++)
+		numbers[k] = is_numbers(table, k);
 	json_array_foreach(json_object_get(table, "rows"), i, row)
 	{
 		if (i == ROWS_SHOWN)
 			break;
 		fputs("<tr>", to);
-		json_array_foreach(row, k, each) cell(to, each, k == 0);
+		json_array_foreach(row, k, each)
+			cell(to, each, k == 0, k < COLUMNS_MAX && numbers[k]);
 		fputs("</tr>\n", to);
 	}
 }
@@ -82,10 +104,7 @@ static void table_of(FILE *to, const json_t *table)
 	fputs("</caption><thead><tr>", to);
 	json_array_foreach(json_object_get(table, "head"), i, each)
 	{
-		const json_t *below = json_array_get(
-			json_array_get(json_object_get(table, "rows"), 0), i);
-		bool is_number = i > 0 && json_is_string(below) &&
-			is_figure(json_string_value(below));
+		bool is_number = i < COLUMNS_MAX && is_numbers(table, i);
 		fputs(is_number ? "<th scope=\"col\" class=\"n\">" : "<th scope=\"col\">", to);
 		html_text(to, json_string_value(each));
 		fputs("</th>", to);
@@ -113,8 +132,7 @@ static void series_names(FILE *to, const json_t *chart)
 	json_array_foreach(list, i, each)
 	{
 		fprintf(to, "<span><i class=\"b%zu\"></i> ", i % 8);
-		for (const char *at = text_of(each, "name"); *at != '\0'; at++)
-			html_text(to, (char[2]){*at == '_' ? ' ' : *at, '\0'});
+		html_words(to, text_of(each, "name"));
 		fputs("</span>", to);
 	}
 	fputs("</p>\n", to);

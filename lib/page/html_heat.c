@@ -114,7 +114,7 @@ void html_heat(FILE *to, const json_t *chart)
 		if (!has_value(grid, i * columns, 1, columns))
 			continue;
 		fputs("<div class=\"name\">", to);
-		html_text(to, json_string_value(json_array_get(rows, i)));
+		html_words(to, json_string_value(json_array_get(rows, i)));
 		fputs("</div>", to);
 		for (size_t k = 0; k < columns; k++)
 			if (is_shown[k])

@@ -32,6 +32,15 @@ void html_text(FILE *to, const char *text)
 	escape_xml(to, text);
 }
 
+void html_words(FILE *to, const char *text)
+{
+	char words[160];
+	snprintf(words, sizeof(words), "%s", text);
+	for (char *at = words; *at != '\0'; at++)
+		*at = *at == '_' ? ' ' : *at;
+	html_text(to, words);
+}
+
 // ---------------------------------------------------------------- scales
 
 double plot_at(const struct scale *scale, double value)
@@ -319,6 +328,11 @@ static void spans(struct plot *plot)
 		html_text(plot->to, json_string_value(json_array_get(each, 3)));
 		fprintf(plot->to, ": %.6g to %.6g</title></rect>", plot_part(each, 1),
 			plot_part(each, 2));
+		if (json_array_size(each) > 5) {
+			double x = plot_at(&plot->x, plot_part(each, 5));
+			double top = row_top(plot, plot_part(each, 0));
+			plot_line(plot->to, "mark", x, top + 1, x, top + ROW_HEIGHT - 1);
+		}
 	}
 }
 

@@ -9,6 +9,9 @@
 // Text with the characters that mean something in HTML taken out of harm's way.
 void html_text(FILE *to, const char *text);
 
+// The same, with a space for each underscore.
+void html_words(FILE *to, const char *text);
+
 // How many figures the chart shows.
 size_t html_points(const json_t *chart);
 

@@ -16,7 +16,8 @@
 //             bar    series of one value for each of `labels`
 //             heat   cells [[column, row, value]] over `labels` and `rows`; value null: none;
 //                    `cool`, else 0, is the value of the palest look
-//             spans  spans [[row, from, to, name]] over `rows`; a fifth element is its colour
+//             spans  spans [[row, from, to, name]] over `rows`; a fifth element is its colour,
+//                    a sixth the mean, which is marked
 //           bands [{name, from, to}]: times of faults, in units of x
 #pragma once
 

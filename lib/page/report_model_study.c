@@ -158,6 +158,19 @@ static const char *axis_of(const json_t *figure, double *ret_factor)
 	return report_model_text(figure, "unit");
 }
 
+// What an interval of a mean may reach: not below zero where no run was, and a share and Jain's
+// index no further than one.
+static double within(const json_t *figure, const json_t *point, double value)
+{
+	const char *name = report_model_text(figure, "name");
+	size_t length = strlen(name);
+	bool is_share = strcmp(report_model_text(figure, "unit"), "share") == 0 ||
+		(length >= 4 && strcmp(name + length - 4, "jain") == 0);
+	if (report_model_number(point, "min", -1) >= 0)
+		value = fmax(0, value);
+	return is_share ? fmin(1, value) : value;
+}
+
 // A bar for each point: its interval of confidence, or from zero to its mean where it has none.
 static void figure_chart(json_t *section, const json_t *study, const json_t *figure)
 {
@@ -180,13 +193,21 @@ static void figure_chart(json_t *section, const json_t *study, const json_t *fig
 		if (!json_is_number(json_object_get(each, "mean")))
 			continue;
 		double mean = report_model_number(each, "mean", 0);
-		double low = has_spread ? report_model_number(each, "low", mean) : fmin(0, mean);
-		double high = has_spread ? report_model_number(each, "high", mean) : fmax(0, mean);
+		double low = has_spread
+			? within(figure, each, report_model_number(each, "low", mean))
+			: fmin(0, mean);
+		double high = has_spread
+			? within(figure, each, report_model_number(each, "high", mean))
+			: fmax(0, mean);
 		json_t *one = json_array();
 		json_array_append_new(one, json_integer((json_int_t)json_array_size(rows)));
 		json_array_append_new(one, json_real(low * scale));
 		json_array_append_new(one, json_real(high * scale));
 		json_array_append_new(one, json_string(point_name(study, i)));
+		if (has_spread) {
+			json_array_append_new(one, json_integer(0));
+			json_array_append_new(one, json_real(mean * scale));
+		}
 		json_array_append_new(spans, one);
 		json_array_append_new(rows, json_string(point_name(study, i)));
 	}

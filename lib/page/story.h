@@ -10,7 +10,8 @@
 
 #include "report_model.h"
 
-#define STORY_SHARE_MIN 0.6 // of the ideal; below it a run is called degraded
+#define STORY_SHARE_MIN 0.6  // of the ideal; below it a run is called degraded
+#define STORY_SHARE_GOOD 0.9 // and from here on a figure is called good
 
 void story_of_run(struct report_model *report_model, const struct html_input *input);
 void story_of_acceptance(struct report_model *report_model, const struct html_input *input);

@@ -40,7 +40,10 @@ void story_against(json_t *one, double share, const char *of)
 	snprintf(text, sizeof(text), "%.0f %% of %s", share * 100, of);
 	put_text(one, "of", text);
 	put(one, "share", json_real(share));
-	put_text(one, "state", share < STORY_SHARE_MIN ? "bad" : "good");
+	put_text(one, "state",
+		 share < STORY_SHARE_MIN	    ? "bad"
+			 : share < STORY_SHARE_GOOD ? "plain"
+						    : "good");
 }
 
 // Time against the least that the same messages can take, where the result has it.

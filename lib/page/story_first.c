@@ -92,7 +92,8 @@ static void missed(struct items *items, const struct html_input *input)
 					      : verdict_figure(&text, finding->measured,
 							       finding->dimension, &check->bound),
 			 check->bound_text);
-		snprintf(one->look, sizeof(one->look), "%s", finding->where);
+		snprintf(one->look, sizeof(one->look), "%s",
+			 *finding->where != '\0' ? finding->where : "the verdict, in Summary");
 		items->has_faults = true;
 	}
 }
@@ -165,9 +166,14 @@ static void queues(struct items *items, const json_t *result)
 	if (marked <= 0 && trimmed <= 0)
 		return;
 	struct item *one = add(items, -1);
-	snprintf(one->what, sizeof(one->what), "Queues: %s of data packets marked, %s trimmed",
-		 report_model_number_text(first, sizeof(first), marked, UNIT_SHARE),
-		 report_model_number_text(second, sizeof(second), trimmed, UNIT_SHARE));
+	report_model_number_text(first, sizeof(first), marked, UNIT_SHARE);
+	report_model_number_text(second, sizeof(second), trimmed, UNIT_SHARE);
+	if (marked > 0 && trimmed > 0)
+		snprintf(one->what, sizeof(one->what),
+			 "Queues: %s of data packets marked, %s trimmed", first, second);
+	else
+		snprintf(one->what, sizeof(one->what), "Queues: %s of data packets %s",
+			 marked > 0 ? first : second, marked > 0 ? "marked" : "trimmed");
 	if (port != NULL) {
 		snprintf(one->why, sizeof(one->why), "above the marking threshold longest: %s, %s",
 			 report_model_text(port, "cable"),
@@ -206,9 +212,9 @@ void story_first(json_t *story, const json_t *result, const struct html_input *i
 {
 	struct items items = {.count = 0};
 	json_t *list = array_in(story, "first");
-	missed(&items, input);
 	culprits(&items, result);
 	gave_up(&items, result);
+	missed(&items, input);
 	drops(&items, result);
 	queues(&items, result);
 	if (items.count > 1)

@@ -55,6 +55,7 @@ def check_study(folder):
         row = next(line for line in shown.split("Goodput per receiving NIC")[1].splitlines() if line.startswith("  " + point["name"]))
         wanted = [str(of["runs"]), *(rate(of[key]) for key in ("mean", "low", "high", "min", "max"))]
         check(row.split("  ")[2:] and all(word in row for word in wanted), f"{point['name']}: {' '.join(wanted)}")
+    check_intervals(study, page)
     half, after = study["expect"]
     check((half["runs"], half["inside"], after["inside"], after["measured"]) == (6, 6, 0, None), "one expectation is met, the other has no packets to measure")
     wanted = rate(half["measured"])
@@ -65,6 +66,20 @@ def check_study(folder):
     for one in study["missing"]:
         check(one["title"] in shown and one["reason"] in page, f"missing: {one['title']}: {one['reason']}")
     check(all(run["digest"] in page for run in study["runs"]) and len(study["runs"]) == 6, "the page has six runs")
+
+
+def check_intervals(study, page):
+    """Drawn intervals have a mark at their mean, and end at 0 where no run is below, and at 1 where a share could be no more."""
+    charts = {chart["id"]: chart for chart in json.loads(page.partition('id="charts">')[2].partition("</script>")[0])}
+    scales, clamped = {"bits per second": 1e-9, "seconds": 1e6, "bytes": 1e-3, "share": 100}, 0
+    for figure in study["figures"]:
+        chart = charts.get("figure-" + figure["name"])
+        for span, point in zip(chart["spans"] if chart else [], [point for point in figure["points"] if point["mean"] is not None]):
+            is_share, scale = figure["unit"] == "share" or figure["name"].endswith("jain"), scales.get(figure["unit"], 1)
+            ends = [min(1, end) if is_share else end for end in (max(0, end) if point["min"] >= 0 else end for end in (point["low"], point["high"]))]
+            clamped += ends != [point["low"], point["high"]]
+            check(all(abs(a - b * scale) <= 1e-6 * max(1, abs(a)) for a, b in zip(span[1:3] + span[5:], [*ends, point["mean"]])), f"{figure['name']}: its interval, {span[1:3]}, and its mean")
+    check(clamped > 0 and page.count('class="mark"') > 10, f"{clamped} intervals end where there is nothing more")
 
 
 def check_single(folder):

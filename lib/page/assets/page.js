@@ -103,7 +103,12 @@
           const from = api.coord([api.value(1), api.value(0)]), to = api.coord([api.value(2), api.value(0)]);
           const height = api.size([0, 1])[1] * 0.7;
           const shape = {x: from[0], y: from[1] - height / 2, width: Math.max(1, to[0] - from[0]), height: height};
-          return {type: "rect", shape: shape, style: {fill: colour("c" + (api.value(4) >= 0 ? api.value(4) : params.dataIndex % 8))}};
+          const bar = {type: "rect", shape: shape, style: {fill: colour("c" + (api.value(4) >= 0 ? api.value(4) : params.dataIndex % 8))}};
+          const mean = chart.spans[params.dataIndex][5];
+          if (mean === undefined) return bar;
+          const x = api.coord([mean, api.value(0)])[0];
+          const mark = {type: "line", shape: {x1: x, y1: shape.y - 2, x2: x, y2: shape.y + height + 2}, style: {stroke: colour("fore"), lineWidth: 2.5}};
+          return {type: "group", children: [bar, mark]};
         },
       }],
     };
