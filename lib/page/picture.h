@@ -61,7 +61,7 @@ void picture_write(FILE *to, const struct picture *picture);
 
 // ---------------------------------------------------------------- inside
 
-#define BOXES_MAX 160
+#define BOXES_MAX 224
 #define NO_BOX UINT32_MAX
 
 struct picture_box {

@@ -12,6 +12,7 @@
 #define HOSTS_SHOWN 16u	   // boxes of hosts
 #define SWITCHES_SHOWN 32u // of a tier; of more, groups
 #define GROUPS 16u
+#define TIERS_SHOWN 4u
 #define DOTS_MAX 128u // NICs of all boxes that are drawn one by one
 #define ROW_HEIGHT 92.0
 #define HEAD 34.0
@@ -66,7 +67,7 @@ static void add_hosts(struct picture_plan *plan)
 		plan->box_of_host[i] = plan->box_count;
 		if (!is_last)
 			continue;
-		if (plan->box_count + SWITCHES_SHOWN * 3 >= BOXES_MAX) {
+		if (plan->box_count + SWITCHES_SHOWN * TIERS_SHOWN >= BOXES_MAX) {
 			is_out = false; // too many stand out: they stay in their groups
 			if ((i + 1) % per != 0 && i + 1 != picture->hosts)
 				continue;
@@ -266,7 +267,7 @@ void picture_plan(struct picture_plan *ret, const struct picture *picture, uint3
 	*ret = (struct picture_plan){.picture = picture, .plane = plane, .width = width};
 	ret->letter = letter;
 	ret->left = 4 * letter;
-	ret->rows = 1 + (picture->tiers < 4 ? picture->tiers : 4);
+	ret->rows = 1 + (picture->tiers < TIERS_SHOWN ? picture->tiers : TIERS_SHOWN);
 	make_room(ret);
 	bool *hot = calloc(picture->node_count + 1u, sizeof(*hot));
 	check(hot != NULL);

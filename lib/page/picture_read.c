@@ -15,6 +15,7 @@
 #define FIELDS 8 // of a line: cable, group, plane, packets, bytes, data_bytes, lost, rate_bps
 #define ENDS_BYTES 160
 #define LEVELS_MAX 8
+#define GRID_MAX 4096u // routers along an axis
 
 static void *grown(void *from, uint32_t count, uint32_t *room, size_t each)
 {
@@ -75,7 +76,7 @@ static void read_name(struct picture_node *node)
 	node->tier = LEVELS_MAX;
 	used = 0;
 	if (sscanf(node->name, "%u.%u%n.%u%n", &x, &y, &used, &z, &used) >= 2 &&
-	    node->name[used] == '\0') {
+	    node->name[used] == '\0' && x < GRID_MAX && y < GRID_MAX && z < GRID_MAX) {
 		node->at[0] = x;
 		node->at[1] = y;
 		node->at[2] = z;
@@ -207,7 +208,9 @@ static void read_lines(struct picture *of, const char *cables, const json_t *cul
 		size_t length = end == NULL ? strlen(at) : (size_t)(end - at);
 		snprintf(line, sizeof(line), "%.*s", (int)fmin((double)length, sizeof(line) - 1),
 			 at);
-		if (split(line, fields) && (is_up || of->link_count > 0)) {
+		bool is_line = split(line, fields) &&
+			strtoul(fields[2], NULL, 10) < PICTURE_PLANES_MAX;
+		if (is_line && (is_up || of->link_count > 0)) {
 			add_line(of, culprits, fields, is_up);
 			is_up = !is_up;
 		}
@@ -318,7 +321,7 @@ struct picture *picture_create(const char *cables, const json_t *result)
 	of->form = form_of(of);
 	loads(of);
 	json_array_foreach(list, i, each) mark_place(of, each);
-	if (of->link_count > 0 && of->nics > 0 && of->hosts > 0)
+	if (of->link_count > 0 && of->hosts > 0 && of->nics >= of->hosts)
 		return of;
 	picture_free(of);
 	return NULL;

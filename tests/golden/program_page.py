@@ -11,6 +11,7 @@ import pathlib
 import re
 import tempfile
 
+import remanifest
 import weft
 from weft import SOURCE, check
 
@@ -137,6 +138,25 @@ def check_large(folder):
     check(sum(links) == result["network"]["links"] / 8, f"its lines stand for {sum(links)} links")
 
 
+def check_hostile(folder):
+    """Lines of cables.csv that nobody wrote so: a page all the same, or none, but no crash."""
+    lines = (folder / "lossy" / "cables.csv").read_text().splitlines()
+    up, down = "{} up 0 plane 0 > {},trunk_up,0,1,1,1,0,1", "{} > {} up 0 plane 0,trunk_down,0,1,1,1,0,1"
+    pairs = [("t0 4294967295", "t1 4294967295"), ("t7 0", "t0 0"), ("t99 1", "t1 1"), ("4000000000.4000000000.4000000000", "1.1"), ("a" * 200, "b" * 200), ("nic 99999999", "t0 0"), ("", "")]
+    more = [line for low, high in pairs for line in (up.format(low, high), down.format(high, low))]
+    kinds = {"strange names": [lines[0], *more], "many tiers": [lines[0], *(line for tier in range(7) for at in range(40) for line in
+                             (up.format(f"t{tier} {at}", f"t{tier + 1} {at}"), down.format(f"t{tier + 1} {at}", f"t{tier} {at}")))],
+             "planes": [line.replace(",0,", ",4294967295,", 1) for line in lines], "half a line": [lines[0], lines[1][:40]], "no lines": [], "both": lines + more}
+    for what, text in kinds.items():
+        spoilt = folder / what.replace(" ", "-")
+        spoilt.mkdir()
+        (spoilt / "cables.csv").write_text("\n".join(text) + "\n")
+        remanifest.put(spoilt, "result.json", (folder / "lossy" / "result.json").read_text())
+        status, _, errors = weft.outcome("report", spoilt, "--quiet", "--plain")
+        page = (spoilt / "report.html").read_text() if status == 0 else ""
+        check(status == 0 and not re.search(r'="-?(?:nan|inf)', page), f"{what}: exit {status} {errors}")
+
+
 def check_forms(folder):
     _, _, page = made(folder, "torus", "torus-4x4x4", "--set", "watch.links=true")
     svg = picture_of(page)[0]
@@ -186,5 +206,6 @@ with tempfile.TemporaryDirectory() as place:
     check_lossy(pathlib.Path(place))
     check_rest(pathlib.Path(place))
     check_large(pathlib.Path(place))
+    check_hostile(pathlib.Path(place))
     check_forms(pathlib.Path(place))
 raise SystemExit(f"{check.failed} failed" if check.failed else 0)
