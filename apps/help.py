@@ -7,7 +7,8 @@ all of them.
   help.py options OUT help.txt                     C: PROGRAM_OPTIONS(type), rows of <weft/run/command_line.h>
   help.py man --version V OUT help.txt ALL...      man page
   help.py commands OUT ALL...                      C: struct command commands[]
-  help.py completion OUT ALL...                    C: const char completion_text[], for bash and zsh
+  help.py completion OUT ALL...                    C: const char completion_bash[], completion_zsh[]
+  help.py shell bash|zsh OUT ALL...                the same as a file of that shell
 
 help.txt is the text that --help prints, at most 80 columns wide:
 
@@ -287,26 +288,77 @@ complete -o default -F _weft weft
 """
 
 
-def write_completion(out, paths):
-    """A script: names of commands, options of each, words of those that are one of several."""
+COMPLETION_ZSH = """\
+#compdef weft
+# Completion of weft's commands, options and their values. Of zsh: . <(weft completion zsh), or this file as _weft in $fpath
+_weft() {
+    local command=${words[2]} before=${words[CURRENT-1]} current=${words[CURRENT]}
+    local -a commands
+    commands=(
+@SUMMARIES@
+    )
+    if (( CURRENT == 2 )); then
+        _describe command commands
+        return
+    fi
+    case "$command $before" in
+@VALUES@
+    esac
+    if [[ $current == -* ]]; then
+        case $command in
+@OPTIONS@
+        esac
+        return
+    fi
+    case $command in
+    @RUNNERS@) compadd -- ${(f)"$(weft sim --list 2>/dev/null | cut -d ' ' -f 1)"} ;;
+    help) _describe command commands; return ;;
+    esac
+    _files
+}
+if [[ ${zsh_eval_context[-1]} == loadautofunc ]]; then
+    _weft "$@"
+else
+    (( $+functions[compdef] )) || { autoload -U compinit && compinit }
+    compdef _weft weft
+fi
+"""
+
+
+def completions(paths):
+    """{bash, zsh: a script}: names of commands, options of each, words of those that are one of several."""
     options, values, runners = [], [], []
-    names = [name for name, _ in commands_of(paths)]
+    commands = commands_of(paths)
+    names = [name for name, _ in commands]
     for path in paths:
         name = name_of(path)[0].removeprefix("weft-")
         rows = rules_of(path) if name in names else []
         long_names = sorted({"--" + row[0] for row in rows if row[0]} | {"--help", "--version"})
-        options.append(f'                {name}) words="{" ".join(long_names)}" ;;')
+        options.append((name, " ".join(long_names)))
         for long_name, letter, _, rule in rows:
             kind, _, *words = rule.split(";")[0].split() + [""]
             if kind in ("text", "index") and words and "|" in words[0]:
                 either = f'"{name} --{long_name}"' + (f' | "{name} -{letter}"' if letter else "")
-                values.append(f'        {either}) words="{words[0].replace("|", " ")}" ;;')
+                values.append((either, words[0].replace("|", " ")))
         if re.search(rf"weft {name}.* \[?SCENARIO", read(path)):
             runners.append(name)
-    text = COMPLETION.replace("@COMMANDS@", " ".join(names + ["help", "completion"])).replace("@VALUES@", "\n".join(values))
-    text = text.replace("@OPTIONS@", "\n".join(options)).replace("@RUNNERS@", " | ".join(runners))
-    body = "\n".join("\t" + c_string(line + "\n").replace("\n", "\\n") for line in text[:-1].split("\n"))
-    out.write(f'// Made by help.py.\n#include "weft/command.h"\n\nconst char completion_text[] =\n{body};\n')
+    made = {
+        "bash": COMPLETION.replace("@COMMANDS@", " ".join(names + ["help", "completion"]))
+        .replace("@VALUES@", "\n".join(f'        {either}) words="{words}" ;;' for either, words in values))
+        .replace("@OPTIONS@", "\n".join(f'                {name}) words="{words}" ;;' for name, words in options)),
+        "zsh": COMPLETION_ZSH.replace("@SUMMARIES@", "\n".join("        '" + f"{name}:{text}".replace("'", "'\\''") + "'" for name, text in
+                                      commands + [("help", "what a command does"), ("completion", "completion of a shell")]))
+        .replace("@VALUES@", "\n".join(f"    {either}) compadd -- {words}; return ;;" for either, words in values))
+        .replace("@OPTIONS@", "\n".join(f"        {name}) compadd -- {words} ;;" for name, words in options)),
+    }
+    return {shell: text.replace("@RUNNERS@", " | ".join(runners)) for shell, text in made.items()}
+
+
+def write_completion(out, paths):
+    out.write('// Made by help.py.\n#include "weft/command.h"\n')
+    for shell, text in completions(paths).items():
+        body = "\n".join("\t" + c_string(line + "\n").replace("\n", "\\n") for line in text[:-1].split("\n"))
+        out.write(f"\nconst char completion_{shell}[] =\n{body};\n")
 
 
 def roff(text):
@@ -354,13 +406,17 @@ def write_man(target, text, name, version):
 if __name__ == "__main__":
     arguments = sys.argv[1:]
     kind = arguments.pop(0)
-    version = ""
+    version = shell = ""
+    if kind == "shell":
+        shell = arguments.pop(0)
     if arguments[0] == "--version":
         version = arguments[1]
         arguments = arguments[2:]
     with open(arguments[0], "w", encoding="utf-8") as target:
         if kind == "commands":
             write_commands(target, commands_of(arguments[1:]))
+        elif kind == "shell":
+            target.write(completions(arguments[1:])[shell])
         elif kind == "completion":
             write_completion(target, arguments[1:])
         elif kind == "options":

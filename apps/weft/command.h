@@ -9,5 +9,5 @@ struct command {
 
 extern const struct command commands[];
 
-// What `weft completion bash` prints, made of the rules in them.
-extern const char completion_text[];
+// What `weft completion bash` and `weft completion zsh` print, made of the rules in them.
+extern const char completion_bash[], completion_zsh[];

@@ -108,7 +108,7 @@ static int print(const char *text)
 	return EXIT_SUCCESS;
 }
 
-// The script of a shell; that of zsh is bash's, which it can read.
+// The script of a shell.
 static int print_completion(int count, char **shells)
 {
 	bool is_zsh = count == 1 && strcmp(shells[0], "zsh") == 0;
@@ -116,11 +116,7 @@ static int print_completion(int count, char **shells)
 		fputs("weft: completion is for bash or zsh: weft completion bash\n", stderr);
 		return EXIT_BAD_INPUT;
 	}
-	if (is_zsh)
-		fputs("autoload -U +X compinit && compinit\n"
-		      "autoload -U +X bashcompinit && bashcompinit\n",
-		      stdout);
-	return print(completion_text);
+	return print(is_zsh ? completion_zsh : completion_bash);
 }
 
 int main(int count, char **arguments)

@@ -87,6 +87,20 @@ static int is_scenario(const struct dirent *entry)
 	return length > 5 && strcmp(entry->d_name + length - 5, ".yaml") == 0;
 }
 
+void folder_list_line(FILE *to, int width, const char *name, const char *text)
+{
+	int at = fprintf(to, "%-*s", width, name), room = LIST_COLUMNS;
+	while (*text != '\0') {
+		int length = (int)strcspn(text, " ");
+		if (at + 1 + length > room && at > width)
+			at = fprintf(to, "\n%*s", width, "") - 1;
+		at += fprintf(to, " %.*s", length, text);
+		text += length;
+		text += strspn(text, " ");
+	}
+	fputc('\n', to);
+}
+
 static void list_one(FILE *to, const char *folder, const char *name)
 {
 	static struct scenario scenario; // large: kept off the stack
@@ -101,7 +115,9 @@ static void list_one(FILE *to, const char *folder, const char *name)
 			description = scenario.description;
 		free(text);
 	}
-	fprintf(to, "%-26.*s %s\n", (int)strlen(name) - 5, name, description);
+	char shown[NAME_MAX + 1];
+	snprintf(shown, sizeof(shown), "%.*s", (int)strlen(name) - 5, name);
+	folder_list_line(to, 26, shown, description);
 }
 
 void folder_list_scenarios(FILE *to)
