@@ -36,6 +36,10 @@ test      patch              command -v patch
 test      tshark             command -v tshark
 readers   python3-jsonschema python3 -c 'import jsonschema' || /usr/bin/python3 -c 'import jsonschema'
 readers   python3-prometheus-client /usr/bin/python3 -c 'import prometheus_client'
+readers   debhelper          command -v dh
+readers   dh-python          command -v dh_python3
+readers   python3-pandas     /usr/bin/python3 -c 'import pandas'
+readers   zsh                command -v zsh
 readers   gnuplot-nox        command -v gnuplot
 END
 }

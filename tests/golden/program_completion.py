@@ -1,10 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""weft completion: what bash offers behind a command line, by the script that weft prints. Every option of every program's
+"""weft completion: what bash and zsh offer behind a command line, by the script that weft prints. Every option of every program's
 help is offered, and nothing else."""
 import os
+import pty
 import re
+import select
+import shutil
+import signal
 import subprocess
+import time
 import unittest
 
 WEFT = os.environ["WEFT"]
@@ -42,16 +47,62 @@ class Completion(unittest.TestCase):
         self.assertEqual(offered("coll", "all_reduce", "-c", ""), ["0", "1"])
 
     def test_scenarios(self):
-        names = [line.split()[0] for line in weft("sim", "--list").stdout.splitlines()]
+        listed = weft("sim", "--list").stdout.splitlines()
+        names = [line.split()[0] for line in listed if not line.startswith(" ")]
+        self.assertTrue(all(len(line) <= 80 for line in listed))
         self.assertEqual(offered("sim", ""), names)
         self.assertEqual(offered("emu", "two-r"), ["two-racks"])
         self.assertEqual(offered("mllog", ""), [])
 
     def test_another_shell_is_refused(self):
-        self.assertIn("bashcompinit", weft("completion", "zsh").stdout)
         for words in ((), ("fish",), ("bash", "zsh")):
             run = weft("completion", *words)
             self.assertEqual((run.returncode, run.stdout, run.stderr.count("\n")), (2, "", 1))
+
+
+def typed(keys, until):
+    """What a terminal with zsh shows after keys, until a text appears."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ.update(PATH=f"{os.path.dirname(WEFT)}:{os.environ['PATH']}", TERM="dumb", PS1="> ", WORDCHARS="")
+        os.execvp("zsh", ["zsh", "-f", "-i"])
+    shown, deadline, waiting = "", time.monotonic() + 60, [
+        ("> ", 'unsetopt zle_bracketed_paste; . <(weft completion zsh); print "rea""dy"\n'), ("ready", keys)]
+    try:
+        while until not in shown and time.monotonic() < deadline:
+            if waiting and waiting[0][0] in shown:
+                os.write(terminal, waiting.pop(0)[1].encode())
+            if select.select([terminal], [], [], 0.1)[0]:
+                shown += os.read(terminal, 65536).decode(errors="replace")
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        os.close(terminal)
+    return shown
+
+
+@unittest.skipUnless(shutil.which("zsh"), "zsh is not here")
+class Zsh(unittest.TestCase):
+    def offered(self, *words):
+        """What _weft hands to zsh's builtins behind the last of the words."""
+        call = 'compdef() {}; compadd() { print -l -- ${@:#--}; }; _describe() { print -l -- ${(P)2}; }; _files() {}; ' \
+               '. <("$WEFT" completion zsh); weft() { "$WEFT" "$@"; }; words=("$@"); CURRENT=$#; _weft'
+        run = subprocess.run(["zsh", "-f", "-c", call, "zsh", "weft", *words], capture_output=True, text=True, timeout=600, check=True)
+        self.assertEqual(run.stderr, "")
+        return [line for line in run.stdout.split("\n") if line]
+
+    def test_it_offers_what_bash_does(self):
+        self.assertEqual([line.partition(":")[0] for line in self.offered("")], offered(""))
+        commands = offered("")
+        for command in commands:
+            self.assertEqual(self.offered(command, "--"), offered(command, "--"), command)
+        for words in (("sim", "incast", "--fidelity", ""), ("coll", "all_reduce", "-c", ""), ("sim", ""), ("mllog", "")):
+            self.assertEqual(self.offered(*words), offered(*words), words)
+
+    def test_in_a_terminal(self):
+        self.assertIn("weft validate-fabric", typed("weft validate-f\t", "weft validate-fabric"))
+        self.assertIn("--sweep", typed("weft sim incast --sw\t", "--sweep"))
+        self.assertIn("search for better settings", typed("weft \t\t", "search for better settings"))
 
 
 if __name__ == "__main__":
