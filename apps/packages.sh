@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 # What has to be installed, told once for apps/try and tests/run, which read this file. Names are those of Debian 12;
 # the probe decides, so that other systems work too. Purposes: build and test are needed, optional is used if it is there, and
-# so are readers, in tests alone: programs of others that read what weft writes.
+# so are readers, in tests alone: programs of others that read what weft writes. The package of Prometheus starts a service: it
+# is not installed where systemd would run that.
 
 # for     package            probe
 packages_table() {
@@ -40,6 +41,7 @@ readers   debhelper          command -v dh
 readers   dh-python          command -v dh_python3
 readers   python3-pandas     /usr/bin/python3 -c 'import pandas'
 readers   zsh                command -v zsh
+readers   prometheus         command -v prometheus || [ -d /run/systemd/system ]
 readers   gnuplot-nox        command -v gnuplot
 END
 }

@@ -95,7 +95,8 @@ def check_files(usr):
         found = [usr / "share" / place for place in places if (usr / "share" / place).is_file()]
         told = call("weft", "completion", shell, env=bare(usr)).stdout
         check(len(found) == 1 and found[0].read_text() == told, f"completion of {shell} is that of weft completion {shell}")
-    for place in ("wireshark/weft_mrc.lua", "models/llama-small.yaml", "profiles/incast.yaml", "spaces/evs.yaml", "result.schema.json"):
+    for place in ("wireshark/weft_mrc.lua", "models/llama-small.yaml", "profiles/incast.yaml", "spaces/evs.yaml", "result.schema.json",
+                  "grafana/weft.json"):
         check((usr / "share/weft" / place).is_file(), f"share/weft/{place}")
 
 

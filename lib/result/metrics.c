@@ -20,10 +20,12 @@
 
 // ---------------------------------------------------------------- OpenMetrics
 
-// Samples by the name of their metric: all of one name have to stand together.
+// Samples by the name of their metric: all of one name have to stand together. Each says of which
+// run it is, so that those of several can be in one database.
 struct metrics {
-	json_t *families; // name: [text of a sample]
-	json_t *helps;	  // name: path
+	const char *scenario, *digest; // NULL: there is none
+	json_t *families;	       // name: [text of a sample]
+	json_t *helps;		       // name: path
 };
 
 // Prometheus asks for base units with whole names, and keeps some last words for kinds of metrics
@@ -84,22 +86,27 @@ static void put_escaped(FILE *to, const char *text)
 	free(shown);
 }
 
-// {pair="same_t0",index="1"}, with one more label where `key` is given.
-static void put_labels(FILE *to, const struct flatten_leaf *leaf, const char *key,
-		       const char *value)
+static void put_label(FILE *to, const char **gap, const char *key, const char *value)
+{
+	if (value == NULL)
+		return;
+	fprintf(to, "%s%s=\"", *gap, key);
+	put_escaped(to, value);
+	fputc('"', to);
+	*gap = ",";
+}
+
+// {scenario="incast",digest="25f08ed7e3f07ebe",pair="same_t0",index="1"}, and one more label where
+// `value` is given.
+static void put_labels(FILE *to, const struct metrics *metrics, const struct flatten_leaf *leaf,
+		       const char *key, const char *value)
 {
 	const char *gap = "{";
-	for (uint32_t i = 0; i < leaf->label_count; i++, gap = ",") {
-		fprintf(to, "%s%s=\"", gap, leaf->labels[i].key);
-		put_escaped(to, leaf->labels[i].value);
-		fputc('"', to);
-	}
-	if (key != NULL) {
-		fprintf(to, "%s%s=\"", gap, key);
-		put_escaped(to, value);
-		fputc('"', to);
-		gap = ",";
-	}
+	put_label(to, &gap, "scenario", metrics->scenario);
+	put_label(to, &gap, "digest", metrics->digest);
+	for (uint32_t i = 0; i < leaf->label_count; i++)
+		put_label(to, &gap, leaf->labels[i].key, leaf->labels[i].value);
+	put_label(to, &gap, key, value);
 	if (*gap == ',')
 		fputc('}', to);
 }
@@ -140,17 +147,18 @@ static void take_metric(const struct flatten_leaf *leaf, void *context)
 		if (with.label_count < FLATTEN_LABELS_MAX)
 			with.labels[with.label_count++] = (struct flatten_label){"metric", name};
 		fputs("weft_unavailable", to);
-		put_labels(to, &with, "reason", leaf->reason != NULL ? leaf->reason : REASON_NONE);
+		put_labels(to, metrics, &with, "reason",
+			   leaf->reason != NULL ? leaf->reason : REASON_NONE);
 		fputs(" 1\n", to);
 		strcpy(name, "weft_unavailable");
 	} else if (json_is_string(leaf->value)) {
 		strcat(name, "_info");
 		fputs(name, to);
-		put_labels(to, leaf, "value", json_string_value(leaf->value));
+		put_labels(to, metrics, leaf, "value", json_string_value(leaf->value));
 		fputs(" 1\n", to);
 	} else {
 		fputs(name, to);
-		put_labels(to, leaf, NULL, NULL);
+		put_labels(to, metrics, leaf, NULL, NULL);
 		put_number(to, leaf->value, factor);
 	}
 	check(fclose(to) == 0);
@@ -159,7 +167,12 @@ static void take_metric(const struct flatten_leaf *leaf, void *context)
 
 int metrics_write(FILE *to, const json_t *result)
 {
-	struct metrics metrics = {json_object(), json_object()};
+	struct metrics metrics = {.scenario = json_string_value(json_object_get(
+					  json_object_get(result, "scenario"), "name")),
+				  .digest = json_string_value(json_object_get(
+					  json_object_get(result, "run"), "digest")),
+				  .families = json_object(),
+				  .helps = json_object()};
 	const char *name;
 	json_t *list;
 	const json_t *each;

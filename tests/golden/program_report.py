@@ -266,7 +266,9 @@ def check_with_promtool(text):
 def check_metrics(folder, result):
     text = (folder / "metrics.txt").read_text()
     got, wanted = read_metrics(text), {}
+    run = [("scenario", result["scenario"]["name"]), ("digest", result["run"]["digest"])]
     for path, labels, value, reason in leaves(result):
+        labels = (*run, *labels)
         name, factor = metric_of(path)
         if value is None:
             wanted[("weft_unavailable", frozenset((*labels, ("metric", name), ("reason", reason))))] = 1

@@ -19,7 +19,7 @@ def check_packages(root, prefix):
     usr = root / prefix.lstrip("/")
     files = ["usr/" + path.relative_to(usr).as_posix() for path in usr.rglob("*") if not path.is_dir()]
     files = [name.replace("zsh/site-functions", "zsh/vendor-completions") for name in files]  # debian/rules moves it
-    lists = {path.stem: [line.split()[0] for line in path.read_text().splitlines()]
+    lists = {path.stem: [line.split()[0] for line in path.read_text().splitlines() if not line.startswith("#")]
              for path in (SOURCE / "apps/packaging/debian").glob("*.install")}
     wrong = []
     for name in files:

@@ -11,8 +11,8 @@
 // one that another process writes: -EBUSY.
 int folder_make(const char *path, const char *mark, struct refusal *refusal);
 
-// A line of a --list: a name in `width` columns, then text, which goes on below itself where the line
-// is full.
+// A line of a --list: a name in `width` columns, then text, which goes on below itself where the
+// line is full.
 #define LIST_COLUMNS 80
 void folder_list_line(FILE *to, int width, const char *name, const char *text);
 
