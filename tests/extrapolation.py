@@ -100,7 +100,7 @@ def run(words, size, packets, faults=""):
         done = weft.run("coll", *words, "--scenario", base.name, "-b", size, "--packets", packets, "--json")
     if done.returncode not in (0, 5) or not done.stdout:
         return None, done.stderr.strip()
-    sizes = json.loads(done.stdout)["sizes"]
+    sizes = json.loads(done.stdout)["results"]
     return (sizes[0] if sizes else None), done.stderr.strip()
 
 
@@ -124,35 +124,35 @@ def soak(first, count, packets, has_faults=False):
             continue
         size = (1 << 18) * packets // small["packets_whole"]
         whole, why = run(words, size, ALL)
-        if whole is None or whole["time_us"] is None:
+        if whole is None or whole["out_of_place"]["time"] is None:
             (collapsed if is_collapse(words, why) else wrong).append(f"seed {seed}: {why}")
             continue
         faults = ""
         if has_faults:
             rng = random.Random(-seed)
             keys = dict(word[7:].split("=") for word in words if word.startswith("fabric."))
-            faults = "faults:\n" + "".join(fault(rng, whole["time_us"], keys) for _ in range(rng.choice([1, 1, 2])))
+            faults = "faults:\n" + "".join(fault(rng, whole["out_of_place"]["time"], keys) for _ in range(rng.choice([1, 1, 2])))
             whole, why = run(words, size, ALL, faults)
-            if whole is None or whole["time_us"] is None:
+            if whole is None or whole["out_of_place"]["time"] is None:
                 wrong.append(f"seed {seed}: {why} {faults}")
                 continue
         row, why = run(words, size, max(1, int(whole["packets_whole"] * share) - 1), faults)
         seen += 1
         for each in (small, whole):
-            if each["time_us"] < each["ideal_us"]:
-                wrong.append(f"seed {seed}: {each['time_us']} us, below the least of {each['ideal_us']}: {' '.join(words)}")
-        if row is None or row["ideal_us"] != whole["ideal_us"]:
+            if each["out_of_place"]["time"] < each["ideal"]:
+                wrong.append(f"seed {seed}: {each['out_of_place']['time']} us, below the least of {each['ideal']}: {' '.join(words)}")
+        if row is None or row["ideal"] != whole["ideal"]:
             wrong.append(f"seed {seed}: {why} {' '.join(words)}")
-        elif row["time_us"] is None:
+        elif row["out_of_place"]["time"] is None:
             continue
-        elif row["time_us"] < row["ideal_us"] or not 0 < row["time_error_us"] <= row["time_us"] / 10:
+        elif row["out_of_place"]["time"] < row["ideal"] or not 0 < row["time_error"] <= row["out_of_place"]["time"] / 10:
             wrong.append(f"seed {seed}: {row}")
         else:
-            off = abs(row["time_us"] - whole["time_us"])
+            off = abs(row["out_of_place"]["time"] - whole["out_of_place"]["time"])
             timed += 1
-            held += off <= row["time_error_us"]
-            if off > row["time_error_us"]:
-                print(f"seed {seed}: {row['time_us']:.1f} +- {row['time_error_us']:.1f} us for {whole['time_us']:.1f}: {' '.join(words)} {faults}",
+            held += off <= row["time_error"]
+            if off > row["time_error"]:
+                print(f"seed {seed}: {row['out_of_place']['time']:.1f} +- {row['time_error']:.1f} us for {whole['out_of_place']['time']:.1f}: {' '.join(words)} {faults}",
                       flush=True)
     if collapsed:
         print(f"{len(collapsed)} have no time to compare with: {collapsed[0]}")

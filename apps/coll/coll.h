@@ -5,6 +5,7 @@
 //   measure.c   one size: run, or extrapolated           table.c   what is printed
 //   data.c      the data of a ring with credits          json.c    the same as JSON
 //   ideal.c     the least time                           extrapolate.c   long sizes
+//   bar.c       the progress bar                         csv.c    and as CSV
 #pragma once
 
 #include <stdbool.h>
@@ -15,6 +16,7 @@
 
 #include <weft/engine/engine.h>
 #include <weft/ports/payload_store.h>
+#include <weft/run/progress.h>
 #include <weft/scenario/scenario.h>
 #include <weft/workload/coll.h>
 #include <weft/world/world_ideal.h>
@@ -65,8 +67,9 @@ struct call {
 	int is_checked; // -c 1
 	uint64_t packets_max;
 	bool has_warned; // of the world: it is the same for all sizes
-	bool is_json;
-	json_t *json; // rows, owned
+	bool is_json, is_csv;
+	uint32_t size_index, size_count; // of the size in hand, from 1 on, and of all
+	json_t *json;			 // rows, owned
 	const char *sets[SETS_MAX];
 	uint32_t set_count;
 	struct scenario scenario; // of the size in hand
@@ -130,6 +133,13 @@ struct data {
 int data_scenario(struct call *call, const struct measured *row, struct data *ret);
 void data_free(struct data *data);
 
+// The progress bar of a run.
+struct bar {
+	struct progress progress;
+	const struct call *call;
+};
+bool bar_show(void *context, const struct world *world, const struct run *so_far);
+
 void table_head(FILE *to, const struct call *call, const struct measured *first);
 void table_row(FILE *to, const struct call *call, const struct measured *row);
 // What all rows came to. Sizes without a time are in no mean.
@@ -142,6 +152,10 @@ struct total {
 
 void table_tail(FILE *to, const struct call *call, const struct total *total);
 
+// The same as CSV, with the names that JSON has.
+void csv_head(FILE *to);
+void csv_row(FILE *to, const struct call *call, const struct measured *row);
+
 // The same as JSON: a row is kept, then all are printed.
 void json_row(struct call *call, const struct measured *row);
 void json_print(FILE *to, const struct call *call, const struct total *total);
@@ -150,6 +164,11 @@ void json_print(FILE *to, const struct call *call, const struct total *total);
 const char *algorithm_of(const struct measured *row);
 
 double ideal_us(const struct measured *row);
+// The least time over the time, in percent: what of the ideal bandwidth there is.
+double ideal_percent(const struct measured *row);
+// "sum", or "none" where nothing is summed; the root, or -1 where there is none.
+const char *redop_of(enum coll_kind kind);
+int root_of(const struct call *call);
 // GB/s, decimal.
 double algbw(const struct measured *row);
 double busbw(const struct measured *row);

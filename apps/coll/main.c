@@ -78,6 +78,15 @@ static uint64_t next_size(const struct call *call, uint64_t bytes)
 	return bytes > most - call->step_bytes ? most : bytes + call->step_bytes;
 }
 
+static uint32_t count_sizes(const struct call *call)
+{
+	uint32_t count = 0;
+	uint64_t bytes = call->size_min;
+	for (; bytes <= call->size_max && bytes < UINT64_MAX && count < UINT32_MAX; count++)
+		bytes = next_size(call, bytes);
+	return count;
+}
+
 // A size whose run did not come to its end; those behind it did not run.
 static void say_end(const struct measured *row)
 {
@@ -91,12 +100,18 @@ static void say_end(const struct measured *row)
 static void show_row(struct call *call, const struct measured *row, struct total *total)
 {
 	bool has_time = row->why_not[0] == '\0';
-	if (total->rows++ == 0 && !call->is_json)
-		table_head(stdout, call, row);
-	if (call->is_json)
+	bool is_first = total->rows++ == 0;
+	if (call->is_json) {
 		json_row(call, row);
-	else
+	} else if (call->is_csv) {
+		if (is_first)
+			csv_head(stdout);
+		csv_row(stdout, call, row);
+	} else {
+		if (is_first)
+			table_head(stdout, call, row);
 		table_row(stdout, call, row);
+	}
 	fflush(stdout); // a long run shows each size when it has it, in a pipe, too
 	total->timed += has_time;
 	total->busbw_sum += has_time ? busbw(row) : 0;
@@ -131,7 +146,7 @@ static void show_total(const struct call *call, const struct total *total)
 {
 	if (call->is_json)
 		json_print(stdout, call, total);
-	else if (total->rows > 0)
+	else if (total->rows > 0 && !call->is_csv)
 		table_tail(stdout, call, total);
 }
 
@@ -141,8 +156,10 @@ static int show(struct call *call)
 	struct measured row = {.end = RUN_DONE};
 	uint64_t last = 0;
 	signals_catch();
+	call->size_count = count_sizes(call);
 	for (uint64_t bytes = call->size_min; bytes <= call->size_max;
 	     bytes = next_size(call, bytes)) {
+		call->size_index++;
 		int rc = show_size(call, bytes, &row, &total);
 		if (rc < 0)
 			return outcome_refused("coll", &call->refusal, rc);

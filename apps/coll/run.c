@@ -53,7 +53,9 @@ static int fill(struct call *call, struct payload_store *payload_store, const st
 static int run_stage(struct call *call, struct payload_store *payload_store, struct measured *ret)
 {
 	static struct world_instance world_instance; // large
-	struct sim_options options = {.lanes = 1, .stop = signals_stop()};
+	struct bar bar = {.call = call};
+	struct sim_options options = {
+		.lanes = 1, .stop = signals_stop(), .progress = bar_show, .progress_context = &bar};
 	struct run run;
 	double error_us;
 	if (payload_store != NULL) {
@@ -72,7 +74,9 @@ static int run_stage(struct call *call, struct payload_store *payload_store, str
 		world_instance_free(&world_instance);
 		return rc;
 	}
+	progress_start(&bar.progress, &world_instance.world, false);
 	sim_run(world_instance.sim, &run);
+	progress_end(&bar.progress);
 	ret->end = run.end;
 	ret->limit_option = run.limit_option;
 	ret->digest = run.digest;

@@ -21,14 +21,25 @@ double ideal_us(const struct measured *row)
 	return (double)row->ideal.ps / PS_PER_US;
 }
 
+double ideal_percent(const struct measured *row)
+{
+	return 100 * ideal_us(row) / row->time_us;
+}
+
+const char *redop_of(enum coll_kind kind)
+{
+	bool is_sum = kind == COLL_ALL_REDUCE || kind == COLL_REDUCE || kind == COLL_REDUCE_SCATTER;
+	return is_sum ? "sum" : "none";
+}
+
+int root_of(const struct call *call)
+{
+	return coll_has_root(call->kind) ? (int)call->root : -1;
+}
+
 const char *algorithm_of(const struct measured *row)
 {
 	return row->is_credit_ring ? "credit_ring" : coll_algorithm_name(row->config.algorithm);
-}
-
-static bool has_sum(enum coll_kind kind)
-{
-	return kind == COLL_ALL_REDUCE || kind == COLL_REDUCE || kind == COLL_REDUCE_SCATTER;
 }
 
 void table_head(FILE *to, const struct call *call, const struct measured *first)
@@ -48,9 +59,11 @@ void table_head(FILE *to, const struct call *call, const struct measured *first)
 			? "data are checked as unsigned integers of the type's size"
 			: "no data are carried (-c 1 carries and checks them), so #wrong is N/A");
 	fputs("#\n"
-	      "#       size         count      type   redop    root      time     ideal   algbw   "
+	      "#       size         count      type   redop    root      time     ideal    %   "
+	      "algbw   "
 	      "busbw #wrong  algorithm\n"
-	      "#        (B)    (elements)                               (us)      (us)  (GB/s)  "
+	      "#        (B)    (elements)                               (us)      (us)       "
+	      "(GB/s)  "
 	      "(GB/s)\n",
 	      to);
 }
@@ -83,10 +96,10 @@ void table_row(FILE *to, const struct call *call, const struct measured *row)
 	if (row->is_checked)
 		snprintf(wrong, sizeof(wrong), "%" PRIu64, row->wrong);
 	fprintf(to, "%12" PRIu64 "  %12" PRIu64 "  %8s  %6s  %6d  ", row->bytes, row->count,
-		call->type->name, has_sum(call->kind) ? "sum" : "none",
-		coll_has_root(call->kind) ? (int)call->root : -1);
+		call->type->name, redop_of(call->kind), root_of(call));
 	put_figure(to, row, 8, 1, row->time_us);
 	fprintf(to, "%8.1f  ", ideal_us(row));
+	put_figure(to, row, 3, 0, ideal_percent(row));
 	put_figure(to, row, 6, 2, algbw(row));
 	put_figure(to, row, 6, 2, busbw(row));
 	fprintf(to, "%6s  %s", wrong, algorithm_of(row));

@@ -18,6 +18,7 @@ void claims_add(struct claims *claims, const struct claim *claim)
 	bool holds = claim_holds(claim);
 	claims->inside += holds;
 	claims->outside += !holds;
+	bar_clear();
 	static const char *const signs[] = {"", ">=", "<="};
 	printf("%-38s %2s%12.4f %12.4f %10.4f %-8s %-7s %s; %s\n", claim->name, signs[claim->bound],
 	       claim->expected, claim->measured, claim->tolerance, claim->unit,
@@ -28,5 +29,6 @@ void claims_add(struct claims *claims, const struct claim *claim)
 void claims_leave_out(struct claims *claims, const char *name, const char *reason)
 {
 	claims->left_out++;
+	bar_clear();
 	printf("%-38s not compared: %s\n", name, reason);
 }

@@ -70,6 +70,7 @@ static void print_figure(double (*base)[HTSIM_FIGURES], double (*values)[HTSIM_F
 static void print_line(const char *row, const char *name, double (*base)[HTSIM_FIGURES],
 		       double (*values)[HTSIM_FIGURES], uint32_t runs)
 {
+	bar_clear();
 	printf("%-28s %-18s", row, name);
 	for (int figure = 0; figure < HTSIM_FIGURES; figure++) {
 		if (values == base)

@@ -190,9 +190,11 @@ int htsim_run(const struct choice *choice, struct claims *claims, struct refusal
 		return rc;
 	for (uint32_t i = 0; rc == 0 && i < htsim_rows(); i++) {
 		snprintf(name, sizeof(name), "htsim-%s", htsim_row_name(i));
-		if (choice_takes(choice, name) && htsim_row_reason(i) != NULL)
+		if (!choice_takes(choice, name))
+			continue;
+		if (htsim_row_reason(i) != NULL)
 			claims_leave_out(claims, name, htsim_row_reason(i));
-		else if (choice_takes(choice, name))
+		else
 			rc = compare_row(choice, summary, i, claims, refusal);
 	}
 	free(summary);

@@ -10,7 +10,7 @@
 //                                         further.c and against further ones of htsim's
 //                                         larger.c  those of matrices that are not known
 //                                         rings.c   and its generator's rings
-//                                         differences.c  htsim's rules against the specification's
+//   bar.c     the progress bar            differences.c  htsim's rules against the specification's
 #pragma once
 
 #include <stdbool.h>
@@ -95,11 +95,12 @@ struct choice {
 	bool differences;    // rules against each other, in place of the claims
 };
 
-static inline bool choice_takes(const struct choice *choice, const char *name)
-{
-	return choice->only == NULL ||
-		__builtin_strncmp(name, choice->only, __builtin_strlen(choice->only)) == 0;
-}
+// Whether a case is to run; it is then the one that the progress bar names.
+bool choice_takes(const struct choice *choice, const char *name);
+
+// While cases are counted none is taken. Before a line is printed the bar is taken away.
+void bar_count(bool is_counting);
+void bar_clear(void);
 
 int closed_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
 int paths_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);

@@ -2,8 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """weft coll: columns and their arithmetic, every collective with every algorithm that it has and checked data, sizes that
 are extrapolated against sizes that are run, and options that are refused."""
+import csv
 import json
+import re
+import shlex
+import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 
@@ -74,8 +79,9 @@ def coll(*words, timeout=600):
 
 
 def rows(text):
-    """(size, count, type, redop, root, time, ideal, algbw, busbw, wrong, algorithm and the rest) of each size."""
-    return [line.split(None, 10) for line in text.splitlines() if line and not line.startswith("#")]
+    """(size, count, type, redop, root, time, ideal, algbw, busbw, wrong, algorithm and the rest, percent of ideal) of each size."""
+    split = [line.split(None, 11) for line in text.splitlines() if line and not line.startswith("#")]
+    return [row[:7] + row[8:] + [row[7]] for row in split]
 
 
 def check_refusals():
@@ -128,11 +134,39 @@ def check_json():
     """The table and the JSON of one call are the same figures."""
     words = ["all_reduce", "-b", "1M", "-e", "2M", "-f", "2", "-c", "1"]
     told, table = json.loads(coll(*words, "--json")[1]), rows(coll(*words)[1])
-    check(told["collective"] == "all_reduce" and told["root"] is None and len(told["sizes"]) == len(table) == 2, "JSON has the sizes")
-    for one, row in zip(told["sizes"], table):
-        check(str(one["bytes"]) == row[0] and f"{one['time_us']:.1f}" == row[5] and f"{one['busbw_GBps']:.2f}" == row[8] and
-              f"{one['ideal_us']:.1f}" == row[6] and one["wrong"] == 0 and one["algorithm"] == row[10], f"  {one['bytes']}: {one['time_us']:.1f} us, {one['algorithm']}")
-    check(coll("all_reduce", "-b", "1M", "--json")[1].count('"wrong": null') == 1, "  nothing that was not checked is right")
+    check(told["collective"] == "all_reduce" and told["results"][0]["root"] == -1 and told["out_of_bounds"] == {"count": 0, "okay": True} and len(told["results"]) == len(table) == 2, "JSON has the sizes")
+    for one, row in zip(told["results"], table):
+        check(str(one["size"]) == row[0] and f"{one['out_of_place']['time']:.1f}" == row[5] and f"{one['out_of_place']['bus_bw']:.2f}" == row[8] and
+              f"{one['ideal']:.1f}" == row[6] and one["out_of_place"]["nwrong"] == 0 and one["algorithm"] == row[10], f"  {one['size']}: {one['out_of_place']['time']:.1f} us, {one['algorithm']}")
+    lines = list(csv.DictReader(coll(*words, "--csv")[1].splitlines()))
+    check([(line["size"], f"{float(line['time']):.1f}", f"{float(line['bus_bw']):.2f}", line["nwrong"], f"{float(line['ideal_percent']):.0f}") for line in lines]
+          == [(row[0], row[5], row[8], "0", row[11]) for row in table], "CSV has the same figures")
+    names = {"size", "count", "type", "redop", "root", "out_of_place", "in_place"}  # of nccl-tests' src/util.cu
+    check(names <= set(told["results"][0]) and set(told["results"][0]["out_of_place"]) == {"time", "alg_bw", "bus_bw", "nwrong"}, "names are those of nccl-tests")
+    check(coll("all_reduce", "-b", "1M", "--json")[1].count('"nwrong": null') == 1, "  nothing that was not checked is right")
+
+
+def on_terminal(*words):
+    """What weft says on a terminal, output and errors together."""
+    run = subprocess.run(["script", "-qec", shlex.join([weft.WEFT, *words]), "/dev/null"], capture_output=True, timeout=600, check=False)
+    return run.stdout.decode()
+
+
+def check_progress():
+    """A bar with what is left, on a terminal alone."""
+    words = ["all_reduce", "-b", "64M", "-e", "128M", "-f", "2"]
+    check(coll(*words)[2] == "", "no bar in a pipe")
+    if not shutil.which("script"):
+        print("left out: there is no program `script` that plays a terminal")
+        return
+    shown = on_terminal("coll", *words)
+    check(re.search(r"\r\[[#.]{30}\] .* s left +size 2 of 2", shown), f"a bar on a terminal {shown[-300:]!r}")
+    check(re.search(r"\r\x1b\[K +134217728 ", shown), "it is gone before a line is printed")
+    shown = on_terminal("validate", "--only", "flow-")
+    check(re.search(r"\r\[[#.]{30}\] (\d+) of (\d+)  flow-\S+  about \d+ s left", shown),
+          f"weft validate has one, too {shown[:200]!r}")
+    done = weft.run("validate", "--only", "flow-")
+    check(done.returncode == 0 and done.stderr == "", "and none in a pipe")
 
 
 def check_extrapolation():
@@ -140,15 +174,15 @@ def check_extrapolation():
     10 % at most. tests/property/program_extrapolation.py has random ones."""
     for words, size in ((["all_reduce", "--algorithm", "double_tree", "--chunk", "64K", "--channels", "4"], "128M"),
                         (["all_reduce", "--algorithm", "ring", "--chunk", "128K", "--channels", "4"], "256M"), (["broadcast", "--algorithm", "tree", "--channels", "4"], "128M"), (["reduce_scatter", "--algorithm", "credit_ring", "--channels", "4"], "128M")):
-        whole = json.loads(coll(*words, "-b", size, "--json")[1])["sizes"][0]
+        whole = json.loads(coll(*words, "-b", size, "--json")[1])["results"][0]
         packets = str(whole["packets_whole"] * 8 // 10)
         status, out, err = coll(*words, "-b", size, "--packets", packets)
         row = rows(out)[0] if out else [""] * 11
         check(status == 0 and ", extrapolated: time +- " in row[10] and not whole["extrapolated"], f"{words}: says so {row} {err}")
         if status != 0:
             continue
-        is_us, should_us, error_us = float(row[5]), whole["time_us"], float(row[10].split()[-2])
-        check(whole["ideal_us"] <= is_us and 0 < error_us <= is_us / 10 and abs(is_us - should_us) <= error_us,
+        is_us, should_us, error_us = float(row[5]), whole["out_of_place"]["time"], float(row[10].split()[-2])
+        check(whole["ideal"] <= is_us and 0 < error_us <= is_us / 10 and abs(is_us - should_us) <= error_us,
               f"{words}: {is_us} +- {error_us} us for {should_us} us")
 
 
@@ -162,10 +196,10 @@ def check_no_time():
     mean = float(out.rsplit(":", 1)[1].split()[0])
     check(abs(mean - float(table[0][8])) < 0.01 and "(1 of 2 sizes without a time)" in out, f"  is in no mean: {mean}")
     told = json.loads(coll(*words, "--json")[1])
-    one = told["sizes"][1]
-    check(one["time_us"] is None and one["busbw_GBps"] is None and one["time_error_us"] is None and one["ideal_us"] > 0 and
-          "its pipeline of" in one["why_not"] and told["sizes"][0]["why_not"] is None and
-          told["busbw_mean_GBps"] == told["sizes"][0]["busbw_GBps"], "  is null")
+    one = told["results"][1]
+    check(one["out_of_place"]["time"] is None and one["out_of_place"]["bus_bw"] is None and one["time_error"] is None and one["ideal"] > 0 and
+          "its pipeline of" in one["why_not"] and told["results"][0]["why_not"] is None and
+          told["average_bus_bandwidth"]["bandwidth"] == told["results"][0]["out_of_place"]["bus_bw"], "  is null")
     status, out, _ = coll("all_gather", "--algorithm", "credit_ring", "-b", "100K", "--ranks", "8", "--scenario", "trace-default",
                           "--set", "sample.steps=2", "--set", "sample.fill=1")
     check(status == 5 and "the scenario's sample leaves steps out" in out, f"a sample of the scenario's {out}")
@@ -198,15 +232,15 @@ def check_faults():
             base.write(FAULTY.format(fault))
             base.flush()
             for algorithm in ("ring", "credit_ring"):
-                whole = json.loads(coll(*size, "--algorithm", algorithm, "--scenario", base.name, "--json")[1])["sizes"][0]
+                whole = json.loads(coll(*size, "--algorithm", algorithm, "--scenario", base.name, "--json")[1])["results"][0]
                 status, out, err = coll(*size, "--algorithm", algorithm, "--scenario", base.name, "--packets",
                                         str(whole["packets_whole"] * 7 // 10), "--json")
-                row = json.loads(out)["sizes"][0]
+                row = json.loads(out)["results"][0]
                 if holds:
-                    check(status == 0 and abs(row["time_us"] - whole["time_us"]) <= row["time_error_us"],
-                          f"{fault}, {algorithm}: {row['time_us']} +- {row['time_error_us']} us for {whole['time_us']} {row['why_not']}")
+                    check(status == 0 and abs(row["out_of_place"]["time"] - whole["out_of_place"]["time"]) <= row["time_error"],
+                          f"{fault}, {algorithm}: {row['out_of_place']['time']} +- {row['time_error']} us for {whole['out_of_place']['time']} {row['why_not']}")
                 else:
-                    check(status == 5 and row["time_us"] is None and left_out in row["why_not"], f"{fault}, {algorithm}: {row['time_us']} {row['why_not']}")
+                    check(status == 5 and row["out_of_place"]["time"] is None and left_out in row["why_not"], f"{fault}, {algorithm}: {row['out_of_place']['time']} {row['why_not']}")
             words = ["sim", base.name, "--set", "traffic.chunk=16KiB", "--json"]
             done = weft.run(*words, "--sample", "steps=20,fill=4")
             one, messages = json.loads(done.stdout)["collectives"][0], json.loads(done.stdout)["messages"]
@@ -227,9 +261,9 @@ def check_ends():
     check(status == 5 and [row[0] for row in rows(out)] == ["1048576", "4194304"] and "# Avg bus bandwidth" in out and
           err == "weft coll: 16777216 bytes: the run ended as time limit; raise limits.time\n", f"a limit: {err}")
     told = json.loads(coll(*words, "--set", "limits.time=300us", "--json")[1])
-    check(told["end"] == "time limit" and len(told["sizes"]) == 2, "  in JSON, too")
+    check(told["end"] == "time limit" and len(told["results"]) == 2, "  in JSON, too")
     status, out, err = coll(*words, "--set", "limits.time=30us", "--json")
-    check(status == 5 and json.loads(out)["sizes"] == [] and json.loads(out)["busbw_mean_GBps"] is None and
+    check(status == 5 and json.loads(out)["results"] == [] and json.loads(out)["average_bus_bandwidth"]["bandwidth"] is None and
           err == "weft coll: 1048576 bytes: the run ended as time limit; raise limits.time\n", f"  where it is the first: {status} {err}")
     check(json.loads(coll("all_reduce", "-b", "1M", "--json")[1])["end"] == "done", "  which else is done")
     run = weft.start("coll", "all_reduce", "-b", "1M", "-e", "1G", "-f", "1024", "-n", "100")
@@ -244,6 +278,7 @@ check_refusals()
 check_ends()
 check_columns()
 check_json()
+check_progress()
 check_data()
 check_extrapolation()
 check_no_time()

@@ -23,7 +23,7 @@ def result(*words):
 def coll(scenario, *words):
     status, text, errors = weft.outcome("coll", *words, "--scenario", scenario, "--json")
     check(status == 0, f"runs: {' '.join(words)} {errors.strip()}")
-    return json.loads(text)["sizes"]
+    return json.loads(text)["results"]
 
 
 def write(folder, name, nics, per_host, rate="400Gb/s", inside="450GB/s", size="64MB"):
@@ -39,7 +39,7 @@ def check_all_carry(folder):
         path = write(folder, f"carry{per_host}", 2 * per_host, per_host, f"{rate}Gb/s", "900GB/s")
         row = coll(path, "all_reduce", "-b", "64M", "--algorithm", "credit_ring")[0]
         whole = per_host * rate / 8
-        check(0.9 * whole < row["busbw_GBps"] < 0.97 * whole, f"  {per_host} x {rate}G: {row['busbw_GBps']:.1f} of {whole} GB/s")
+        check(0.9 * whole < row["out_of_place"]["bus_bw"] < 0.97 * whole, f"  {per_host} x {rate}G: {row['out_of_place']['bus_bw']:.1f} of {whole} GB/s")
         sent = result(path)["goodput"]
         check(sent["nics_receiving"] == 2 * per_host, f"  {sent['nics_receiving']} NICs receive")
 
@@ -49,9 +49,9 @@ def check_ideal(folder):
     path = write(folder, "ideal", 16, 8, "100Gb/s", "300GB/s")
     for algorithm in ("credit_ring", "ring", "double_tree"):
         rows = [coll(path, "all_reduce", "-b", "64M", "--algorithm", algorithm, "--channels", str(count))[0] for count in (1, 2, 4, 8)]
-        check(len({round(row["ideal_us"] / 10) for row in rows}) == 1, f"  {algorithm}: {[row['ideal_us'] for row in rows]}")
-        check(all(row["ideal_us"] <= row["time_us"] for row in rows) and rows[-1]["time_us"] == min(row["time_us"] for row in rows),
-              f"  {[row['time_us'] for row in rows]}")
+        check(len({round(row["ideal"] / 10) for row in rows}) == 1, f"  {algorithm}: {[row['ideal'] for row in rows]}")
+        check(all(row["ideal"] <= row["out_of_place"]["time"] for row in rows) and rows[-1]["out_of_place"]["time"] == min(row["out_of_place"]["time"] for row in rows),
+              f"  {[row['out_of_place']['time'] for row in rows]}")
 
 
 def check_auto(folder):
@@ -62,8 +62,8 @@ def check_auto(folder):
                                           (wide, "all_reduce", "64M", ("credit_ring", "double_tree")),
                                           (flat, "all_gather", "64K", ("credit_ring", "pat")), (flat, "all_gather", "64M", ("credit_ring", "pat"))):
         took = coll(path, kind, "-b", sizes)[0]
-        each = {name: coll(path, kind, "-b", sizes, "--algorithm", name)[0]["time_us"] for name in algorithms}
-        check(took["time_us"] == min(each.values()), f"  {kind} of {sizes}: {took['algorithm']}, {took['time_us']:.1f} us of {each}")
+        each = {name: coll(path, kind, "-b", sizes, "--algorithm", name)[0]["out_of_place"]["time"] for name in algorithms}
+        check(took["out_of_place"]["time"] == min(each.values()), f"  {kind} of {sizes}: {took['algorithm']}, {took['out_of_place']['time']:.1f} us of {each}")
     for size, least in (("4MiB", "double_tree"), ("64MiB", "ring")):
         words = [wide, "--set", "traffic.kind=collective", "--set", f"traffic.bytes={size}", "--set"]
         ends = {name: result(*words, f"traffic.algorithm={name}")["run"]["last_completion_ps"] for name in ("auto", "ring", "double_tree")}
@@ -94,7 +94,7 @@ def check_book(folder):
 def check_many(folder):
     """Everyone with everyone, 256 GPUs on hosts of eight, in the memory that is there when nobody says more."""
     row = coll(write(folder, "many", 256, 8), "alltoall", "-b", "64K")[0]
-    check(row["time_us"] >= row["ideal_us"] > 0, f"  256 GPUs: {row['time_us']:.1f} us, least {row['ideal_us']:.1f} us")
+    check(row["out_of_place"]["time"] >= row["ideal"] > 0, f"  256 GPUs: {row['out_of_place']['time']:.1f} us, least {row['ideal']:.1f} us")
 
 
 def main():
