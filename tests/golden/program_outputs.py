@@ -46,7 +46,7 @@ WRITERS = [
     ("validate-fabric", ["{scenario}", "--quick", "--only", "pair-near", "--out", "{folder}/book"], "--junit", ["scenario"]),
 ]
 # Options with a file or folder that a program only reads, and those that write a folder: tests/drive/program_kept.py.
-OTHERS = {"--trace", "--measured", "--compare", "--result", "--profile", "--data", "--play", "--link", "--gpu", "--out", "--study",
+OTHERS = {"--against", "--trace", "--measured", "--compare", "--result", "--profile", "--data", "--play", "--link", "--gpu", "--out", "--study",
           "--before", "--after"}
 ELSEWHERE = {("host", "--pcap"), ("topology", "--import"), ("plan", "--import")}  # needs another process: program_host.py; reads a file of another tool
 
