@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "goodput.h"
+#include <weft/run/folder.h>
 
 const char *origin_name(enum origin origin)
 {
@@ -206,15 +207,25 @@ void table_print(FILE *to, const struct call *call)
 
 void table_list(FILE *to)
 {
+	char name[64], text[256];
 	fprintf(to, "components: failures per million GPU-days\n");
-	for (const struct component *at = components; at->name != NULL; at++)
-		fprintf(to, "  %-16s %8.2f  %s%s\n", at->name, at->count / FACTS_GPU_DAYS * 1e6,
-			at->text, at->takes_host ? "" : "; takes no host");
-	fprintf(to, "  %s\n\nrates\n", components_source);
-	for (const struct rates *at = rates_all; at->name != NULL; at++)
-		fprintf(to, "  %-16s %s\n", at->name, at->source);
+	for (const struct component *at = components; at->name != NULL; at++) {
+		snprintf(name, sizeof(name), "  %-16s %8.2f ", at->name,
+			 at->count / FACTS_GPU_DAYS * 1e6);
+		snprintf(text, sizeof(text), "%s%s", at->text,
+			 at->takes_host ? "" : "; takes no host");
+		folder_list_line(to, 28, name, text);
+	}
+	folder_list_line(to, 1, "", components_source);
+	fprintf(to, "\nrates\n");
+	for (const struct rates *at = rates_all; at->name != NULL; at++) {
+		snprintf(name, sizeof(name), "  %s", at->name);
+		folder_list_line(to, 18, name, at->source);
+	}
 	fprintf(to, "\nrecoveries: an end is noticed, a hang is noticed, restart, in seconds\n");
-	for (const struct recovery *at = recoveries; at->name != NULL; at++)
-		fprintf(to, "  %-16s %5g %5g %5g  %s\n", at->name, at->crash_s, at->hang_s,
-			at->restart_s, at->source);
+	for (const struct recovery *at = recoveries; at->name != NULL; at++) {
+		snprintf(name, sizeof(name), "  %-16s %5g %5g %5g ", at->name, at->crash_s,
+			 at->hang_s, at->restart_s);
+		folder_list_line(to, 37, name, at->source);
+	}
 }

@@ -256,9 +256,13 @@ static int validate(struct acceptance *acceptance)
 
 static void list(FILE *to)
 {
-	for (const struct acceptance_case *one = acceptance_cases; one->name != NULL; one++)
-		fprintf(to, "%-12s %-17s %s%s\n", section_word(one->section), one->name, one->asks,
-			one->is_whole ? " (not with --quick)" : "");
+	for (const struct acceptance_case *one = acceptance_cases; one->name != NULL; one++) {
+		char name[64], text[256];
+		snprintf(name, sizeof(name), "%-12s %-17s", section_word(one->section), one->name);
+		snprintf(text, sizeof(text), "%s%s", one->asks,
+			 one->is_whole ? " (not with --quick)" : "");
+		folder_list_line(to, 30, name, text);
+	}
 }
 
 int main(int argc, char **argv)

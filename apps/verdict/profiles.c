@@ -11,6 +11,7 @@
 #include <weft/verdict/report_verdict.h>
 
 #include "profiles.h"
+#include <weft/run/folder.h>
 
 #define PROFILE_BYTES_MAX ((size_t)1 << 20)
 
@@ -32,7 +33,7 @@ static int list_one(FILE *to, const char *folder, const char *file, struct refus
 	rc = profile_parse(&profile, path, text, bytes, refusal);
 	free(text);
 	if (rc == 0)
-		fprintf(to, "%-20s %s\n", profile.name, profile.description);
+		folder_list_line(to, 20, profile.name, profile.description);
 	return rc;
 }
 

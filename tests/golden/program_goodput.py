@@ -251,6 +251,7 @@ def check_text():
     check("nvrx-in-job, times as given: " in text and "restart in 60.0 s" in text, "a recovery of one's own is told")
     status, text, _ = weft.outcome("goodput", "--list")
     check(status == 0 and all(f"  {name} " in text for name in [*LLAMA, "flap", "llama-3", "rsc-1", "nvrx-in-process"]), "the lists")
+    check(all(len(line) <= 80 for line in text.splitlines()), "--list is at most 80 columns wide")
 
 
 def refused(what, words, says):

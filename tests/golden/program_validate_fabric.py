@@ -474,7 +474,8 @@ def check_refusals(folder, scenario):
 def check_list():
     """--list has every case, with what it asks; those of a quick book, in its order."""
     status, text, _ = weft.outcome("validate-fabric", "--list")
-    lines = [re.match(r"(\w+) +([\w-]+) +\S.*$", line) for line in text.splitlines()]
+    check(all(len(line) <= 80 for line in text.splitlines()), "--list is at most 80 columns wide")
+    lines = [re.match(r"(\w+) +([\w-]+) +\S.*$", line) for line in re.sub(r"\n +", " ", text).splitlines()]
     check(status == 0 and all(lines) and len(lines) > 30, f"--list: {len(lines)} cases")
     return [line.groups() for line in lines if not line.string.endswith("(not with --quick)")]
 

@@ -46,7 +46,8 @@ def states(result, profile):
 
 def check_shipped(healthy):
     status, text, _ = weft.outcome("verdict", "--list")
-    names = [line.split()[0] for line in text.splitlines()]
+    names = [line.split()[0] for line in text.splitlines() if not line.startswith(" ")]
+    check(all(len(line) <= 80 for line in text.splitlines()), "--list is at most 80 columns wide")
     check(status == 0 and sorted(names) == sorted(path.stem for path in PROFILES.glob("*.yaml")), f"--list has all {len(names)}")
     optional = {"expect", "ports", "wall", "pfc", "bypass", "flows", "collectives", "culprits", "delays", "trust", "files", "figures"}  # not of every run
     for name in names:
