@@ -307,8 +307,9 @@ int call_read(struct call *call)
 		rc = parse(call, options->sets, options->set_count, 0);
 	if (rc < 0)
 		return rc;
-	call->is_study = options_has_study(options);
 	rc = find_variant(call, &call->variant);
+	bool has_all = call->scenario.variant_count > 0 && call->variant == 0;
+	call->is_study = options_has_study(options) || (has_all && options->out != NULL);
 	if (rc < 0 || call->is_study)
 		return rc < 0 ? rc : study_check(call);
 	if (call->variant > 0)

@@ -39,8 +39,8 @@ int study_check(struct call *call)
 		sweeps_seed |= strcmp(options->sweeps[i].key, "seed") == 0;
 	if (options->pcap != NULL || options->log != NULL || options->wants_footprint)
 		return refuse(&call->refusal, -EINVAL,
-			      "--seeds and --sweep are many runs: --pcap, --log and --footprint "
-			      "are of one");
+			      "--seeds, --sweep and variants with --out are many runs: --pcap, "
+			      "--log and --footprint are of one");
 	if (sweeps_seed && options->seed_count > 0)
 		return refuse(&call->refusal, -EINVAL, "--seeds and --sweep seed=... are the same");
 	return 0;

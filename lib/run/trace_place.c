@@ -4,6 +4,7 @@
 #include "trace_place.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,22 @@ int trace_place_ranks(const struct workload *workload, const struct scenario *sc
 			      "runs on all % NICs already",
 			      nics);
 	return 0;
+}
+
+void trace_place_note(const struct workload *workload, struct scenario *scenario)
+{
+	const struct trace_set *set = &workload->set;
+	uint64_t cut = 0;
+	for (uint32_t i = 0; i < set->rank_count; i++)
+		cut += set->ranks[i].cut;
+	if (cut == 0 || scenario->input_count == SCENARIO_INPUTS_MAX)
+		return;
+	struct scenario_input *input = &scenario->inputs[scenario->input_count++];
+	input->origin = INPUT_ASSUMED;
+	snprintf(input->text, sizeof(input->text),
+		 "%llu waits of the trace's nodes, each of which closed a circle, are left out "
+		 "(traffic.cut_circles)",
+		 (unsigned long long)cut);
 }
 
 // ---------------------------------------------------------------- copies

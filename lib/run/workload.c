@@ -157,6 +157,8 @@ int workload_expand(struct workload *workload, struct scenario *scenario, struct
 	struct trace_run run = {
 		.rank_host = scenario->fabric.nics_per_host,
 		.ring = scenario->traffic.ring,
+		.cuts_circles = scenario->traffic.cuts_circles,
+		.memory_bytes_max = scenario->memory_bytes_max,
 	};
 	if (!workload->has_set)
 		return 0;
@@ -164,6 +166,8 @@ int workload_expand(struct workload *workload, struct scenario *scenario, struct
 	int rc = trace_place_ranks(workload, scenario, &run.ranks, refusal);
 	if (rc == 0)
 		rc = trace_expand(&workload->program, &workload->set, &run, refusal);
+	if (rc == 0)
+		trace_place_note(workload, scenario);
 	return rc == 0 ? trace_place(workload, scenario, refusal) : rc;
 }
 

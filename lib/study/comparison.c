@@ -21,6 +21,7 @@ struct side {
 	double goodput_bps; // per receiving NIC
 	double retransmitted;
 	ps_t end_ps; // the last completion; of a sample that of what ran
+	bool is_mrc; // else RoCEv2
 	bool is_sample, has_collective;
 	ps_t collective_ps, error_ps; // of the slowest collective, with its stated error
 	const char *reason;	      // why there is none
@@ -102,6 +103,7 @@ void report_comparison_take(struct report_comparison *comparison, const struct r
 		.end_ps = input->world->outcome->end_ps,
 		.digest = input->digest,
 		.is_partial = input->is_partial,
+		.is_mrc = scenario->transport.kind == TRANSPORT_MRC,
 		.warned = warnings_bits(input->world),
 	};
 	take_collective(side, input->world);
@@ -150,23 +152,52 @@ static void sides_table(FILE *to, const struct report_comparison *comparison)
 {
 	struct text text[3];
 	double first = comparison->sides[0].goodput_bps;
+	bool has_sample = false;
+	for (uint32_t i = 0; i < comparison->side_count; i++)
+		has_sample |= comparison->sides[i].is_sample;
 	fprintf(to, "%s: variants side by side (goodput per receiving NIC)%s\n",
 		comparison->scenario,
-		comparison->sides[0].is_sample
-			? "\nA sample: some ring steps ran, the time of the slowest collective is "
-			  "extrapolated from them"
-			: "");
-	fprintf(to, "  %-20s %12s %11s %12s %15s  %s\n", "", "goodput", "of first",
-		comparison->sides[0].is_sample ? "" : "done at", "retransmitted", "digest");
+		has_sample ? "\nOf a sample some ring steps ran: the time of the slowest "
+			     "collective is extrapolated from them"
+			   : "");
+	fprintf(to, "  %-20s %12s %11s %12s %15s  %-6s  %s\n", "", "goodput", "of first", "done at",
+		"retransmitted", "run", "digest");
 	for (uint32_t i = 0; i < comparison->side_count; i++) {
 		const struct side *side = &comparison->sides[i];
-		fprintf(to, "  %-20s %12s %11.3f %12s %15s  %016llx%s%s\n", side->name,
+		fprintf(to, "  %-20s %12s %11.3f %12s %15s  %-6s  %016llx%s%s\n", side->name,
 			number_rate(&text[0], side->goodput_bps),
 			first > 0 ? side->goodput_bps / first : 0,
-			side->is_sample ? "" : number_time(&text[1], side->end_ps),
+			side->is_sample ? "-" : number_time(&text[1], side->end_ps),
 			number_share(&text[2], side->retransmitted),
-			(unsigned long long)side->digest, side->is_partial ? " " : "",
-			side->is_partial ? side->end : "");
+			side->is_sample ? "sample" : "whole", (unsigned long long)side->digest,
+			side->is_partial ? " " : "", side->is_partial ? side->end : "");
+	}
+}
+
+// What two runs are compared by, where both have it: the slowest collective, or the end.
+static ps_t time_of(const struct side *side)
+{
+	if (side->is_partial || side->reason != NULL)
+		return 0;
+	return side->collective_ps > 0 ? side->collective_ps : side->is_sample ? 0 : side->end_ps;
+}
+
+// The first variant of MRC against each of RoCEv2.
+static void mrc_against_roce(FILE *to, const struct report_comparison *comparison)
+{
+	const struct side *mrc = NULL;
+	for (uint32_t i = 0; i < comparison->side_count && mrc == NULL; i++)
+		mrc = comparison->sides[i].is_mrc ? &comparison->sides[i] : NULL;
+	for (uint32_t i = 0; i < comparison->side_count && mrc != NULL; i++) {
+		const struct side *roce = &comparison->sides[i];
+		if (roce->is_mrc || roce->goodput_bps <= 0)
+			continue;
+		fprintf(to, "MRC against RoCE (%s against %s): %.2f times the goodput", mrc->name,
+			roce->name, mrc->goodput_bps / roce->goodput_bps);
+		if (time_of(mrc) > 0 && time_of(roce) > 0)
+			fprintf(to, ", %.2f of the time",
+				(double)time_of(mrc) / (double)time_of(roce));
+		fputc('\n', to);
 	}
 }
 
@@ -213,6 +244,7 @@ static void jobs_of_sides(FILE *to, const struct report_comparison *comparison)
 void report_comparison_table(FILE *to, const struct report_comparison *comparison)
 {
 	sides_table(to, comparison);
+	mrc_against_roce(to, comparison);
 	warnings_of_sides(to, comparison);
 	collectives_of_sides(to, comparison);
 	jobs_of_sides(to, comparison);
@@ -232,9 +264,10 @@ static json_t *side_json(const struct side *side)
 {
 	char digest[20];
 	snprintf(digest, sizeof(digest), "%016llx", (unsigned long long)side->digest);
-	json_t *ret = json_pack("{ss sf sf ss ss sb}", "name", side->name, "goodput_bps",
+	json_t *ret = json_pack("{ss sf sf ss ss sb ss sb}", "name", side->name, "goodput_bps",
 				side->goodput_bps, "retransmitted", side->retransmitted, "digest",
-				digest, "end", side->end, "partial", side->is_partial);
+				digest, "end", side->end, "partial", side->is_partial, "transport",
+				side->is_mrc ? "mrc" : "rc", "sample", side->is_sample);
 	const struct figure end = {side->end_ps, side->is_sample ? NOT_IN_SAMPLE : NULL};
 	const struct figure time = {side->collective_ps, side->reason};
 	const struct figure error = {side->error_ps, side->reason};

@@ -202,7 +202,8 @@ static void point_end(FILE *to, const struct report_study *study, uint32_t point
 	uint32_t done = figure_named("done_s");
 	if (study->plan.seeds == 1) {
 		if (run != NULL)
-			fprintf(to, "  %016" PRIx64, run->digest);
+			fprintf(to, "  %016" PRIx64 "%s", run->digest,
+				run->is_sample ? "  sample" : "");
 		fprintf(to, "%s%s\n",
 			run == NULL		   ? "  not run"
 				: run->is_complete ? ""
@@ -242,6 +243,42 @@ static void point_line(FILE *to, const struct report_study *study, uint32_t poin
 	point_end(to, study, point);
 }
 
+static double mean_of(const struct report_study *study, uint32_t point, const char *name)
+{
+	struct spread_figures spread;
+	study_spread(study, point, figure_named(name), &spread);
+	return spread.count > 0 ? spread.mean : 0;
+}
+
+static bool is_of_mrc(const struct report_study *study, uint32_t point)
+{
+	const struct study_run *run = study_run_at(study, point, 0);
+	return run != NULL && run->is_mrc;
+}
+
+// The first point of MRC against each of RoCEv2.
+static void mrc_against_roce(FILE *to, const struct report_study *study)
+{
+	char name[STUDY_NAME_BYTES], other[STUDY_NAME_BYTES];
+	uint32_t mrc = 0;
+	while (mrc < study->points && !is_of_mrc(study, mrc))
+		mrc++;
+	for (uint32_t point = 0; point < study->points && mrc < study->points; point++) {
+		double goodput = mean_of(study, point, "goodput_bps");
+		double done_s = mean_of(study, point, "done_s"),
+		       own_s = mean_of(study, mrc, "done_s");
+		if (is_of_mrc(study, point) || goodput <= 0)
+			continue;
+		study_label(study, mrc, name);
+		study_label(study, point, other);
+		fprintf(to, "MRC against RoCE (%s against %s): %.2f times the goodput", name, other,
+			mean_of(study, mrc, "goodput_bps") / goodput);
+		if (done_s > 0 && own_s > 0)
+			fprintf(to, ", %.2f of the time", own_s / done_s);
+		fputc('\n', to);
+	}
+}
+
 static void point_table(FILE *to, const struct report_study *study)
 {
 	static const char *const heads[COLUMN_COUNT] = {
@@ -261,6 +298,7 @@ static void point_table(FILE *to, const struct report_study *study)
 			"differs from the\nfirst line's, seed by seed; --out and --json have the "
 			"intervals of all figures\n",
 			study->plan.seeds);
+	mrc_against_roce(to, study);
 }
 
 // ---------------------------------------------------------------- warnings

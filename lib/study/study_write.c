@@ -154,6 +154,7 @@ static void put_runs(json_t *root, const struct report_study *study)
 		put_text(row, "end", run->end);
 		snprintf(text, sizeof(text), "%016" PRIx64, run->digest);
 		put_text(row, "digest", text);
+		json_object_set_new(row, "sample", json_boolean(run->is_sample));
 		json_t *values = object_in(row, "figures");
 		for (uint32_t i = 0; i < study_figure_count(); i++)
 			if (study_has(study, i))
@@ -310,7 +311,7 @@ static void write_runs(FILE *to, const struct report_study *study)
 {
 	fprintf(to, "seed");
 	point_heads(to, study);
-	fprintf(to, ",end,digest");
+	fprintf(to, ",end,digest,sample");
 	for (uint32_t i = 0; i < study_figure_count(); i++)
 		if (study_has(study, i))
 			fprintf(to, ",%s", study_figure(i)->name);
@@ -322,7 +323,8 @@ static void write_runs(FILE *to, const struct report_study *study)
 			continue;
 		fprintf(to, "%" PRIu64, study->plan.seed_first + seed);
 		point_cells(to, study, point);
-		fprintf(to, ",%s,%016" PRIx64, run->end, run->digest);
+		fprintf(to, ",%s,%016" PRIx64 ",%s", run->end, run->digest,
+			run->is_sample ? "true" : "false");
 		for (uint32_t i = 0; i < study_figure_count(); i++)
 			if (study_has(study, i))
 				cell(to, run->figures[i]);

@@ -379,12 +379,15 @@ static int make(struct build *build, struct trace_program *ret)
 	uint64_t bytes = program_bytes(build->expand.ranks, ops, edges) +
 		rings_bytes(&build->rings) + sizeof(struct job);
 	bytes = (bytes + 4096) & ~UINT64_C(63);
+	int rc = expand_check_memory(&build->expand, build->ops, bytes);
+	if (rc < 0)
+		return rc;
 	ret->memory = aligned_alloc(64, bytes);
 	if (ret->memory == NULL)
 		return no_memory(build);
 	memset(ret->memory, 0, bytes);
 	arena_init(&arena, ret->memory, bytes);
-	int rc = program_create(&build->program, &arena, build->expand.ranks, ops, edges, refusal);
+	rc = program_create(&build->program, &arena, build->expand.ranks, ops, edges, refusal);
 	if (rc == 0)
 		rc = make_job(build, &arena);
 	if (rc == 0)
@@ -406,35 +409,6 @@ static bool has_messages(const struct trace_set *set)
 	return false;
 }
 
-static int check_set(struct build *build)
-{
-	const struct trace_set *set = build->expand.set;
-	uint64_t communications = 0;
-	for (uint32_t i = 0; i < set->rank_count; i++) {
-		const struct trace_rank *rank = &set->ranks[i];
-		memcpy(build->expand.refusal->file, rank->path, sizeof(rank->path));
-		if (rank->circular > 0)
-			return refuse(build->expand.refusal, -EINVAL,
-				      "% of % nodes wait in a circle: this trace cannot be run as "
-				      "it is",
-				      rank->circular, rank->node_count);
-		for (uint32_t k = 0; k < rank->node_count; k++)
-			communications += rank->nodes[k].kind == TRACE_KIND_COLLECTIVE ||
-				rank->nodes[k].kind == TRACE_KIND_SEND;
-	}
-	if (communications == 0)
-		return refuse(build->expand.refusal, -EINVAL,
-			      "the trace has no communication: there is nothing to run");
-	if (set->left_bytes > 0)
-		return refuse(
-			build->expand.refusal, -EINVAL,
-			"its pipeline transfers of % bytes stand in no line: a sample runs the "
-			"data-parallel collectives without them",
-			(int64_t)set->left_bytes);
-	build->expand.refusal->file[0] = '\0';
-	return 0;
-}
-
 int trace_expand(struct trace_program *ret, struct trace_set *set, const struct trace_run *run,
 		 struct refusal *refusal)
 {
@@ -445,7 +419,7 @@ int trace_expand(struct trace_program *ret, struct trace_set *set, const struct 
 	if (rc == 0 && ranks == 0)
 		rc = refuse(refusal, -EINVAL, "the trace does not say of how many ranks it is");
 	if (rc == 0)
-		rc = check_set(&build);
+		rc = expand_check(&build.expand);
 	if (rc == 0 && set->rank_count == 1 && has_messages(set))
 		rc = trace_spread(set, ranks, refusal);
 	if (rc == 0)

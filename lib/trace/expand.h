@@ -22,6 +22,12 @@ struct expand {
 	uint32_t ranks; // of the program
 };
 
+// expand_check.c: that it can be run, before any work. -EINVAL with the reason.
+int expand_check(const struct expand *expand);
+
+// That so many operations, of so many bytes, are within the memory that is allowed.
+int expand_check_memory(const struct expand *expand, uint64_t ops, uint64_t bytes);
+
 // The file of a rank.
 const struct trace_rank *expand_rank(const struct expand *expand, uint32_t rank);
 

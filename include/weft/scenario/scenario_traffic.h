@@ -84,6 +84,7 @@ struct traffic_config {
 	uint32_t model_line, model_column; // of `model`
 	bool is_model_set;		   // by the command line: model_line is its number
 	char trace[SCENARIO_PATH_BYTES];   // trace: file
+	bool cuts_circles;		   // trace of nodes: a wait of each circle is left out
 	uint32_t copies;		   // trace of nodes: side by side; 0 = as many as fit
 	char matrix[SCENARIO_PATH_BYTES];  // matrix: file
 	ps_t start_unit_ps;		   // matrix: of a start

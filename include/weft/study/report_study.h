@@ -43,12 +43,13 @@ struct study_plan {
 struct study_run {
 	uint32_t point, seed; // index
 	uint64_t digest;
-	bool is_complete;    // else the figures are not used
-	bool is_interrupted; // it is as if it had not been begun
-	bool is_imprecise;   // a collective has no time: report_imprecise()
-	int dead;	     // not 0: exit status of a process that left nothing but `end`
-	char end[160];	     // why it ended
-	uint32_t passed;     // bound that it was seen beyond, counted from 1 by who set it; 0: none
+	bool is_complete;	// else the figures are not used
+	bool is_interrupted;	// it is as if it had not been begun
+	bool is_sample, is_mrc; // a part of the job ran; else RoCEv2
+	bool is_imprecise;	// a collective has no time: report_imprecise()
+	int dead;		// not 0: exit status of a process that left nothing but `end`
+	char end[160];		// why it ended
+	uint32_t passed; // bound that it was seen beyond, counted from 1 by who set it; 0: none
 	double passed_s, passed_value;	   // when, and how far it had come
 	double cpu_s;			   // what the run took
 	uint32_t warned;		   // bit of each warning about its world (world_warning.h)

@@ -108,6 +108,7 @@ struct trace_rank {
 	uint64_t *splits;  // [split_count] bytes for each member in turn; owned
 	uint32_t missing;  // waits for nodes that are not in the file
 	uint32_t circular; // nodes that wait in a circle, or for one
+	uint32_t cut;	   // waits that were left out, so that there is no circle
 	uint64_t records;  // messages, events, nodes or lines of the file, all of them
 	uint32_t number;   // rank of the job that the file says it is of
 	bool has_number;

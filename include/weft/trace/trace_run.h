@@ -25,7 +25,9 @@ struct trace_run {
 	// Of the others, and of groups that do not have as many ranks on each host, its channels
 	// and the longest message.
 	struct ring_config ring;
-	bool has_messages_only; // rings as messages: slices and credits
+	bool cuts_circles;	   // a wait of each circle of nodes is left out
+	uint64_t memory_bytes_max; // of the program; 0: no limit
+	bool has_messages_only;	   // rings as messages: slices and credits
 };
 
 struct trace_program {

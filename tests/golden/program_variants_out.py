@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Variants with --out are a study folder; each row says whether it is a sample, and MRC stands against RoCE with their ratio."""
+import csv
+import json
+import pathlib
+import re
+import sys
+import tempfile
+
+from weft import check, outcome, result_of
+
+TEXT = """name: pair
+fabric: {nics: 32, nics_per_t0: 8, t1_count: 8, link_rate: 400Gb/s}
+traffic: {kind: permutation, bytes: 4MiB}
+variants:
+  - {name: mrc, set: preset=mrc}
+  - {name: roce, set: preset=roce-dcqcn}
+  - {name: part, set: preset=mrc traffic.kind=ring traffic.collective=all_reduce sample.steps=20 sample.fill=4}
+"""
+LINE = re.compile(r"MRC against RoCE \(mrc against roce\): ([0-9.]+) times the goodput, ([0-9.]+) of the time")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        file, out = pathlib.Path(folder, "pair.yaml"), pathlib.Path(folder, "out")
+        file.write_text(TEXT, encoding="utf-8")
+        code, table, error = outcome("sim", file)
+        check(code == 0, f"variants run: {error.strip()}")
+        rows = {name: next(line for line in table.splitlines() if line.startswith(f"  {name} ")) for name in ("mrc", "roce", "part")}
+        check("whole" in rows["mrc"] and "whole" in rows["roce"] and "sample" in rows["part"], "each row says whether it is a sample")
+        found = LINE.search(table)
+        sides = {side["name"]: side for side in result_of("sim", file, "--json")["variants"]}
+        ratio = sides["mrc"]["goodput_bps"] / sides["roce"]["goodput_bps"]
+        check(found is not None and abs(float(found[1]) - ratio) < 0.01, f"the ratio is that of the goodputs, {ratio:.3f}")
+        check(found is not None and abs(float(found[2]) - sides["mrc"]["end_ps"] / sides["roce"]["end_ps"]) < 0.01, "and of the times")
+        check([side["sample"] for side in sides.values()] == [False, False, True], "the JSON says it of each")
+        code, table, error = outcome("sim", file, "--out", out)
+        check(code == 0 and LINE.search(table) is not None, f"with --out, too: {error.strip()}")
+        study = json.loads(out.joinpath("study.json").read_text(encoding="utf-8"))
+        check([run["digest"] for run in study["runs"]] == [side["digest"] for side in sides.values()], "the study has the same runs")
+        with open(out / "runs.csv", encoding="utf-8") as lines:
+            check([row["sample"] for row in csv.DictReader(lines)] == ["false", "false", "true"], "runs.csv says what is a sample")
+        check(outcome("sim", file, "--out", out)[0] != 0, "a folder that is there is not written over")
+        check(outcome("sim", file, "--variant", "mrc", "--out", pathlib.Path(folder, "one"))[0] == 0, "one variant is a run's folder")
+    return 1 if check.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
