@@ -2,6 +2,8 @@
 // See import.h.
 #include "import.h"
 
+#include "import_sonic.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -80,9 +82,13 @@ int import_read(struct import *ret, const char *path, struct refusal *refusal)
 		return rc;
 	size_t at = strspn(text, " \t\r\n");
 	bool is_ns3 = at < bytes && strchr("0123456789", text[at]) != NULL;
-	rc = (is_ns3 ? import_ns3 : import_clab)(ret, text, bytes, refusal);
+	bool is_sonic = at < bytes && text[at] == '{' &&
+		memmem(text, bytes, "\"topology\"", 10) == NULL;
+	rc = (is_ns3		 ? import_ns3
+		      : is_sonic ? import_sonic
+				 : import_clab)(ret, text, bytes, refusal);
 	free(text);
-	if (rc == 0 && ret->link_count == 0)
+	if (rc == 0 && !is_sonic && ret->link_count == 0)
 		return import_refuse(ret, refusal, 0, "there is no link in it");
 	return rc;
 }
@@ -289,6 +295,10 @@ static int write_links(const struct import *import, const struct graph *graph, F
 int import_write(const struct import *import, FILE *to, struct refusal *refusal)
 {
 	struct graph graph = {0};
+	if (import->is_sonic) {
+		import_sonic_write(import, to);
+		return 0;
+	}
 	int rc = count_nodes(import, &graph, refusal);
 	if (rc == 0)
 		rc = place_nics(import, &graph, refusal);

@@ -24,17 +24,32 @@ struct import_link {
 	double rate_bps, delay_ns, loss;
 };
 
+// What a switch of SONiC is told: bytes, a share in per cent, speeds in Mb/s. 0: it is not.
+struct sonic_switch {
+	uint32_t ports, slower; // that are up; of them slower than the fastest
+	double speed;
+	bool has_pfc, has_ecn, has_dynamic, watch_drops;
+	long priority; // of lossless traffic
+	double low, high, share;
+	double headroom, xoff, dynamic_th, shared;
+	double watch_ms;
+	char marks[64], buffers[64];	     // profiles that these are of
+	uint32_t other_marks, other_buffers; // that name other profiles
+};
+
 struct import {
 	const char *path, *format; // its name for people
 	struct import_node *nodes;
 	struct import_link *links;
 	uint32_t node_count, link_count, node_room, link_room;
 	bool has_rates, has_delays; // the file says them
+	bool is_sonic;		    // else nodes and links
+	struct sonic_switch sonic;
 };
 
 // Reads the file `path`, of any of the formats: the topology text of ns-3's RDMA models (HPCC,
-// SimAI), or a topology of containerlab. Returns 0, or a negative errno and the refusal with its
-// place. `ret` is to be released either way.
+// SimAI), a topology of containerlab, or SONiC's config_db.json. Returns 0, or a negative errno and
+// the refusal with its place. `ret` is to be released either way.
 int import_read(struct import *ret, const char *path, struct refusal *refusal);
 
 // Writes the scenario. Refused, with an output to be thrown away: what a graph cannot say.
