@@ -5,7 +5,6 @@
 #include "import_sonic.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,18 +12,6 @@
 #include <weft/scenario/scenario.h>
 
 #define FILE_BYTES_MAX ((size_t)64 << 20)
-
-int import_refuse(const struct import *import, struct refusal *refusal, uint32_t line,
-		  const char *format, ...)
-{
-	*refusal = (struct refusal){.line = line};
-	snprintf(refusal->file, sizeof(refusal->file), "%s", import->path);
-	va_list words;
-	va_start(words, format);
-	vsnprintf(refusal->text, sizeof(refusal->text), format, words);
-	va_end(words);
-	return -EINVAL;
-}
 
 // Room for one more of `bytes` each, of `max` at most.
 static int grow(struct import *import, void **list, uint32_t count, uint32_t *room, size_t bytes,
