@@ -11,13 +11,13 @@
 int compare_check(struct call *call)
 {
 	const struct options *options = &call->options;
-	if (options->pcap == NULL && options->log == NULL && !options->wants_footprint &&
-	    !options->is_dilation_auto)
+	if (options->out == NULL && options->pcap == NULL && options->log == NULL &&
+	    !options->wants_footprint && !options->is_dilation_auto)
 		return 0;
 	return refuse(
 		&call->refusal, -EINVAL,
-		"--pcap, --log, --footprint and --dilation auto are of one run, and this scenario "
-		"has % variants: choose one with --variant NAME",
+		"--pcap, --log, --footprint, --dilation auto, and --out with --fidelity or --export "
+		"are of one run, and this scenario has % variants: choose one with --variant NAME",
 		call->scenario.variant_count, 0, 0);
 }
 

@@ -309,7 +309,9 @@ int call_read(struct call *call)
 		return rc;
 	rc = find_variant(call, &call->variant);
 	bool has_all = call->scenario.variant_count > 0 && call->variant == 0;
-	call->is_study = options_has_study(options) || (has_all && options->out != NULL);
+	bool is_kept = options->out != NULL && options->export_form == NULL &&
+		options->fidelity_kind == FIDELITY_NONE;
+	call->is_study = options_has_study(options) || (has_all && is_kept);
 	if (rc < 0 || call->is_study)
 		return rc < 0 ? rc : study_check(call);
 	if (call->variant > 0)
