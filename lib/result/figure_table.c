@@ -12,6 +12,8 @@
 #include <weft/result/number.h>
 #include <weft/result/put.h>
 
+#include "summary.h"
+
 // ---------------------------------------------------------------- what the rows read
 
 #define OUTCOME (it->world->outcome)
@@ -46,6 +48,13 @@ static uint64_t dropped(const struct report_input *it)
 	for (enum drop_reason reason = 0; reason < DROP_REASON_COUNT; reason++)
 		sum += drops_of(it, reason);
 	return sum;
+}
+
+static struct summary_latency latency(const struct report_input *it)
+{
+	struct summary_latency all;
+	summary_latency_of(&all, it);
+	return all;
 }
 
 static double cpu_s(const struct report_input *it)
@@ -84,6 +93,12 @@ enum {
 	OWN_FABRIC = FIGURE_OWN_FABRIC,
 	ALL_HOSTS = FIGURE_ALL_HOSTS,
 	VIRTUAL_TIME = FIGURE_VIRTUAL_TIME,
+	TIMED = FIGURE_TIMED,
+	IDEAL = FIGURE_IDEAL,
+	COLLECTIVE = FIGURE_COLLECTIVE,
+	P50 = FIGURE_P50,
+	P99 = FIGURE_P99,
+	MAX = FIGURE_MAX,
 };
 
 #define ALONE FIGURE_ALONE
@@ -173,7 +188,7 @@ const char *figure_missing(const struct figure_row *row, const struct report_inp
 	for (size_t i = 0; i < sizeof(needs) / sizeof(*needs); i++)
 		if ((row->needs & needs[i].need) != 0 && !needs[i].has(input))
 			return needs[i].reason;
-	return NULL;
+	return summary_missing(row->needs, input);
 }
 
 double figure_real(const struct figure_row *row, const struct report_input *input)

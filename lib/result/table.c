@@ -16,6 +16,7 @@
 #include "sections/program.h"
 #include "sections/taken.h"
 #include "sections/watch.h"
+#include <weft/result/brief.h>
 #include <weft/result/expect.h>
 #include <weft/result/figure_table.h>
 #include <weft/result/figures.h>
@@ -432,6 +433,10 @@ static void files(FILE *to, const struct report_input *input)
 
 void report_table(FILE *to, const struct report_input *input)
 {
+	if (input->is_brief) {
+		brief_table(to, input);
+		return;
+	}
 	headline(to, input);
 	warnings_table(to, input);
 	if (!input->is_short)

@@ -172,6 +172,23 @@ static int parse(struct call *call, const char *const *sets, uint32_t set_count,
 	return rc;
 }
 
+#define WATCHED_LINES_MAX (1u << 16)
+
+// The short form names the busiest link, the deepest queue and who stands out: it watches links,
+// which changes nothing else, where they are not too many for the memory that this takes.
+static void choose_form(struct call *call)
+{
+	const struct options *options = &call->options;
+	const struct fabric_config *fabric = &call->scenario.fabric;
+	bool is_one = !call->is_study && !call->is_comparison &&
+		options->fidelity_kind == FIDELITY_NONE && options->export_form == NULL;
+	call->is_brief = is_one && !options->is_json && !options->is_quiet &&
+		!options->is_verbose && !options->wants_footprint;
+	if (call->is_brief && !call->has_ranks &&
+	    (uint64_t)fabric->nics * fabric->planes <= WATCHED_LINES_MAX)
+		call->scenario.watch.has_links = true;
+}
+
 // What belongs to a scenario that was parsed.
 static int read_rest(struct call *call)
 {
@@ -190,6 +207,7 @@ static int read_rest(struct call *call)
 			      "the trace has no data-parallel collective between 2 ranks or more: "
 			      "--sample has nothing to take");
 	hash_text(call, call->workload.text, call->workload.bytes);
+	choose_form(call);
 	return 0;
 }
 

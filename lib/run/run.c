@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <weft/diagnose/diagnose.h>
 #include <weft/engine/engine.h>
 #include <weft/result/report.h>
+#include <weft/result/report_stall.h>
 #include <weft/scenario/scenario_key.h>
 
 #include "export_world.h"
@@ -24,6 +26,7 @@
 #include <weft/run/export.h>
 #include <weft/run/folder.h>
 #include <weft/run/run.h>
+#include <weft/run/style.h>
 
 bool call_is_stopped(void)
 {
@@ -213,6 +216,8 @@ struct report_input call_report(const struct call *call, const struct run *run)
 		.end = run_end_name(run->end),
 		.is_partial = run->end != RUN_DONE,
 		.is_short = options->is_quiet,
+		.is_brief = call->is_brief,
+		.style = style_of(STDOUT_FILENO),
 		.limit_option = limit_of(call, run),
 		.digest = run->digest,
 		.sent = run->sent,
@@ -252,6 +257,7 @@ struct report_input call_report(const struct call *call, const struct run *run)
 		.input_count = call->scenario.input_count,
 		.diagnosis = &diagnose_section,
 	};
+	call_ideal(world, &input.ideal);
 	memcpy(input.cable_dropped, run->dropped, sizeof(input.cable_dropped));
 	report_frames(run, &input.ports);
 	paced_fidelity(&input.fidelity, run, call->dilation_milli);
@@ -279,13 +285,12 @@ static void say_left_out(const char *program, const char *path, uint64_t count)
 			program, path, count);
 }
 
-static void say_stalled(const char *program, uint64_t qps_failed)
+static void say_stalled(const struct call *call, const struct run *run)
 {
-	fprintf(stderr, "weft %s: stalled: the workload is not complete, and no event is left",
-		program);
-	if (qps_failed > 0)
-		fprintf(stderr, "; QPs that gave up: %" PRIu64, qps_failed);
-	fputc('\n', stderr);
+	struct report_input input = call_report(call, run);
+	char text[256];
+	report_stall(&input, text, sizeof(text));
+	fprintf(stderr, "weft %s: stalled: %s\n", call->options.program, text);
 }
 
 void call_say_end(const struct call *call, const struct run *run)
@@ -300,7 +305,7 @@ void call_say_end(const struct call *call, const struct run *run)
 			"help, other paths or queue.pfc_watch_action drop may\n",
 			program);
 	else if (run->end == RUN_STALLED)
-		say_stalled(program, call->world_instance.world.outcome->transport.qps_failed);
+		say_stalled(call, run);
 	else if (run->end == RUN_INTERRUPTED)
 		fprintf(stderr, "weft %s: interrupted\n", program);
 	say_left_out(program, call->options.pcap, run->taps.pcap_left_out);
@@ -323,7 +328,7 @@ static int show(struct call *call, const struct report_input *input)
 		rc = report_json(stdout, input);
 	} else {
 		if (call->options.trace != NULL && !call->workload.has_set &&
-		    !call->options.is_quiet)
+		    !call->options.is_quiet && !call->is_brief)
 			traces_table(stdout, &call->world_instance.world);
 		report_table(stdout, input);
 	}

@@ -34,6 +34,12 @@ enum figure_needs {
 	FIGURE_OWN_FABRIC = 8,	  // weft's, not one between hosts in wall time
 	FIGURE_ALL_HOSTS = 16,	  // of hosts in wall time all have told
 	FIGURE_VIRTUAL_TIME = 32, // windows
+	FIGURE_TIMED = 64,	  // a time of what ran, all of it
+	FIGURE_IDEAL = 128,	  // a closed form of it
+	FIGURE_COLLECTIVE = 256,  // one collective alone
+	FIGURE_P50 = 512,	  // messages enough for that quantile
+	FIGURE_P99 = 1024,
+	FIGURE_MAX = 2048,
 };
 
 // How the terminal table shows it.

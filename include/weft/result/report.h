@@ -52,6 +52,22 @@ struct report_input;
 struct report_section {
 	void (*json)(struct json_t *root, const struct report_input *input);
 	void (*table)(FILE *to, const struct report_input *input);
+	// Where the first that stands out is, and what: "t0 2 - t1 5 (down)"; false: none does.
+	bool (*place)(const struct report_input *input, char *ret, size_t bytes);
+	// That with its evidence; false: none stands out, and the line says so.
+	bool (*line)(const struct report_input *input, char *ret, size_t bytes);
+};
+
+// How the short form looks where it is printed.
+struct report_style {
+	bool is_coloured;
+	uint32_t columns; // 0: BRIEF_COLUMNS
+};
+
+// The least time of what ran, by a closed form.
+struct report_ideal {
+	ps_t ps;	    // 0: there is none
+	const char *reason; // why not
 };
 
 // All that a report is made of. Cables belong to the driver: what they dropped comes in
@@ -61,7 +77,10 @@ struct report_input {
 	const char *end;	   // run_end_name()
 	bool is_partial;	   // the workload was not completed
 	bool is_short;		   // --quiet: table of headline, goodput and times only
-	const char *limit_option;  // or NULL
+	bool is_brief;		   // the short form (brief.c) in place of the table
+	struct report_style style; // of it
+	struct report_ideal ideal;
+	const char *limit_option; // or NULL
 	uint64_t digest, sent, delivered, held, data_packets, hops, data_hops, windows, visits;
 	uint64_t held_unsent; // of `held`: made, but not sent yet (world_held(), hosts)
 	uint64_t cable_dropped[DROP_REASON_COUNT];

@@ -51,6 +51,7 @@ struct call {
 	struct progress progress;
 	struct refusal refusal;
 	char command[COMMAND_BYTES];
+	bool is_brief;			   // the short form is printed
 	uint64_t dilation_milli;	   // of a paced run
 	char variant_words[VARIANT_BYTES]; // of the variant that runs, each ended by 0
 	uint32_t variant;		   // --variant NAME, counted from 1; 0 = none
@@ -93,6 +94,9 @@ int call_run(struct call *call, struct run *ret);
 
 // What there is to report of a run.
 struct report_input call_report(const struct call *call, const struct run *run);
+
+// The least time of what a world ran.
+void call_ideal(const struct world *world, struct report_ideal *ret);
 
 // What may be concluded from a run at the pace of a clock; empty without one.
 void paced_fidelity(struct report_fidelity *ret, const struct run *run, uint64_t dilation_milli);

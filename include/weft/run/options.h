@@ -73,7 +73,7 @@ struct options {
 	bool has_lanes; // given
 	struct dpdk_words eal_words;
 	bool skips_damaged; // of --trace
-	bool is_json, is_quiet, wants_footprint, wants_list, wants_keys;
+	bool is_json, is_quiet, is_verbose, wants_footprint, wants_list, wants_keys;
 };
 
 // Reads the command line of `program` by its rows. 0, COMMAND_LINE_DONE, or -EINVAL with a reason.

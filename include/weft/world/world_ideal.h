@@ -87,6 +87,14 @@ struct ideal_time ideal_time(const struct ideal *ideal);
 int ideal_scenario(struct ideal_time *ret, struct arena *arena, const struct scenario *scenario,
 		   struct refusal *refusal);
 
+// The traffic has no closed form here.
+#define IDEAL_NONE "no closed form: this traffic is neither one collective nor flows"
+
+// The same for a world that stands, whose traffic may be flows, too; from the first start on.
+struct world;
+int ideal_world(struct ideal_time *ret, struct arena *arena, const struct world *world,
+		struct refusal *refusal);
+
 #ifdef __cplusplus
 }
 #endif

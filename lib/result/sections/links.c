@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "depth.h"
+#include <weft/result/links_top.h>
 #include <weft/result/number.h>
 #include <weft/result/put.h>
 
@@ -219,6 +220,7 @@ void links_json(json_t *root, const struct report_input *input)
 		if (links.loads[group].cables > 0)
 			put_load(groups, &links.loads[group], (enum link_group)group);
 	put_planes(array_in(to, "planes"), world);
+	links_top_json(to, input);
 	depths_json(to, input);
 	json_t *array = array_in(to, "switches");
 	for (uint32_t i = 0; i < world->topology.switch_count; i++)

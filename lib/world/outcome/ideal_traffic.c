@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <weft/core/check.h>
+#include <weft/world/world.h>
 
 #include "ideal.h"
 
@@ -186,20 +187,16 @@ static int add_all(struct ideal *ideal, struct arena *arena, const struct coll_c
 	return rc;
 }
 
-int ideal_scenario(struct ideal_time *ret, struct arena *arena, const struct scenario *scenario,
-		   struct refusal *refusal)
+// Of a scenario whose traffic is one collective, on a topology that stands.
+static int take_collective(struct ideal_time *ret, struct arena *arena,
+			   const struct scenario *scenario, const struct topology *topology,
+			   struct refusal *refusal)
 {
-	const struct traffic_config *traffic = &scenario->traffic;
-	bool is_ring = traffic->kind == TRAFFIC_RING && traffic->jobs <= 1 && traffic->axes == 0;
-	struct topology topology;
+	bool is_ring = scenario->traffic.kind == TRAFFIC_RING;
 	struct coll_config config;
 	struct ideal *ideal;
-	if (!is_ring && traffic->kind != TRAFFIC_COLLECTIVE)
-		return refuse(refusal, -EINVAL,
-			      "this traffic is no single collective: several rings (traffic.jobs, "
-			      "traffic.axes), or another traffic.kind");
-	int rc = topology_build(&topology, arena, &scenario->fabric, scenario->seed, refusal);
-	if (rc < 0 || (rc = ideal_create(&ideal, arena, scenario, &topology, refusal)) < 0)
+	int rc = ideal_create(&ideal, arena, scenario, topology, refusal);
+	if (rc < 0)
 		return rc;
 	scenario_collective(&config, scenario);
 	rc = is_ring ? 0 : coll_check(&config, refusal);
@@ -213,4 +210,74 @@ int ideal_scenario(struct ideal_time *ret, struct arena *arena, const struct sce
 		*ret = ideal_time(ideal);
 	ret->packets = packets;
 	return rc;
+}
+
+static bool is_one_collective(const struct traffic_config *traffic)
+{
+	bool is_ring = traffic->kind == TRAFFIC_RING && traffic->jobs <= 1 && traffic->axes == 0;
+	return is_ring || traffic->kind == TRAFFIC_COLLECTIVE;
+}
+
+int ideal_scenario(struct ideal_time *ret, struct arena *arena, const struct scenario *scenario,
+		   struct refusal *refusal)
+{
+	struct topology topology;
+	if (!is_one_collective(&scenario->traffic))
+		return refuse(refusal, -EINVAL,
+			      "this traffic is no single collective: several rings (traffic.jobs, "
+			      "traffic.axes), or another traffic.kind");
+	int rc = topology_build(&topology, arena, &scenario->fabric, scenario->seed, refusal);
+	return rc < 0 ? rc : take_collective(ret, arena, scenario, &topology, refusal);
+}
+
+// ---------------------------------------------------------------- worlds
+
+// From the first start on. A flow that waits for others may begin at once, for all that is known.
+static ps_t first_start_ps(const struct world *world)
+{
+	ps_t ret = PS_NEVER;
+	for (uint32_t i = 0; i < world->flow_count; i++)
+		ret = ps_min(ret, world->flows[i].start_ps);
+	return world->trigger_count > 0 || ret == PS_NEVER ? 0 : ret;
+}
+
+static int take_flows(struct ideal_time *ret, struct arena *arena, const struct world *world,
+		      struct refusal *refusal)
+{
+	struct ideal *ideal;
+	ps_t first_ps = first_start_ps(world);
+	int rc = ideal_create(&ideal, arena, world->scenario, &world->topology, refusal);
+	for (uint32_t i = 0; rc == 0 && i < world->flow_count; i++) {
+		const struct flow *flow = &world->flows[i];
+		bool waits = world->trigger_count > 0;
+		if (flow->bytes == 0 || flow->from == flow->to)
+			continue;
+		ideal_add(
+			ideal,
+			&(struct ideal_message){.from = flow->from,
+						.to = flow->to,
+						.bytes = flow->bytes,
+						.first_bytes = flow->bytes,
+						.packet_bytes = 1,
+						.begin_ps = waits ? 0 : flow->start_ps - first_ps});
+	}
+	if (rc == 0)
+		*ret = ideal_time(ideal);
+	return rc;
+}
+
+int ideal_world(struct ideal_time *ret, struct arena *arena, const struct world *world,
+		struct refusal *refusal)
+{
+	const struct traffic_config *traffic = &world->scenario->traffic;
+	bool is_several = world->jobs.bytes != NULL;
+	if (is_one_collective(traffic) && traffic->beside_bytes == 0 && !is_several)
+		return world->fabric.trunk_sample_kept < world->fabric.trunk_sample_of
+			? ideal_scenario(ret, arena, world->scenario, refusal)
+			: take_collective(ret, arena, world->scenario, &world->topology, refusal);
+	bool is_flows = world->flow_count > 0 && world->program == NULL &&
+		world->coll_stream == NULL && world->job.group_count == 0;
+	if (is_flows && !is_several)
+		return take_flows(ret, arena, world, refusal);
+	return refuse(refusal, -EINVAL, IDEAL_NONE);
 }

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// See links_top.h.
+
+#include <weft/result/links_top.h>
+
+#include <weft/result/figures.h>
+#include <weft/result/put.h>
+
+// The queue that a cable's packets leave from; NULL: it is a NIC's.
+static const struct queue_watch *queue_of(const struct world *world, uint32_t cable)
+{
+	const struct link_plan *link = &world->topology.links[cable / 2];
+	uint32_t node = cable % 2 == 0 ? link->node_a : link->node_b;
+	uint32_t port = cable % 2 == 0 ? link->port_a : link->port_b;
+	if (node < world->topology.hosts)
+		return NULL;
+	return switch_port_watch(world->switches[node - world->topology.hosts], port);
+}
+
+static double share_of_rate(const struct world *world, uint32_t cable, ps_t time_ps)
+{
+	double bits = (double)world->links.counts[cable].data_bytes * 8;
+	double rate_bps = (double)world->topology.links[cable / 2].rate_bps;
+	return bits * PS_PER_S / rate_bps / (double)time_ps;
+}
+
+bool links_busiest(struct link_top *ret, const struct report_input *input)
+{
+	const struct world *world = input->world;
+	struct goodput goodput;
+	*ret = (struct link_top){0};
+	goodput_of(&goodput, input);
+	if (world->links.counts == NULL || goodput.traffic_ps <= 0)
+		return false;
+	for (uint32_t i = 0; i < 2 * world->topology.link_count; i++) {
+		double share = share_of_rate(world, i, goodput.traffic_ps);
+		if (share > ret->share)
+			*ret = (struct link_top){i, world->links.counts[i].data_bytes, share, 0};
+	}
+	return ret->share > 0;
+}
+
+bool links_deepest(struct link_top *ret, const struct report_input *input)
+{
+	const struct world *world = input->world;
+	*ret = (struct link_top){0};
+	if (world->links.counts == NULL)
+		return false;
+	for (uint32_t i = 0; i < 2 * world->topology.link_count; i++) {
+		const struct queue_watch *watch = queue_of(world, i);
+		if (watch != NULL && watch->queue_max_bytes > ret->bytes)
+			*ret = (struct link_top){i, watch->queue_max_bytes, 0, 0};
+		ret->full += watch != NULL && watch->queue_max_bytes == ret->bytes;
+	}
+	return ret->bytes > 0;
+}
+
+static void put_top(json_t *to, const char *key, const struct link_top *top, bool is_there,
+		    const struct world *world)
+{
+	char name[WORLD_CABLE_NAME_BYTES];
+	if (!is_there) {
+		put_reason(to, key, "no traffic");
+		return;
+	}
+	json_t *object = object_in(to, key);
+	world_cable_name(world, top->cable, name, sizeof(name));
+	put_text(object, "cable", name);
+	put_count(object, "bytes", top->bytes);
+	if (top->full > 0)
+		put_count(object, "queues", top->full);
+	else
+		put_real(object, "share", top->share);
+}
+
+void links_top_json(json_t *to, const struct report_input *input)
+{
+	struct link_top top;
+	bool is_there = links_busiest(&top, input);
+	put_top(to, "most_loaded", &top, is_there, input->world);
+	is_there = links_deepest(&top, input);
+	put_top(to, "deepest", &top, is_there, input->world);
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// See report_stall.h.
+
+#include <weft/result/report_stall.h>
+
+#include <stdio.h>
+
+#include <weft/result/number.h>
+
+// QPs that used up their tries; what their peers then told them is no cause.
+static void gave_up(const struct report_input *input, uint64_t count, char *ret, size_t bytes)
+{
+	const struct transport_config *transport = &input->world->transport;
+	const char *what = input->world->scenario->qps_per_connection > 1 ? "QP" : "connection";
+	struct text text;
+	snprintf(ret, bytes, "%s %s%s gave up after %u tries", number_grouped(&text, count), what,
+		 count == 1 ? "" : "s", transport->rto_linear + transport->rto_doublings);
+}
+
+// Of packets where these are known from the start, else of operations.
+static double done_share(const struct world *world)
+{
+	const struct transport_counters *transport = &world->outcome->transport;
+	uint64_t payload_bytes = world->transport.payload_bytes, packets = world->plan.packets;
+	for (uint32_t i = 0; i < world->flow_count; i++)
+		packets += (world->flows[i].bytes + payload_bytes - 1) / payload_bytes;
+	if (packets == 0 || world->program != NULL || world->course != NULL)
+		return world->work_total == 0
+			? 0
+			: (double)world_work_done(world) / (double)world->work_total;
+	double share = (double)(transport->data_received - transport->duplicates) / (double)packets;
+	return share < 1 ? share : 1;
+}
+
+void report_stall(const struct report_input *input, char *ret, size_t bytes)
+{
+	const struct world *world = input->world;
+	const struct transport_counters *transport = &world->outcome->transport;
+	uint64_t count = transport->qps_failed - transport->qps_failed_remote;
+	double done = 100 * done_share(world);
+	char who[96] = "messages wait for what nobody sends", where[128] = "";
+	const struct report_section *diagnosis = input->diagnosis;
+	if (count > 0)
+		gave_up(input, count, who, sizeof(who));
+	bool has_place = count > 0 && diagnosis != NULL && diagnosis->place != NULL &&
+		diagnosis->place(input, where, sizeof(where));
+	snprintf(ret, bytes, "%s%s%s; %.0f %% done", who, has_place ? " over " : "",
+		 has_place ? where : "", done);
+}
