@@ -113,24 +113,24 @@ static void time_row(struct brief_line *line, const struct report_input *input)
 	if (input->is_partial)
 		return;
 	brief_begin(line, "time");
-	if (!has(input, "summary.time_ps")) {
-		brief_words(line, BRIEF_PLAIN, why_not(input, "summary.time_ps"));
+	if (!has(input, "headline.time_ps")) {
+		brief_words(line, BRIEF_PLAIN, why_not(input, "headline.time_ps"));
 		brief_end(line);
 		return;
 	}
 	brief_add(line, BRIEF_BOLD, FIRST, "%s",
-		  number_time(&text, (ps_t)real(input, "summary.time_ps")));
-	if (has(input, "summary.ideal_ps")) {
-		double share = real(input, "summary.ideal_share");
+		  number_time(&text, (ps_t)real(input, "headline.time_ps")));
+	if (has(input, "headline.ideal_ps")) {
+		double share = real(input, "headline.ideal_share");
 		brief_add(line, BRIEF_DIM, SECOND - 8, "ideal %s",
-			  number_time(&text, (ps_t)real(input, "summary.ideal_ps")));
+			  number_time(&text, (ps_t)real(input, "headline.ideal_ps")));
 		brief_add(line, of_ideal(share), 8, "%.0f %%", 100 * share);
 	}
-	if (has(input, "summary.busbw_bytes_per_s")) {
+	if (has(input, "headline.busbw_bytes_per_s")) {
 		brief_add(line, BRIEF_PLAIN, 0, "algbw %.4g GB/s",
-			  real(input, "summary.algbw_bytes_per_s") / 1e9);
+			  real(input, "headline.algbw_bytes_per_s") / 1e9);
 		brief_add(line, BRIEF_PLAIN, 0, "busbw %.4g GB/s",
-			  real(input, "summary.busbw_bytes_per_s") / 1e9);
+			  real(input, "headline.busbw_bytes_per_s") / 1e9);
 	}
 	brief_end(line);
 }
@@ -138,15 +138,15 @@ static void time_row(struct brief_line *line, const struct report_input *input)
 static void goodput_row(struct brief_line *line, const struct report_input *input)
 {
 	struct text text[3];
-	if (!has(input, "goodput.per_nic_bps") || !has(input, "summary.payload_rate_share") ||
+	if (!has(input, "goodput.per_nic_bps") || !has(input, "headline.payload_rate_share") ||
 	    is_stalled(input))
 		return;
-	double share = real(input, "summary.payload_rate_share");
+	double share = real(input, "headline.payload_rate_share");
 	brief_begin(line, "goodput");
 	brief_add(line, BRIEF_BOLD, FIRST, "%s",
 		  number_rate(&text[0], real(input, "goodput.per_nic_bps")));
 	brief_add(line, BRIEF_DIM, SECOND - 8, "of %s",
-		  number_rate(&text[0], real(input, "summary.payload_rate_bps")));
+		  number_rate(&text[0], real(input, "headline.payload_rate_bps")));
 	brief_add(line, of_ideal(share), 8, "%.0f %%", 100 * share);
 	brief_add(line, BRIEF_PLAIN, 0, "%s of %s NICs received",
 		  number_grouped(&text[1], (uint64_t)real(input, "goodput.nics_receiving")),
@@ -167,15 +167,15 @@ static void latency_part(struct brief_line *line, const struct report_input *inp
 static void latency_row(struct brief_line *line, const struct report_input *input)
 {
 	struct text text;
-	double count = real(input, "summary.messages");
+	double count = real(input, "headline.messages");
 	if (isnan(count) || count < 1)
 		return;
 	brief_begin(line, "latency");
-	latency_part(line, input, "p50", "summary.latency_p50_ns", FIRST);
-	latency_part(line, input, "p99", "summary.latency_p99_ns", SECOND - 8);
-	latency_part(line, input, "max", "summary.latency_max_ns", 8);
-	if (!has(input, "summary.latency_p50_ns"))
-		brief_add(line, BRIEF_PLAIN, 0, "%s", why_not(input, "summary.latency_p50_ns"));
+	latency_part(line, input, "p50", "headline.latency_p50_ns", FIRST);
+	latency_part(line, input, "p99", "headline.latency_p99_ns", SECOND - 8);
+	latency_part(line, input, "max", "headline.latency_max_ns", 8);
+	if (!has(input, "headline.latency_p50_ns"))
+		brief_add(line, BRIEF_PLAIN, 0, "%s", why_not(input, "headline.latency_p50_ns"));
 	brief_add(line, BRIEF_DIM, 0, "%s message%s", number_grouped(&text, (uint64_t)count),
 		  count > 1 ? "s" : "");
 	brief_end(line);
@@ -205,7 +205,7 @@ static void network_row(struct brief_line *line, const struct report_input *inpu
 		share_part(line, input, "marked", "congestion.marked_share", FIRST);
 	if (is_whole && input->world->fabric.trim_on)
 		share_part(line, input, "trimmed", "congestion.trimmed_share", SECOND - 8);
-	count_part(line, input, "dropped", "summary.dropped");
+	count_part(line, input, "dropped", "headline.dropped");
 	count_part(line, input, "timeouts", "congestion.retransmitted_by.timeout");
 	if (is_whole)
 		share_part(line, input, "retransmitted", "congestion.retransmitted_share", 0);

@@ -12,7 +12,7 @@
 #include <weft/result/number.h>
 #include <weft/result/put.h>
 
-#include "summary.h"
+#include "headline.h"
 
 // ---------------------------------------------------------------- what the rows read
 
@@ -50,10 +50,10 @@ static uint64_t dropped(const struct report_input *it)
 	return sum;
 }
 
-static struct summary_latency latency(const struct report_input *it)
+static struct headline_latency latency(const struct report_input *it)
 {
-	struct summary_latency all;
-	summary_latency_of(&all, it);
+	struct headline_latency all;
+	headline_latency_of(&all, it);
 	return all;
 }
 
@@ -188,7 +188,7 @@ const char *figure_missing(const struct figure_row *row, const struct report_inp
 	for (size_t i = 0; i < sizeof(needs) / sizeof(*needs); i++)
 		if ((row->needs & needs[i].need) != 0 && !needs[i].has(input))
 			return needs[i].reason;
-	return summary_missing(row->needs, input);
+	return headline_missing(row->needs, input);
 }
 
 double figure_real(const struct figure_row *row, const struct report_input *input)

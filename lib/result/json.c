@@ -313,7 +313,7 @@ int report_json(FILE *to, const struct report_input *input)
 	cc_settings_json(root, input);
 	faults_json(root, input);
 	put_plan(root, input);
-	figures_json(root, "summary", input);
+	figures_json(root, "headline", input);
 	figures_json(root, "goodput", input);
 	put_collectives(root, input);
 	jobs_json(root, input);

@@ -29,7 +29,7 @@ OTHERS = {
     "study": ("Many runs", "lib/study/study_write.c", "STUDY_SCHEMA", {"figures[].points[].from_first", "points[].warnings", "left_out"}),
     "book": ("A book", "apps/validate-fabric/page_json.c", "BOOK_SCHEMA", {"cases[].folder", *("cases[]." + name for name in FIGURES.split())}),
 }
-ALWAYS = set("schema weft command run scenario network faults plan summary goodput collectives messages flows racks congestion drops cables planes "
+ALWAYS = set("schema weft command run scenario network faults plan headline goodput collectives messages flows racks congestion drops cables planes "
              "transport switches conservation series bypass flow_evs links delays collective_times culprits speed inputs".split())
 
 

@@ -104,7 +104,7 @@ def starts():
             ends[unit] = got["run"]["last_completion_ps"]
             taken = {row["key"]: row["value"] for row in got["taken"]}
             check(taken.get("traffic.start_unit") == {"1ps": "1ps", "1us": "1000000ps"}[unit], f"JSON says the unit of starts: {unit}")
-        said = weft.run("sim", path, "--set", "traffic.start_unit=1us", check=True)
+        said = weft.run("sim", path, "-v", "--set", "traffic.start_unit=1us", check=True)
     check(ends["1us"] - ends["1ps"] == 100_000_000 - 100, f"a start of 100 us is {(ends['1us'] - ends['1ps']) / 1e6:.1f} us later than one of 100 ps")
     check("starts of the matrix: in units of 1.000 us" in said.stdout, "the unit of starts is said")
 

@@ -50,7 +50,7 @@ watch: {links: true, delays: true}
 
 
 def run(folder, name, *words):
-    done = weft.run("sim", folder / f"{name}.yaml", "--out", folder / "out", "--force", *words)
+    done = weft.run("sim", folder / f"{name}.yaml", "-v", "--out", folder / "out", "--force", *words)
     check(done.returncode == 0, f"{name} {words}: {done.stderr}")
     return json.loads((folder / "out" / "result.json").read_text(encoding="utf-8"))["culprits"], done.stdout
 

@@ -117,7 +117,7 @@ def unjudged(path):
     """Where queues are short that is not known, and said; nobody is named."""
     fault = "{kind: ecn, at: {t1: 1, plane: 0}, low: 1GB, high: 1GB}"
     found = result(path, 1, "--fault", fault)
-    text = weft.run("sim", path, "--fault", fault).stdout
+    text = weft.run("sim", path, "-v", "--fault", fault).stdout
     light = result(path, 1, "--set", "queue.ecn_low=90KiB", "--set", "queue.ecn_high=100KiB")
     return (found["list"] == [] and 0 < found["switches_judged"] < found["switches"]
             and f"{found['switches'] - found['switches_judged']} of {found['switches']} switches cannot be judged by their marks at this load" in text
@@ -152,8 +152,8 @@ def controls(path):
     """Another place than the fault's is not taken for it, and the terminal says what result.json does."""
     fault = "{kind: loss, at: {nic: 3, plane: 1}, probability: 5%}"
     found = culprits(path, 1, "--fault", fault)
-    text = weft.run("sim", path, "--fault", fault).stdout
-    calm = weft.run("sim", path).stdout
+    text = weft.run("sim", path, "-v", "--fault", fault).stdout
+    calm = weft.run("sim", path, "-v").stdout
     off = weft.run("sim", path, "--set", "watch.links=false", "--json")
     unwatched = json.loads(off.stdout)
     watched = json.loads(weft.run("sim", path, "--json").stdout)

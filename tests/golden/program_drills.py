@@ -51,7 +51,7 @@ FOLLOWS = {"drill-header-efficiency": [PLAIN, "transport.header=166B"],
 
 
 def run(what, arguments):
-    done = weft.run("sim", what, *arguments)
+    done = weft.run("sim", what, *arguments, *([] if "--json" in arguments else ["-v"]))
     if done.returncode not in (0, 1):
         sys.exit(f"not ok: {what} {arguments}: exit {done.returncode}: {done.stderr}")
     return done

@@ -121,7 +121,7 @@ with tempfile.TemporaryDirectory() as folder:
     many = sim(folder, HEAD.replace("nics: 16", "nics: 512").replace("evs: 32", "evs: 32768") + "traffic: {kind: permutation, bytes: 1kB}\nwatch: {evs: true}\n")
     check(many.returncode == 2 and "512 flows of 32768 entropy values each are more than 4194304 counts" in many.stderr,
           f"too many counts: {many.stderr}")
-    table = sim(folder, mixed).stdout
+    table = sim(folder, mixed, "-v").stdout
     check("3 of 4 have sets of their own\n  flow 0, nic 0 to nic 9: 0 2 4\n" in table, "the table tells them")
 
 print("FAIL" if check.failed else "all that is claimed of flows' entropy values holds")

@@ -217,7 +217,7 @@ def main():
         expect(model["times_assumed"] is True and "roofline of H100" in model["times_from"], "the step says that its times are a guess")
         expect(plan["step"]["exposed_ps"] == model["exposed_ps"], "the plan exposes what --fidelity model does")
         expect(plan["step"]["step_ps"] == model["step_ps"], "and its step is that")
-        status, out, _ = run("sim", scenario)
+        status, out, _ = run("sim", scenario, "-v")
         expect(status == 0 and "traffic model my-7b.yaml" in out, "its sample runs by packets")
         status, out, said = run("sim", scenario, "--set", "traffic.model=llama-2-7b-fsdp-32", "--set", "sample.steps=31", "--fidelity", "sample")
         expect(status == 0, f"Llama 2 7B with FSDP, as the page says {said.strip()}")

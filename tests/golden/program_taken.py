@@ -60,7 +60,7 @@ def main(folder):
         left = {row["key"] for row in again.get("taken", [])}
         check(left == set(taken) - set(by_hand), f"{name}: {left} is auto still")
         seen |= set(taken)
-        table = weft.run("sim", path, *(word for key in sets for word in ("--set", key)))
+        table = weft.run("sim", path, "-v", *(word for key in sets for word in ("--set", key)))
         check(all(f" {key}={value}" in table.stdout for key, value in taken.items()), f"{name}: the table says so")
     check(auto == seen | set(ELSEWHERE), f"keys that no result tells: {auto - seen - set(ELSEWHERE)}")
     check(not seen & set(ELSEWHERE), f"told twice: {seen & set(ELSEWHERE)}")

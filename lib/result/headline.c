@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See summary.h.
+// See headline.h.
 
-#include "summary.h"
+#include "headline.h"
 
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@
 // ---------------------------------------------------------------- latency
 
 // Of a sample a class states its error; several of them together do not.
-static void of_sample(struct summary_latency *ret, const struct report_input *input)
+static void of_sample(struct headline_latency *ret, const struct report_input *input)
 {
 	const struct figure none = {0, ret->count == 0 ? NO_MESSAGES : SEVERAL_CLASSES};
 	ret->p50_ns = ret->p99_ns = ret->max_ns = none;
@@ -31,7 +31,7 @@ static void of_sample(struct summary_latency *ret, const struct report_input *in
 }
 
 // Values of two classes have the same cells.
-static void of_all(struct summary_latency *ret, const struct report_input *input)
+static void of_all(struct headline_latency *ret, const struct report_input *input)
 {
 	const struct hist *hists = input->world->outcome->message_ns;
 	struct latency latency;
@@ -49,10 +49,10 @@ static void of_all(struct summary_latency *ret, const struct report_input *input
 	ret->max_ns = latency.max_ns;
 }
 
-void summary_latency_of(struct summary_latency *ret, const struct report_input *input)
+void headline_latency_of(struct headline_latency *ret, const struct report_input *input)
 {
 	const struct hist *hists = input->world->outcome->message_ns;
-	*ret = (struct summary_latency){.p50_ns = {0, NO_MESSAGES},
+	*ret = (struct headline_latency){.p50_ns = {0, NO_MESSAGES},
 					.p99_ns = {0, NO_MESSAGES},
 					.max_ns = {0, NO_MESSAGES}};
 	for (enum pair_class pair = 0; pair < PAIR_CLASS_COUNT; pair++)
@@ -79,7 +79,7 @@ static ps_t traffic_ps(const struct report_input *input)
 	return goodput.traffic_ps;
 }
 
-ps_t summary_time_ps(const struct report_input *input)
+ps_t headline_time_ps(const struct report_input *input)
 {
 	const struct outcome *outcome = input->world->outcome;
 	if (outcome->collective_count == 1)
@@ -87,9 +87,9 @@ ps_t summary_time_ps(const struct report_input *input)
 	return traffic_ps(input);
 }
 
-double summary_ideal_share(const struct report_input *input)
+double headline_ideal_share(const struct report_input *input)
 {
-	ps_t time_ps = summary_time_ps(input);
+	ps_t time_ps = headline_time_ps(input);
 	return time_ps > 0 ? (double)input->ideal.ps / (double)time_ps : 0;
 }
 
@@ -101,22 +101,22 @@ static uint64_t collective_bytes(const struct report_input *input)
 	return world->job.buckets[world->outcome->collectives[0].bucket].bytes;
 }
 
-double summary_algbw(const struct report_input *input)
+double headline_algbw(const struct report_input *input)
 {
-	return (double)collective_bytes(input) * PS_PER_S / (double)summary_time_ps(input);
+	return (double)collective_bytes(input) * PS_PER_S / (double)headline_time_ps(input);
 }
 
-double summary_busbw(const struct report_input *input)
+double headline_busbw(const struct report_input *input)
 {
 	const struct world *world = input->world;
 	const struct traffic_config *traffic = &world->scenario->traffic;
 	if (is_course_of_all(world))
-		return summary_algbw(input) *
+		return headline_algbw(input) *
 			coll_bus_factor(traffic->collective, traffic->ring.ranks);
 	return (double)world->outcome->collectives[0].busbw_bytes_per_s;
 }
 
-double summary_payload_rate_bps(const struct report_input *input)
+double headline_payload_rate_bps(const struct report_input *input)
 {
 	const struct world *world = input->world;
 	const struct transport_config *transport = &world->transport;
@@ -125,10 +125,10 @@ double summary_payload_rate_bps(const struct report_input *input)
 		transport->payload_bytes / packet;
 }
 
-double summary_payload_rate_share(const struct report_input *input)
+double headline_payload_rate_share(const struct report_input *input)
 {
 	struct goodput goodput;
-	double rate_bps = summary_payload_rate_bps(input);
+	double rate_bps = headline_payload_rate_bps(input);
 	goodput_of(&goodput, input);
 	return rate_bps > 0 ? goodput.per_nic_bps / rate_bps : 0;
 }
@@ -165,7 +165,7 @@ static const char *no_ideal(const struct report_input *input)
 	return reason != NULL ? reason : "not worked out here";
 }
 
-const char *summary_missing(uint32_t needs, const struct report_input *input)
+const char *headline_missing(uint32_t needs, const struct report_input *input)
 {
 	const uint32_t of_latency = FIGURE_P50 | FIGURE_P99 | FIGURE_MAX;
 	const char *reason = NULL;
@@ -177,8 +177,8 @@ const char *summary_missing(uint32_t needs, const struct report_input *input)
 		reason = no_ideal(input);
 	if (reason != NULL || (needs & of_latency) == 0)
 		return reason;
-	struct summary_latency latency;
-	summary_latency_of(&latency, input);
+	struct headline_latency latency;
+	headline_latency_of(&latency, input);
 	return needs & FIGURE_P50 ? latency.p50_ns.reason
 		: needs & FIGURE_P99 ? latency.p99_ns.reason
 				     : latency.max_ns.reason;
