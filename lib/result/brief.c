@@ -233,7 +233,8 @@ static void links_rows(struct brief_line *line, const struct report_input *input
 		world_cable_name(world, top.cable, name, sizeof(name));
 		brief_begin(line, "deepest");
 		brief_add(line, BRIEF_PLAIN, 0, "%s", name);
-		brief_add(line, BRIEF_PLAIN, 0, "%s in the queue", number_bytes(&number, top.bytes));
+		brief_add(line, BRIEF_PLAIN, 0, "%s in the queue",
+			  number_bytes(&number, top.bytes));
 		if (top.full > 1)
 			brief_add(line, BRIEF_DIM, 0, "as deep at %" PRIu32 " ports", top.full);
 		brief_end(line);
@@ -275,9 +276,12 @@ static void missed_row(struct brief_line *line, const struct expect_row *row)
 	struct text text[2];
 	brief_begin(line, "missed");
 	brief_add(line, BRIEF_WARN, 0, "%s", row->name);
-	brief_add(line, BRIEF_PLAIN, 0, "%s", expect_value_text(&text[0], row->measure, row->measured));
+	brief_add(line, BRIEF_PLAIN, 0, "%s",
+		  expect_value_text(&text[0], row->measure, row->measured));
 	brief_add(line, BRIEF_PLAIN, 0, "expected %s%s",
-		  row->bound == EXPECT_NEAR ? "" : row->bound == EXPECT_AT_MOST ? "at most " : "at least ",
+		  row->bound == EXPECT_NEAR		 ? ""
+			  : row->bound == EXPECT_AT_MOST ? "at most "
+							 : "at least ",
 		  expect_value_text(&text[1], row->measure, row->expected));
 	brief_end(line);
 }

@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include <weft/result/report_escape.h>
+
 #define SEGMENT_BYTES 512
 #define GAP 3
 #define INDENT 12 // of a row's values
@@ -21,10 +23,10 @@ static void put(struct brief_line *line, enum brief_colour colour, const char *t
 	static const char *const codes[] = {"", "2", "1", "1;32", "1;33", "1;31", "36"};
 	bool has_code = line->style.is_coloured && colour != BRIEF_PLAIN;
 	if (has_code)
-		fprintf(line->to, "\033[%sm", codes[colour]);
+		escape_code(line->to, codes[colour]);
 	fprintf(line->to, "%.*s", (int)length, text);
 	if (has_code)
-		fputs("\033[0m", line->to);
+		escape_code(line->to, "0");
 	line->used += (uint32_t)length;
 }
 

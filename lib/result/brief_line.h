@@ -11,12 +11,20 @@
 
 #define BRIEF_COLUMNS 100
 
-enum brief_colour { BRIEF_PLAIN, BRIEF_DIM, BRIEF_BOLD, BRIEF_GOOD, BRIEF_WARN, BRIEF_BAD, BRIEF_TYPE };
+enum brief_colour {
+	BRIEF_PLAIN,
+	BRIEF_DIM,
+	BRIEF_BOLD,
+	BRIEF_GOOD,
+	BRIEF_WARN,
+	BRIEF_BAD,
+	BRIEF_TYPE
+};
 
 struct brief_line {
 	FILE *to;
 	struct report_style style;
-	uint32_t used, pad; // columns that are taken, and those to leave in front of what follows
+	uint32_t used, pad;   // columns that are taken, and those to leave in front of what follows
 	uint32_t gap, indent; // between segments; of lines that follow
 };
 

@@ -41,9 +41,9 @@ static void flows_words(struct brief_line *line, const struct world *world)
 	const char *kind = traffic_name(world->scenario->traffic.kind);
 	bool is_said = strcmp(kind, world->scenario->name) == 0 || strcmp(kind, "flows") == 0;
 	brief_add(line, BRIEF_PLAIN, 0, "%s%s%s flow%s of %s%s%s", is_said ? "" : kind,
-		  is_said ? "" : ", ",
-		  number_grouped(&text[0], world->flow_count), world->flow_count == 1 ? "" : "s",
-		  first, is_one ? "" : " to ", is_one ? "" : last);
+		  is_said ? "" : ", ", number_grouped(&text[0], world->flow_count),
+		  world->flow_count == 1 ? "" : "s", first, is_one ? "" : " to ",
+		  is_one ? "" : last);
 }
 
 static void traffic_words(struct brief_line *line, const struct report_input *input)
@@ -59,8 +59,7 @@ static void traffic_words(struct brief_line *line, const struct report_input *in
 	else if (world->job.group_count > 0)
 		brief_add(line, BRIEF_PLAIN, 0, "%s%s%s: %s collectives",
 			  traffic_name(traffic->kind), traffic->model[0] == '\0' ? "" : " ",
-			  traffic->model,
-			  number_grouped(&text, world->outcome->collective_count));
+			  traffic->model, number_grouped(&text, world->outcome->collective_count));
 	else if (world->flow_count > 0)
 		flows_words(line, world);
 	else if (strcmp(traffic_name(traffic->kind), world->scenario->name) != 0)

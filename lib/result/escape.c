@@ -162,6 +162,7 @@ void escape_cell(FILE *to, const char *text)
 struct stream {
 	struct stream *next; // of those that are open: some stay so until the program ends
 	FILE *to;
+	FILE *escape; // that writes into it
 	size_t held_bytes;
 	char held[HELD_MAX + 1];
 };
@@ -232,9 +233,20 @@ FILE *escape_open(FILE *to)
 		free(stream);
 		return NULL;
 	}
+	stream->escape = escape;
 	stream->next = streams;
 	streams = stream;
 	return escape;
+}
+
+void escape_code(FILE *to, const char *code)
+{
+	const struct stream *stream = streams;
+	while (stream != NULL && stream->escape != to)
+		stream = stream->next;
+	if (stream != NULL)
+		fflush(to); // what stands before the code
+	fprintf(stream != NULL ? stream->to : to, "\033[%sm", code);
 }
 
 int escape_close(FILE *escape)

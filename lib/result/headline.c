@@ -52,9 +52,8 @@ static void of_all(struct headline_latency *ret, const struct report_input *inpu
 void headline_latency_of(struct headline_latency *ret, const struct report_input *input)
 {
 	const struct hist *hists = input->world->outcome->message_ns;
-	*ret = (struct headline_latency){.p50_ns = {0, NO_MESSAGES},
-					.p99_ns = {0, NO_MESSAGES},
-					.max_ns = {0, NO_MESSAGES}};
+	*ret = (struct headline_latency){
+		.p50_ns = {0, NO_MESSAGES}, .p99_ns = {0, NO_MESSAGES}, .max_ns = {0, NO_MESSAGES}};
 	for (enum pair_class pair = 0; pair < PAIR_CLASS_COUNT; pair++)
 		ret->count += hists[pair].total;
 	if (is_sampled(input))
@@ -179,7 +178,7 @@ const char *headline_missing(uint32_t needs, const struct report_input *input)
 		return reason;
 	struct headline_latency latency;
 	headline_latency_of(&latency, input);
-	return needs & FIGURE_P50 ? latency.p50_ns.reason
+	return needs & FIGURE_P50    ? latency.p50_ns.reason
 		: needs & FIGURE_P99 ? latency.p99_ns.reason
 				     : latency.max_ns.reason;
 }

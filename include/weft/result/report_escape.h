@@ -19,6 +19,10 @@ FILE *escape_open(FILE *to);
 // Ends it. -EIO when not all could be written.
 int escape_close(FILE *escape);
 
+// Writes a code of a terminal's colours, "1;32", as it is; "0": plain again. Of the program's own
+// alone, never of a text that was read.
+void escape_code(FILE *to, const char *code);
+
 // Writes a text on one line: line ends and tabs are made visible, too.
 void escape_line(FILE *to, const char *text);
 

@@ -30,7 +30,7 @@ bool links_busiest(struct link_top *ret, const struct report_input *input)
 	struct goodput goodput;
 	*ret = (struct link_top){0};
 	goodput_of(&goodput, input);
-	if (world->links.counts == NULL || goodput.traffic_ps <= 0)
+	if (world->links.counts == NULL || goodput.traffic_ps <= 0 || is_sampled(input))
 		return false;
 	for (uint32_t i = 0; i < 2 * world->topology.link_count; i++) {
 		double share = share_of_rate(world, i, goodput.traffic_ps);
@@ -44,7 +44,7 @@ bool links_deepest(struct link_top *ret, const struct report_input *input)
 {
 	const struct world *world = input->world;
 	*ret = (struct link_top){0};
-	if (world->links.counts == NULL)
+	if (world->links.counts == NULL || is_sampled(input)) // a sample has no extremes
 		return false;
 	for (uint32_t i = 0; i < 2 * world->topology.link_count; i++) {
 		const struct queue_watch *watch = queue_of(world, i);
@@ -56,15 +56,16 @@ bool links_deepest(struct link_top *ret, const struct report_input *input)
 }
 
 static void put_top(json_t *to, const char *key, const struct link_top *top, bool is_there,
-		    const struct world *world)
+		    const struct report_input *input)
 {
 	char name[WORLD_CABLE_NAME_BYTES];
+	bool is_sample = is_sampled(input);
 	if (!is_there) {
-		put_reason(to, key, "no traffic");
+		put_reason(to, key, is_sample ? NOT_IN_SAMPLE : "no traffic");
 		return;
 	}
 	json_t *object = object_in(to, key);
-	world_cable_name(world, top->cable, name, sizeof(name));
+	world_cable_name(input->world, top->cable, name, sizeof(name));
 	put_text(object, "cable", name);
 	put_count(object, "bytes", top->bytes);
 	if (top->full > 0)
@@ -77,7 +78,7 @@ void links_top_json(json_t *to, const struct report_input *input)
 {
 	struct link_top top;
 	bool is_there = links_busiest(&top, input);
-	put_top(to, "most_loaded", &top, is_there, input->world);
+	put_top(to, "most_loaded", &top, is_there, input);
 	is_there = links_deepest(&top, input);
-	put_top(to, "deepest", &top, is_there, input->world);
+	put_top(to, "deepest", &top, is_there, input);
 }

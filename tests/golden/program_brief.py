@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The short form of weft sim: at most 25 lines of 100 columns, of ten shipped scenarios; each figure of it is that of result.json,
+rounded; colours on a terminal alone, and none with NO_COLOR; a run that stalls says over which link and how much is done."""
+import json
+import os
+import pathlib
+import pty
+import re
+import subprocess
+import tempfile
+import unittest
+
+from weft import NOT_VALID, WEFT, run
+
+SCENARIOS = [("two-racks",), ("rail-8x4",), ("incast",), ("perm128-400g",), ("dumbbell",), ("exchange",), ("gradients",), ("drill-t1-down",),
+             ("jobs-two-rings", "--variant", "across"), ("ring-barrier",), ("torus-4x4x4",), ("rail-8x4", "--set", "traffic.channels=4"),
+             ("incast", "--set", "transport.kind=rc", "--set", "cc.algorithm=dcqcn", "--set", "fabric.spray=round_robin")]
+TRUNK = "{kind: link_down, at: {t0: 2, up: 1, plane: 1}, from: 50us}"
+STALLS = ["rail-8x4", "--set", "transport.kind=rc", "--set", "cc.algorithm=dcqcn", "--fault", TRUNK]
+UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "Gb/s": 1e9, "Tb/s": 1e12, "Mb/s": 1e6, "GB/s": 1e9, "%": 0.01, "B": 1, "kB": 1e3, "MB": 1e6, "": 1}
+NUMBER = r"([\d,.]+)(?: (%|[numk]?s|[kMGT]?b/s|GB/s|[kM]?B)(?= |$))?"
+
+# What stands in a row behind these words: path in result.json, and its unit there.
+FIGURES = {
+    "time": [(r"", "headline.time_ps", 1e-12), ("ideal ", "headline.ideal_ps", 1e-12), (r"ideal [\d.]+ \w+ +", "headline.ideal_share", 1),
+             ("algbw ", "headline.algbw_bytes_per_s", 1), ("busbw ", "headline.busbw_bytes_per_s", 1)],
+    "goodput": [("", "goodput.per_nic_bps", 1), ("of ", "headline.payload_rate_bps", 1),
+                (r"of [\d.]+ \S+ +", "headline.payload_rate_share", 1), (r" % +", "goodput.nics_receiving", 1)],
+    "latency": [("p50 ", "headline.latency_p50_ns", 1e-9), ("p99 ", "headline.latency_p99_ns", 1e-9),
+                ("max ", "headline.latency_max_ns", 1e-9), (r".*s   ", "headline.messages", 1)],
+    "network": [("marked ", "congestion.marked_share", 1), ("trimmed ", "congestion.trimmed_share", 1), ("dropped ", "headline.dropped", 1),
+                ("timeouts ", "congestion.retransmitted_by.timeout", 1), ("retransmitted ", "congestion.retransmitted_share", 1)],
+    "busiest": [(r"> .*   ", "links.most_loaded.share", 1)],
+    "deepest": [(r"> .*   (?=.* in the)", "links.deepest.bytes", 1), ("as deep at ", "links.deepest.queues", 1)],
+}
+
+
+def at(result, path):
+    for key in path.split("."):
+        result = result[key]
+    return result
+
+
+def value(match):
+    digits = match[1].rstrip(".,")
+    number = float(digits.replace(",", ""))
+    places = len(digits.partition(".")[2]) if "." in digits else 0
+    return number * UNITS[match[2] or ""], 0.5001 * 10 ** -places * UNITS[match[2] or ""]
+
+
+def rows(text):
+    found = {}
+    for line in text.splitlines():
+        match = re.match(r"  ([a-z]+) +(.*)$", line)
+        if match:
+            found.setdefault(match[1], match[2])
+    return found
+
+
+class Brief(unittest.TestCase):
+    def sim(self, *words, status=(0, 1)):
+        with tempfile.TemporaryDirectory() as folder:
+            done = run("sim", *words, "--out", pathlib.Path(folder, "out"))
+            self.assertIn(done.returncode, status, done.stderr)
+            result = json.loads(pathlib.Path(folder, "out", "result.json").read_text(encoding="utf-8"))
+        return done, result
+
+    def holds(self, words, row, text, result):
+        """How many figures of a row were found, each as result.json has it."""
+        count = 0
+        for before, path, unit in FIGURES.get(row, []):
+            match = re.search(before + NUMBER, text) if before else re.match(NUMBER, text)
+            if not match:
+                continue
+            printed, off = value(match)
+            exact = at(result, path) * unit
+            self.assertLessEqual(abs(printed - exact), max(off, 0.006 * abs(exact)), f"{words}: {row}: {text}: {path} {exact}")
+            count += 1
+        return count
+
+    def test_is_short_and_as_in_result_json(self):
+        count = 0
+        for words in SCENARIOS:
+            done, result = self.sim(*words)
+            lines = done.stdout.splitlines()
+            self.assertLessEqual(len(lines), 25, words)
+            self.assertLessEqual(max(map(len, lines)), 100, (words, done.stdout))
+            self.assertNotIn("\033", done.stdout)
+            self.assertRegex(lines[0], rf"^{words[0]}  .*seed \d+  DONE$|^{words[0]} ")
+            found = rows(done.stdout)
+            self.assertIn(f"digest {result['run']['digest']} ", done.stdout)
+            self.assertIn("weft report ", found["next"])
+            here = sum(self.holds(words, row, text, result) for row, text in found.items())
+            self.assertGreater(here, 9, (words, done.stdout))
+            count += here
+        self.assertGreater(count, 13 * len(SCENARIOS))
+
+    def test_time_is_when_traffic_ended(self):
+        """Not the last timer; and what a collective takes, beside the least that it can."""
+        for words in SCENARIOS[:8]:
+            result = self.sim(*words)[1]["headline"]
+            if result["ideal_ps"] is not None:
+                self.assertLessEqual(result["ideal_ps"], result["time_ps"], words)
+                self.assertAlmostEqual(result["ideal_share"], result["ideal_ps"] / result["time_ps"], 9)
+        incast = self.sim("incast")[1]
+        packets = 32 * 1048576 // 4096
+        self.assertGreater(incast["headline"]["ideal_ps"], packets * (4096 + 162) * 8 / 400e9 * 1e12 * 0.999)
+        self.assertLess(incast["headline"]["ideal_ps"], packets * (4096 + 162) * 8 / 400e9 * 1e12 + 2 * incast["network"]["base_rtt_ps"])
+
+    def test_no_quantile_of_few(self):
+        done, result = self.sim("exchange")
+        self.assertIsNone(result["headline"]["latency_p99_ns"])
+        self.assertNotIn("p99", done.stdout)
+        self.assertIn("p99", self.sim("rail-8x4")[0].stdout)
+
+    def test_idle_nics_are_said(self):
+        self.assertIn("! 16 of 32 NICs received nothing: 4 channels, 8 NICs per host; traffic.channels=8 would use all",
+                      self.sim("rail-8x4", "--set", "traffic.channels=4")[0].stdout)
+        self.assertNotIn("!", self.sim("rail-8x4")[0].stdout)
+
+    def test_stall_explains_itself(self):
+        done, result = self.sim(*STALLS, status=(NOT_VALID,))
+        failed = result["transport"]["qps_failed"] - result["transport"]["qps_failed_remote"]
+        said = re.search(r"! (\d+) connections gave up after (\d+) tries over (.*) \(down\); (\d+) % done", done.stdout)
+        self.assertTrue(said, done.stdout)
+        self.assertEqual(int(said[1]), failed)
+        self.assertEqual(said[3], result["culprits"]["list"][0]["name"])
+        self.assertTrue(50 < int(said[4]) < 100, said[4])
+        self.assertIn("STALLED", done.stdout.splitlines()[0])
+        self.assertIn(f"stalled: {failed} connections gave up", done.stderr)
+        self.assertNotIn("goodput", done.stdout)
+        long = run("sim", *STALLS, "-v")
+        self.assertIn("PARTIAL RESULT", long.stdout)
+
+    def test_all_with_v(self):
+        text = run("sim", "two-racks", "-v").stdout
+        self.assertGreater(len(text.splitlines()), 40)
+        for part in ("What ran", "Congestion", "trims in the core", "Assumptions", "Reproduce with: weft sim"):
+            self.assertIn(part, text)
+
+    def terminal(self, **more):
+        leader, follower = pty.openpty()
+        with subprocess.Popen([WEFT, "sim", "two-racks"], stdout=follower, stderr=subprocess.DEVNULL,
+                              env={**os.environ, "TERM": "xterm", **more}) as process:
+            os.close(follower)
+            text = b""
+            while True:
+                try:
+                    part = os.read(leader, 65536)
+                except OSError:
+                    break
+                text += part
+                if not part:
+                    break
+            process.wait()
+        os.close(leader)
+        return text.decode()
+
+    def test_colour_on_a_terminal(self):
+        self.assertIn("\033[1;32mDONE\033[0m", self.terminal(NO_COLOR=""))
+        self.assertNotIn("\033", self.terminal(NO_COLOR="1"))
+        self.assertNotIn("\033", self.terminal(NO_COLOR="", TERM="dumb"))
+
+
+if __name__ == "__main__":
+    unittest.main()
