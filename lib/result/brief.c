@@ -135,6 +135,37 @@ static void time_row(struct brief_line *line, const struct report_input *input)
 	brief_end(line);
 }
 
+// Of several collectives the one that took longest, extrapolated in a sample; those without a time
+// are counted.
+static void slowest_row(struct brief_line *line, const struct report_input *input)
+{
+	const struct outcome *outcome = input->world->outcome;
+	struct collective slowest = {0}, one;
+	uint32_t timed = 0;
+	struct text text;
+	for (uint32_t i = 0; i < outcome->collective_count; i++) {
+		collective_of(&one, input->world, i);
+		if (one.reason != NULL)
+			continue;
+		bool is_first = timed++ == 0;
+		if (is_first || one.outcome->whole_ps > slowest.outcome->whole_ps)
+			slowest = one;
+	}
+	if (outcome->collective_count < 2 || timed == 0)
+		return;
+	brief_begin(line, "slowest");
+	brief_add(line, BRIEF_BOLD, FIRST, "%s", number_time(&text, slowest.outcome->whole_ps));
+	if (slowest.outcome->whole_error_ps > 0)
+		brief_add(line, BRIEF_DIM, 0, "+- %s",
+			  number_time(&text, slowest.outcome->whole_error_ps));
+	brief_add(line, BRIEF_PLAIN, 0, "%.24s %s", slowest.bucket->label,
+		  number_bytes(&text, slowest.bucket->bytes));
+	brief_add(line, BRIEF_PLAIN, 0, "busbw %.4g GB/s",
+		  (double)slowest.outcome->busbw_bytes_per_s / 1e9);
+	brief_add(line, BRIEF_DIM, 0, "of %" PRIu32 " collectives", timed);
+	brief_end(line);
+}
+
 static void goodput_row(struct brief_line *line, const struct report_input *input)
 {
 	struct text text[3];
@@ -371,6 +402,7 @@ void brief_table(FILE *to, const struct report_input *input)
 	fputc('\n', to);
 	warnings(&line, input);
 	time_row(&line, input);
+	slowest_row(&line, input);
 	goodput_row(&line, input);
 	latency_row(&line, input);
 	network_row(&line, input);

@@ -34,7 +34,7 @@ static void headline(FILE *to, const struct report_input *input)
 	ps_t end_ps = input->world->outcome->end_ps;
 	bool is_whole = !input->is_partial && end_ps > 0;
 	fprintf(to, "%s: %s at %s of virtual time, digest %016" PRIx64 "\n",
-		input->world->scenario->name, input->end,
+		input->world->scenario->name, is_whole ? "finished" : input->end,
 		number_time(&time, is_whole ? end_ps : input->now_ps), input->digest);
 	if (!input->is_partial)
 		return;

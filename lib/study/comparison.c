@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <weft/result/expect.h>
+#include <weft/result/figure_table.h>
 #include <weft/result/figures.h>
 #include <weft/result/jobs.h>
 #include <weft/result/number.h>
@@ -20,8 +21,9 @@ struct side {
 	char name[EXPECT_NAME_BYTES];
 	double goodput_bps; // per receiving NIC
 	double retransmitted;
-	ps_t end_ps; // the last completion; of a sample that of what ran
-	bool is_mrc; // else RoCEv2
+	double ideal_share; // of the time; NAN: there is none
+	ps_t end_ps;	    // the last completion; of a sample that of what ran
+	bool is_mrc;	    // else RoCEv2
 	bool is_sample, has_collective;
 	ps_t collective_ps, error_ps; // of the slowest collective, with its stated error
 	const char *reason;	      // why there is none
@@ -100,6 +102,7 @@ void report_comparison_take(struct report_comparison *comparison, const struct r
 		.goodput_bps = goodput.per_nic_bps,
 		.retransmitted = share_of(rtx_total(&input->world->outcome->transport),
 					  input->data_packets),
+		.ideal_share = figure_real(figure_find("headline.ideal_share"), input),
 		.end_ps = input->world->outcome->end_ps,
 		.digest = input->digest,
 		.is_partial = input->is_partial,
@@ -148,26 +151,36 @@ bool report_comparison_is_expected(const struct report_comparison *comparison)
 
 // ---------------------------------------------------------------- showing
 
+static const char *percent(struct text *ret, double share)
+{
+	snprintf(ret->at, sizeof(ret->at), isnan(share) ? "-" : "%.0f %%", 100 * share);
+	return ret->at;
+}
+
 static void sides_table(FILE *to, const struct report_comparison *comparison)
 {
-	struct text text[3];
+	struct text text[4];
 	double first = comparison->sides[0].goodput_bps;
 	bool has_sample = false;
 	for (uint32_t i = 0; i < comparison->side_count; i++)
 		has_sample |= comparison->sides[i].is_sample;
 	fprintf(to, "%s: variants side by side (goodput per receiving NIC)%s\n",
 		comparison->scenario,
-		has_sample ? "\nOf a sample some ring steps ran: the time of the slowest "
+		has_sample ? "
+Of a sample some ring steps ran: the time of the slowest "
 			     "collective is extrapolated from them"
 			   : "");
-	fprintf(to, "  %-20s %12s %11s %12s %15s  %-6s  %s\n", "", "goodput", "of first", "done at",
-		"retransmitted", "run", "digest");
+	fprintf(to, "  %-20s %12s %9s %12s %8s %13s  %-6s  %s
+", "", "goodput", "of first", "done at",
+		"of ideal", "retransmitted", "run", "digest");
 	for (uint32_t i = 0; i < comparison->side_count; i++) {
 		const struct side *side = &comparison->sides[i];
-		fprintf(to, "  %-20s %12s %11.3f %12s %15s  %-6s  %016llx%s%s\n", side->name,
+		fprintf(to, "  %-20s %12s %9.3f %12s %8s %13s  %-6s  %016llx%s%s
+", side->name,
 			number_rate(&text[0], side->goodput_bps),
 			first > 0 ? side->goodput_bps / first : 0,
 			side->is_sample ? "-" : number_time(&text[1], side->end_ps),
+			percent(&text[3], side->ideal_share),
 			number_share(&text[2], side->retransmitted),
 			side->is_sample ? "sample" : "whole", (unsigned long long)side->digest,
 			side->is_partial ? " " : "", side->is_partial ? side->end : "");
@@ -272,6 +285,8 @@ static json_t *side_json(const struct side *side)
 	const struct figure time = {side->collective_ps, side->reason};
 	const struct figure error = {side->error_ps, side->reason};
 	put_figure(ret, "end_ps", &end);
+	if (!isnan(side->ideal_share))
+		put_real(ret, "ideal_share", side->ideal_share);
 	warnings_names_json(ret, side->warned);
 	if (side->has_collective) {
 		put_figure(ret, "collective_ps", &time);

@@ -88,9 +88,10 @@ int ideal_scenario(struct ideal_time *ret, struct arena *arena, const struct sce
 		   struct refusal *refusal);
 
 // The traffic has no closed form here.
-#define IDEAL_NONE "no closed form: this traffic is neither one collective nor flows"
+#define IDEAL_NONE "no closed form: this traffic is neither collectives alone nor flows"
 
-// The same for a world that stands, whose traffic may be flows, too; from the first start on.
+// The same for a world that stands, whose traffic may also be flows, from the first start on, or
+// the collectives of a job that runs whole, all under way at once.
 struct world;
 int ideal_world(struct ideal_time *ret, struct arena *arena, const struct world *world,
 		struct refusal *refusal);

@@ -57,6 +57,6 @@ int options_parse(struct options *ret, const char *program, const struct command
 	if (ret->wants_list || ret->wants_keys)
 		return 0;
 	if (ret->scenario == NULL && ret->trace == NULL)
-		return outcome_bad_line(refusal, "no scenario given");
+		return outcome_bad_line(refusal, "no scenario; try `weft sim incast`");
 	return strcmp(program, "emu") == 0 ? options_emu(ret, refusal) : 0;
 }

@@ -266,6 +266,25 @@ static int take_flows(struct ideal_time *ret, struct arena *arena, const struct 
 	return rc;
 }
 
+// All collectives of a job at once: what they are under way together, lines carry all of it.
+static int take_job(struct ideal_time *ret, struct arena *arena, const struct world *world,
+		    struct refusal *refusal)
+{
+	const struct job *job = &world->job;
+	struct ideal *ideal;
+	int rc = ideal_create(&ideal, arena, world->scenario, &world->topology, refusal);
+	for (uint32_t i = 0; rc == 0 && i < job->group_count; i++) {
+		const struct group *group = &job->groups[i];
+		for (uint32_t b = 0; b < group->bucket_count; b++) {
+			const struct bucket *bucket = &job->buckets[group->bucket_first + b];
+			ideal_add_ring(ideal, group, &job->ring, bucket->kind, bucket->bytes);
+		}
+	}
+	if (rc == 0)
+		*ret = ideal_time(ideal);
+	return rc;
+}
+
 int ideal_world(struct ideal_time *ret, struct arena *arena, const struct world *world,
 		struct refusal *refusal)
 {
@@ -279,5 +298,9 @@ int ideal_world(struct ideal_time *ret, struct arena *arena, const struct world 
 		world->coll_stream == NULL && world->job.group_count == 0;
 	if (is_flows && !is_several)
 		return take_flows(ret, arena, world, refusal);
+	bool is_job = world->job.group_count > 0 && !world->plan.sample.is_on &&
+		world->line_count == 0 && world->flow_count == 0;
+	if (is_job && !is_several)
+		return take_job(ret, arena, world, refusal);
 	return refuse(refusal, -EINVAL, IDEAL_NONE);
 }
