@@ -184,8 +184,7 @@ static void choose_form(struct call *call)
 		options->fidelity_kind == FIDELITY_NONE && options->export_form == NULL;
 	call->is_brief = is_one && !options->is_json && !options->is_quiet &&
 		!options->is_verbose && !options->wants_footprint;
-	if (call->is_brief && !call->has_ranks &&
-	    (uint64_t)fabric->nics * fabric->planes <= WATCHED_LINES_MAX)
+	if (call->is_brief && (uint64_t)fabric->nics * fabric->planes <= WATCHED_LINES_MAX)
 		call->scenario.watch.has_links = true;
 }
 

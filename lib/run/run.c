@@ -217,7 +217,8 @@ struct report_input call_report(const struct call *call, const struct run *run)
 		.is_partial = run->end != RUN_DONE,
 		.is_short = options->is_quiet,
 		.is_brief = call->is_brief,
-		.style = style_of(STDOUT_FILENO),
+		.style = call->has_ranks ? (struct report_style){0} // mpirun lends a terminal
+					 : style_of(STDOUT_FILENO),
 		.limit_option = limit_of(call, run),
 		.digest = run->digest,
 		.sent = run->sent,

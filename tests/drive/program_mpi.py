@@ -212,7 +212,7 @@ class Ranks(unittest.TestCase):
         words = ["ring-barrier", "--fast-forward", "steady", "--set", "traffic.form=pipelined", "--set", "fast_forward.block=2",
                  "--set", "fast_forward.tolerance=7%"]
         self.hold(*words, counts=(2,))
-        run = mpirun(3, *words)
+        run = mpirun(3, *words, "-v")
         self.assertEqual(run.returncode, DONE, run.stderr)
         self.assertIn("skipped: 1 jump", run.stdout)
 

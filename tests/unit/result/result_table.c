@@ -40,7 +40,7 @@ static void says_not(const char *text, const char *what)
 }
 
 static const char golden[] =
-	"ring-16: done at 50.00 ms of virtual time, digest 0123456789abcdef\n"
+	"ring-16: finished at 50.00 ms of virtual time, digest 0123456789abcdef\n"
 	"\n"
 	"What ran\n"
 	"  traffic ring, seed 18446744073709551615\n"
@@ -264,7 +264,7 @@ static void the_short_table_leaves_the_details_out(void **state)
 	struct fake *fake = fake_ring();
 	fake->input.is_short = true;
 	char *text = table_of(fake);
-	says(text, "ring-16: done");
+	says(text, "ring-16: finished");
 	says(text, "total 800.0 Gb/s");
 	says(text, "93.750");
 	says_not(text, "What ran");

@@ -167,7 +167,7 @@ static void what_is_wrong_is_named_with_what_would_be_right(void **state)
 		{"a --jobs 1 --out x", "needs --seed: '--jobs'"},
 		{"--list --json", "--list goes alone; what is '--json'"},
 		{"a --json --probe", "has no effect with --probe: '--json'"},
-		{"--json", "no scenario; try"},
+		{"--json", "no scenario given"},
 		{"a b c", "unexpected argument 'c'"},
 	};
 	(void)state;
