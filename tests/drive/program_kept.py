@@ -222,7 +222,7 @@ class Kept(unittest.TestCase):
         return self.weft(*words, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (bytes_max, bytes_max)))
 
     def test_a_full_disk_costs_no_table(self):
-        for words, table in (([self.small], "goodput"), ([self.small, "--json"], '"goodput"'), ([self.small, "--seeds", 3], "Goodput"),
+        for words, table in (([self.small, "-v"], "Goodput"), ([self.small, "--json"], '"goodput"'), ([self.small, "--seeds", 3], "Goodput"),
                              ([*MODEL], "one step from its schedule"), ([*MODEL, "--json"], '"step')):
             with self.subTest(words):
                 whole = self.weft("sim", *words)
