@@ -18,5 +18,5 @@ struct link_top {
 bool links_busiest(struct link_top *ret, const struct report_input *input);
 bool links_deepest(struct link_top *ret, const struct report_input *input);
 
-// Both, in the `links` of result.json; null where there is none.
+// Both, in the `links` of result.json; null where there is none, with the reason.
 void links_top_json(json_t *to, const struct report_input *input);

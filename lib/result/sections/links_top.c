@@ -3,6 +3,8 @@
 
 #include <weft/result/links_top.h>
 
+#include <string.h>
+
 #include <weft/result/figures.h>
 #include <weft/result/put.h>
 
@@ -55,23 +57,25 @@ bool links_deepest(struct link_top *ret, const struct report_input *input)
 	return ret->bytes > 0;
 }
 
+// Its last figure is a share of cables, a number of queues.
 static void put_top(json_t *to, const char *key, const struct link_top *top, bool is_there,
 		    const struct report_input *input)
 {
+	bool is_queue = strcmp(key, "deepest") == 0;
+	const char *const keys[] = {"cable", "bytes", is_queue ? "queues" : "share"};
 	char name[WORLD_CABLE_NAME_BYTES];
-	bool is_sample = is_sampled(input);
-	if (!is_there) {
-		put_reason(to, key, is_sample ? NOT_IN_SAMPLE : "no traffic");
-		return;
-	}
 	json_t *object = object_in(to, key);
+	for (size_t i = 0; !is_there && i < sizeof(keys) / sizeof(*keys); i++)
+		put_reason(object, keys[i], is_sampled(input) ? NOT_IN_SAMPLE : "no traffic");
+	if (!is_there)
+		return;
 	world_cable_name(input->world, top->cable, name, sizeof(name));
-	put_text(object, "cable", name);
-	put_count(object, "bytes", top->bytes);
-	if (top->full > 0)
-		put_count(object, "queues", top->full);
+	put_text(object, keys[0], name);
+	put_count(object, keys[1], top->bytes);
+	if (is_queue)
+		put_count(object, keys[2], top->full);
 	else
-		put_real(object, "share", top->share);
+		put_real(object, keys[2], top->share);
 }
 
 void links_top_json(json_t *to, const struct report_input *input)

@@ -49,6 +49,10 @@ static void the_document_has_every_row(void **state)
 			continue; // of studies alone; of a fabric with PFC
 		const json_t *value = at(root, path);
 		double real = figure_real(row, &fake->input);
+		if (figure_missing(row, &fake->input) != NULL) {
+			assert_true(json_is_null(value));
+			continue;
+		}
 		double found = json_is_boolean(value) ? json_is_true(value)
 						      : json_number_value(value);
 		assert_true(fabs(found - real) <= 1e-11 * fabs(real)); // 12 digits
