@@ -32,7 +32,7 @@ static json_t *run(char **words, int *ret_status)
 		dup2(ends[1], STDOUT_FILENO);
 		close(ends[0]);
 		close(ends[1]);
-		host_info_start("weft-coll", words);
+		program_exec("weft-coll", words);
 		_exit(EXIT_ENVIRONMENT);
 	}
 	close(ends[1]);

@@ -24,7 +24,7 @@ static double done_share(const struct world *world)
 	uint64_t payload_bytes = world->transport.payload_bytes, packets = world->plan.packets;
 	for (uint32_t i = 0; i < world->flow_count; i++)
 		packets += (world->flows[i].bytes + payload_bytes - 1) / payload_bytes;
-	if (packets == 0 || world->program != NULL || world->course != NULL)
+	if (packets == 0 || world->program != NULL || world->coll_stream != NULL)
 		return world->work_total == 0
 			? 0
 			: (double)world_work_done(world) / (double)world->work_total;

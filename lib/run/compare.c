@@ -16,7 +16,8 @@ int compare_check(struct call *call)
 		return 0;
 	return refuse(
 		&call->refusal, -EINVAL,
-		"--pcap, --log, --footprint, --dilation auto, and --out with --fidelity or --export "
+		"--pcap, --log, --footprint, --dilation auto, and --out with --fidelity or "
+		"--export "
 		"are of one run, and this scenario has % variants: choose one with --variant NAME",
 		call->scenario.variant_count, 0, 0);
 }

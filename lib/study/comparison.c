@@ -166,17 +166,14 @@ static void sides_table(FILE *to, const struct report_comparison *comparison)
 		has_sample |= comparison->sides[i].is_sample;
 	fprintf(to, "%s: variants side by side (goodput per receiving NIC)%s\n",
 		comparison->scenario,
-		has_sample ? "
-Of a sample some ring steps ran: the time of the slowest "
+		has_sample ? "\nOf a sample some ring steps ran: the time of the slowest "
 			     "collective is extrapolated from them"
 			   : "");
-	fprintf(to, "  %-20s %12s %9s %12s %8s %13s  %-6s  %s
-", "", "goodput", "of first", "done at",
-		"of ideal", "retransmitted", "run", "digest");
+	fprintf(to, "  %-20s %12s %9s %12s %8s %13s  %-6s  %s\n", "", "goodput", "of first",
+		"done at", "of ideal", "retransmitted", "run", "digest");
 	for (uint32_t i = 0; i < comparison->side_count; i++) {
 		const struct side *side = &comparison->sides[i];
-		fprintf(to, "  %-20s %12s %9.3f %12s %8s %13s  %-6s  %016llx%s%s
-", side->name,
+		fprintf(to, "  %-20s %12s %9.3f %12s %8s %13s  %-6s  %016llx%s%s\n", side->name,
 			number_rate(&text[0], side->goodput_bps),
 			first > 0 ? side->goodput_bps / first : 0,
 			side->is_sample ? "-" : number_time(&text[1], side->end_ps),
