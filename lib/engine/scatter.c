@@ -115,10 +115,9 @@ lay_row(struct lane *lane, struct cable *cable, const struct departure *departur
 }
 
 // Fetches what the rows after the one at `departure` are laid on.
-static inline __attribute__((always_inline)) void fetch_ahead(const struct lane *lane,
-							      const uint32_t *out_cable,
-							      const struct departure *departure,
-							      const struct departure *end)
+static inline __attribute__((always_inline)) void
+prefetch_arrivals(const struct lane *lane, const uint32_t *out_cable,
+		  const struct departure *departure, const struct departure *end)
 {
 	const struct cable *cables = lane->cables.cables;
 	if (end - departure > CABLE_PREFETCH)
@@ -140,7 +139,7 @@ static inline __attribute__((always_inline)) void scatter(struct lane *lane, uin
 	while (departure < end) {
 		uint32_t index = out_cable[departure->port];
 		struct cable *cable = &lane->cables.cables[index];
-		fetch_ahead(lane, out_cable, departure, end);
+		prefetch_arrivals(lane, out_cable, departure, end);
 		if (__builtin_expect(!cable->is_special, 1)) {
 			row_begin(&row, departure);
 			departure = lay_row(lane, cable, departure, is_counted ? &row : NULL);

@@ -29,6 +29,10 @@ if [ "$lint" = walks ] || [ "$lint" = glossary ]; then
   printf '| term | meaning |\n|---|---|\n| EV | entropy value |\n' >"$tree/docs/glossary.md"
   printf 'NAME\n    pick - counts EVs of FILE\n\nOPTIONS\n    --out FILE\n        Into FILE.\n' >"$tree/apps/pick/help.txt"
 fi
+if [ "$lint" = banned ]; then
+  mkdir -p "$tree/tests/lint"
+  printf 'lib/cc/\tdraft\treader\n' >"$tree/tests/lint/words.tsv"
+fi
 if [ "$lint" = figures ]; then
   mkdir -p "$tree/docs" "$tree/lib/result"
   printf '| `run.end_ps` | time or null | when it ended |\n' >"$tree/docs/result.md"
@@ -58,7 +62,7 @@ run_lint() {
   case "$lint" in
   circles) objects && "$here/circles.py" "$tree/build" "$tree/circles.txt" ;;
   purity) archive && "$here/purity.sh" "$here/pure_symbols.txt" "$tree/libweft_cc.a" ;;
-  layers | sizes | draws | links | walks | prose | glossary) "$here/$lint.py" "$tree" ;;
+  layers | sizes | draws | banned | links | walks | prose | glossary) "$here/$lint.py" "$tree" ;;
   *) "$here/$lint.sh" "$tree" ;;
   esac
 }
@@ -125,6 +129,9 @@ sizes)
   finds 'a function of 72 lines' lib/cc/long.c "void f(int now)\n{\n$long}\n"
   finds 'lib/cc/long.c: 801 lines' lib/cc/long.c "$(printf '//\\n%.0s' {1..801})"
   finds 'include/installed/weft/cc/cc.h: 306 lines' include/installed/weft/cc/cc.h "$(printf '//\\n%.0s' {1..300})"
+  ;;
+banned)
+  finds 'lib/cc/x.c:2: draft_pick: the word is reader, not draft' lib/cc/x.c '\nint draft_pick(void);\n'
   ;;
 draws)
   finds 'lib/cc/x.c:3: two draws' lib/cc/x.c 'int f(struct rng *rng)\n{\n\treturn g(pick(rng, 1), pick(rng, 2));\n}\n'
