@@ -49,7 +49,7 @@ static int fill(struct call *call, struct payload_store *payload_store, const st
 	return rc;
 }
 
-// Builds and runs what call->scenario says; with a ledger through frames that carry data.
+// Builds and runs what call->scenario says; with a payload store through frames that carry data.
 static int run_stage(struct call *call, struct payload_store *payload_store, struct measured *ret)
 {
 	static struct world_instance world_instance; // large

@@ -468,7 +468,7 @@ static void run_machines(struct lane *lane)
 			end_machine(lane, m, frames_run_machine(lane, m));
 }
 
-// First the machines at the border, so that what they leave travels while the others run.
+// First the machines at the boundary, so that what they leave travels while the others run.
 static void run_ranked(struct lane *lane)
 {
 	const uint64_t *first = boundary_machines(lane->boundary);

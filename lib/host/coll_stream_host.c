@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host runs its rank's part of a course. See coll_stream_host.h.
+// A host runs its rank's part of a collective stream. See coll_stream_host.h.
 //
 // A message's number is its immediate value, so that messages need not complete in the order in
 // which they were posted. A send that finds its QP full, or that must wait for a context, stands in
@@ -11,7 +11,7 @@
 
 #include <weft/host/host.h>
 
-// Where messages go that the course tells.
+// Where messages go that the collective stream tells.
 struct counter {
 	struct world_host *host;
 	ps_t now;
@@ -110,7 +110,7 @@ static void send(void *context, const struct coll_stream_message *message)
 	coll_stream_host->waits_to[at] = message->to;
 }
 
-// Sends what waits for a berth, as far as there are some.
+// Sends what waits for a pooled QP, as far as there are some.
 static void send_waiting(struct world_host *host, struct qp_pool *qp_pool, ps_t now,
 			 struct outbox *out)
 {

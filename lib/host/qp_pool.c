@@ -221,7 +221,7 @@ uint32_t qp_pool_to(struct nic *nic, uint32_t to)
 		return OP_NONE;
 	qp_pool->sending++;
 	at = open(nic, number);
-	check(at != OP_NONE && "receivers leave senders their berths");
+	check(at != OP_NONE && "receivers leave senders their QPs");
 	return at;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sheet as one page of HTML. Its policy forbids every request, so that it shows the same
+// A report model as one page of HTML. Its policy forbids every request, so that it shows the same
 // everywhere, also without a network.
 
 #include <errno.h>

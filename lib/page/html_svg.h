@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chart of a sheet as SVG inside a page: what is printed, and what is seen without scripts.
+// A chart of a report model as SVG inside a page: what is printed, and what is seen without
+// scripts.
 #pragma once
 
 #include <jansson.h>

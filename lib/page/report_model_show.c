@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sheet as text for a terminal.
+// A report model as text for a terminal.
 
 #include <errno.h>
 #include <stdlib.h>

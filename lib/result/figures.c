@@ -96,7 +96,7 @@ static ps_t traffic_of_collectives(const struct report_input *input)
 	return covered;
 }
 
-// A program begins at 0, as a course does.
+// A program begins at 0, as a collective stream does.
 static ps_t traffic_of_flows(const struct report_input *input)
 {
 	const struct world *world = input->world;

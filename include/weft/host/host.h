@@ -72,9 +72,10 @@ struct world_host {
 	const struct job *job;
 	const struct host_engine *engines[ENGINE_KINDS]; // NULL: none of this kind
 	struct opgraph_host *opgraph_host;		 // of the world, or NULL: no program
-	struct coll_stream_host *coll_stream_host;	 // of the host's shard, or NULL: no course
-	struct flow *flows;				 // of the world
-	struct trigger *triggers;			 // of the world
+	struct coll_stream_host
+		*coll_stream_host;	 // of the host's shard, or NULL: no collective stream
+	struct flow *flows;		 // of the world
+	struct trigger *triggers;	 // of the world
 	const struct starters *starters; // of the world: those of this host are its own
 	const uint32_t *flow_qpn;	 // [flows] first QP at the sender
 	struct record *record;

@@ -3,7 +3,7 @@
 // host.c calls them by their rows alone; who builds a host chooses them.
 //
 //   flow.c   flows   rank.c  rings of its GPUs   opgraph_host.c, coll_stream_host.c  what goes over
-//   lines: a program's sends, or a rank's part in a course
+//   lines: a program's sends, or a rank's part in a collective stream
 #pragma once
 
 #include <stdbool.h>
@@ -26,7 +26,7 @@ enum host_event {
 	HOST_RECEIVED,	 // id: rank << 16 | channel: a scale-up transfer arrived
 	HOST_CREDIT,	 // id: rank << 16 | channel: a scale-up credit arrived
 	HOST_FLOW,	 // id: flow: start it
-	HOST_OP_BEGIN,	 // id: rank of the program or course: it begins
+	HOST_OP_BEGIN,	 // id: rank of the program or collective stream: it begins
 	HOST_OP_ENDED,	 // id: operation: a computation has taken its time, a transfer left
 	HOST_OP_ARRIVED, // id: operation: the message of this receive is here
 };

@@ -14,8 +14,8 @@
 #include <weft/host/nic.h>
 #include <weft/host/write_target.h>
 
-// What the agents of all hosts share. Each host touches what belongs to its ranks and its NICs
-// alone.
+// What the opgraph hosts of all hosts share. Each host touches what belongs to its ranks and its
+// NICs alone.
 struct opgraph_host {
 	const struct program *program;
 	struct program_run *run;

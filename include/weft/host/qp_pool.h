@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connections of everyone with everyone, made when they are first used. A NIC has a number for each
 // connection, which packets carry and which names its dice, as if all were there from the start;
-// and few QPs, its berths. A connection has a berth from its first packet until all its messages
-// are done and another connection needs the place. What is kept beyond is one bit for each sender:
-// whether all of its messages came, so that what comes again is known as such.
+// and few QPs, its pool. A connection has a pooled QP from its first packet until all its
+// messages are done and another connection needs the place. What is kept beyond is one bit for each
+// sender: whether all of its messages came, so that what comes again is known as such.
 //
 // A rank sends to few at once (coll_stream_pairs_max()) while its channels keep step, and has
-// berths for so many; what receives has the others. Where losses hold up one channel, those before
-// it go on to NICs further away: their messages wait for a berth. That ends, as the channel behind
-// finds its connections open at both ends. A packet that finds no berth is lost, and comes again.
+// pooled QPs for so many; what receives has the others. Where losses hold up one channel, those
+// before it go on to NICs further away: their messages wait for a pooled QP. That ends, as the
+// channel behind finds its connections open at both ends. A packet that finds no pooled QP is lost,
+// and comes again.
 #pragma once
 
 #include <stdbool.h>
@@ -23,7 +24,7 @@ struct nic;
 struct topology;
 struct transport_config;
 
-// What berths are of: all outlive them.
+// What pooled QPs are of: all outlive them.
 struct qp_pool_config {
 	const struct coll_stream *coll_stream;
 	const struct topology *topology;
@@ -53,25 +54,25 @@ struct qp_pool {
 	uint32_t rest_head, rest_tail; // done, the oldest first
 	uint64_t *met;		       // [ranks] bits: all messages of that rank came
 	uint32_t wait_first,
-		wait_last; // messages that wait for a berth (coll_stream_host.h), or OP_NONE
+		wait_last; // messages that wait for a pooled QP (coll_stream_host.h), or OP_NONE
 };
 
-// QPs that each NIC of a course (or NULL) needs; 0: it has no such.
+// QPs that each NIC of a collective stream (or NULL) needs; 0: it has no such.
 uint32_t qp_pool_count(const struct coll_stream *coll_stream);
 
-// Whether that may be too few for all that a rank sends: messages may have to wait for a berth.
+// Whether that may be too few for all that a rank sends: messages may have to wait for a pooled QP.
 bool qp_pool_is_small(const struct coll_stream *coll_stream);
 
-// Draws the berths of NIC `nic`, whose endpoint has that many QPs. -ENOMEM.
+// Draws the pooled QPs of NIC `nic`, whose endpoint has that many QPs. -ENOMEM.
 int qp_pool_build(struct qp_pool **ret, struct arena *arena, const struct qp_pool_config *of,
 		  uint32_t nic);
 
-// The berth over which NIC `to` is sent to; OP_NONE: there is none yet.
+// The pooled QP over which NIC `to` is sent to; OP_NONE: there is none yet.
 uint32_t qp_pool_to(struct nic *nic, uint32_t to);
 
 // Puts a packet that came in on the QP of its connection. False when it has none: it is late, or
 // there is no place.
 bool qp_pool_admit(struct nic *nic, struct packet *packet);
 
-// One more message of a berth is done.
+// One more message of a pooled QP is done.
 void qp_pool_done(struct nic *nic, uint32_t pooled_qp);

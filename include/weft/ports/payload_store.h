@@ -30,8 +30,8 @@ int payload_store_attach(struct payload_store *payload_store, const struct world
 			 uint32_t element_bytes, struct refusal *refusal);
 
 // The same in memory of the caller's, for the ranks from `first` on that this process runs:
-// `rank_bytes` for each rank, one behind the other, at least as many as its buffer has. The ledger
-// keeps it as it is, and the caller frees it after the ledger.
+// `rank_bytes` for each rank, one behind the other, at least as many as its buffer has. The payload
+// store keeps it as it is, and the caller frees it after the payload store.
 int payload_store_attach_to(struct payload_store *payload_store, const struct world *world,
 			    uint32_t element_bytes, uint32_t first, uint8_t *memory,
 			    uint64_t rank_bytes, struct refusal *refusal);

@@ -58,7 +58,7 @@ struct gpu_driver {
 // Between two steps of the world: says which computations may begin, and which have ended.
 enum gpu_news gpu_pass(struct gpu_call *gpu, const struct gpu_driver *driver);
 
-// For gpu->config and the ranks of the link, gpu->first and gpu->here: tables and a ledger.
+// For gpu->config and the ranks of the link, gpu->first and gpu->here: tables and a payload store.
 // -ENODEV with a reason.
 int gpu_draw(struct gpu_call *gpu, struct refusal *refusal);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives as courses: the same messages as coll.h's programs have, in the same order, but none
-// is stored. What a rank sends next follows from what arrived or was sent, from its own number and
-// from closed forms of the schedule; what is remembered are counts of ranks, so that memory grows
-// with ranks and with what is under way, and not with messages or pairs.
+// Collectives as streams of collectives: the same messages as coll.h's programs have, in the same
+// order, but none is stored. What a rank sends next follows from what arrived or was sent, from its
+// own number and from closed forms of the schedule; what is remembered are counts of ranks, so that
+// memory grows with ranks and with what is under way, and not with messages or pairs.
 //
 //   coll_stream.c        names, checks, dispatch    coll_stream_ring.c   rings
 //   coll_stream_tree.c   trees, double trees        coll_stream_steps.c  halving and doubling, PAT
@@ -33,9 +33,9 @@ struct coll_stream_message {
 
 typedef void coll_stream_send_fn(void *context, const struct coll_stream_message *message);
 
-// Draws what a checked collective (coll_check()) needs to run. -EINVAL with the reason: no course
-// has this form, several ranks a domain, blocks without an element for each channel (direct), more
-// messages than numbers tell apart. -ENOMEM.
+// Draws what a checked collective (coll_check()) needs to run. -EINVAL with the reason: no
+// collective stream has this form, several ranks a domain, blocks without an element for each
+// channel (direct), more messages than numbers tell apart. -ENOMEM.
 int coll_stream_create(struct coll_stream **ret, struct arena *arena,
 		       const struct coll_config *config, struct refusal *refusal);
 

@@ -59,11 +59,12 @@ struct world {
 	const struct program *program;	   // or NULL: operations of ranks that wait for each other
 	struct opgraph_host *opgraph_host; // of a program
 	struct coll_stream *coll_stream; // or NULL: a collective whose messages are made as it goes
-	struct coll_stream_host *coll_stream_hosts[WORLD_SHARDS_MAX]; // [shard_count] of a course
-	struct op_time *op_times;	  // [operations] with watch.operations; or NULL
-	struct opgraph_connection *lines; // of a program, in the order of its ranks
-	struct flow *flows;		  // where traffic is no job
-	bool has_starts;		  // its matrix has starts other than 0
+	struct coll_stream_host
+		*coll_stream_hosts[WORLD_SHARDS_MAX]; // [shard_count] of a collective stream
+	struct op_time *op_times;		      // [operations] with watch.operations; or NULL
+	struct opgraph_connection *lines;	      // of a program, in the order of its ranks
+	struct flow *flows;			      // where traffic is no job
+	bool has_starts;			      // its matrix has starts other than 0
 	uint32_t line_count, flow_count, trigger_count;
 	struct trigger *triggers;	  // that flows wait for, or NULL
 	struct starters *starters;	  // what they start, host by host

@@ -12,8 +12,8 @@ extern "C" {
 #endif
 
 // Ends that host `host` sees: of flows at either end, collectives of its ranks, operations of its
-// ranks. They add up to world->work_total, but for a course, whose messages are made as it goes (a
-// bug to ask).
+// ranks. They add up to world->work_total, but for a collective stream, whose messages are made as
+// it goes (a bug to ask).
 uint64_t world_work_of(const struct world *world, uint32_t host);
 
 // Marks those hosts, of all of them, that exchange packets with host `host`.

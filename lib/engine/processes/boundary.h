@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The border of a rank's machines: cables that lead to machines of other ranks. The sending rank
+// The boundary of a rank's machines: cables that lead to machines of other ranks. The sending rank
 // does what a cable does at its beginning (order, faults) and gives its packet back; the packet
 // itself crosses as a copy, and the receiving rank lays it on the same cable, from its own pool. So
 // no pool runs dry by traffic that goes one way.
@@ -24,7 +24,8 @@ struct boundary_news {
 	uint64_t has_front; // all ranks have the step of rings that is waited for
 };
 
-// Draws the border of `lane`, whose cables to machines of other ranks are marked with it. -ENOMEM.
+// Draws the boundary of `lane`, whose cables to machines of other ranks are marked with it.
+// -ENOMEM.
 int boundary_init(struct boundary **ret, struct lane *lane, struct ranks *ranks,
 		  struct arena *arena);
 

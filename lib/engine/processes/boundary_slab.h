@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What crosses lies in slabs, which are messages to other ranks. Seen by the border alone.
+// What crosses lies in slabs, which are messages to other ranks. Seen by the boundary alone.
 #pragma once
 
 #include <weft/world/world_signal.h>

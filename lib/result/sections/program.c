@@ -10,7 +10,8 @@
 #include <weft/result/number.h>
 #include <weft/result/put.h>
 
-// What there is of a program, or of a course, whose messages are no operations in memory.
+// What there is of a program, or of a collective stream, whose messages are no operations in
+// memory.
 struct sizes {
 	uint64_t ranks, operations, dependencies;
 	uint64_t kinds[OP_KIND_COUNT];

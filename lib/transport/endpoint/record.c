@@ -140,8 +140,8 @@ void record_load(struct endpoint *endpoint, struct qp *qp, uint32_t number, ps_t
 	record->context = qp->context + 1;
 }
 
-// At rest the bitmaps and the stash are clear. Paths are not, and send times of one QP must not
-// pass for those of the next; those that were used lie together.
+// At rest the bitmaps and the list of pending immediates are clear. Paths are not, and send times
+// of one QP must not pass for those of the next; those that were used lie together.
 static void clear_traces(const struct endpoint *endpoint, struct qp *qp)
 {
 	memset((uint8_t *)qp + endpoint->layout.path, 0, path_bytes(&endpoint->shape));

@@ -11,7 +11,8 @@
 
 #include "endpoint/endpoint.h"
 
-// What RC keeps of a QP beside what it shares with MRC. It lies where MRC has its stash.
+// What RC keeps of a QP beside what it shares with MRC. It lies where MRC has its pending
+// immediates.
 struct rc {
 	// --- sending
 	uint32_t sent_end;	// behind the newest PSN ever sent: before it all is retransmission

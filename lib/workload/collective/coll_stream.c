@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Courses: which there are, what is refused, dispatch. See coll_stream.h.
+// Streams of collectives: which there are, what is refused, dispatch. See coll_stream.h.
 
 #include <weft/workload/coll_stream.h>
 
@@ -91,7 +91,7 @@ int coll_stream_create(struct coll_stream **ret, struct arena *arena,
 		rc = coll_stream->form->create(coll_stream, arena);
 	}
 	if (coll_stream == NULL || rc == -ENOMEM)
-		return refuse(refusal, -ENOMEM, "no memory for the course of % ranks",
+		return refuse(refusal, -ENOMEM, "no memory for the collective stream of % ranks",
 			      config->ranks);
 	if (coll_stream->numbers >= OP_NONE)
 		return refuse(refusal, -EINVAL,

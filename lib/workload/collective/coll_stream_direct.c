@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The course of everyone with everyone, as coll_direct.c puts it: each rank begins with those
-// behind it, and goes on with the one `peers` places further when one is served.
+// The collective stream of everyone with everyone, as coll_direct.c puts it: each rank begins with
+// those behind it, and goes on with the one `peers` places further when one is served.
 
 #include <weft/core/check.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the forms of courses share.
+// What the forms of streams of collectives share.
 #pragma once
 
 #include <weft/workload/coll_stream.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The course of what goes in steps, as coll_halving.c and coll_pat.c put them: a rank sends what it
-// has in a step when all messages of the steps before have come. How many of each step are here is
-// counted; what comes early waits for nobody.
+// The collective stream of what goes in steps, as coll_halving.c and coll_pat.c put them: a rank
+// sends what it has in a step when all messages of the steps before have come. How many of each
+// step are here is counted; what comes early waits for nobody.
 
 #include <errno.h>
 

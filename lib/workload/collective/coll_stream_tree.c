@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The course of trees, as coll_tree.c puts them: a piece goes up when the pieces of all children
-// are there, and down at once. How many children of a rank have sent is counted piece by piece.
+// The collective stream of trees, as coll_tree.c puts them: a piece goes up when the pieces of all
+// children are there, and down at once. How many children of a rank have sent is counted piece by
+// piece.
 
 #include <errno.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds what hosts need to run a course: which NICs talk, and over what. See coll_stream_host.h.
+// Builds what hosts need to run a collective stream: which NICs talk, and over what. See
+// coll_stream_host.h.
 
 #include <errno.h>
 
@@ -35,7 +36,8 @@ static int check_coll_stream(const struct world *world, struct refusal *refusal)
 {
 	uint32_t ranks = coll_stream_config(world->coll_stream)->ranks;
 	if (world->scenario->sample.is_on)
-		return refuse(refusal, -EINVAL, "a course runs whole: sample off goes with it");
+		return refuse(refusal, -EINVAL,
+			      "a collective stream runs whole: sample off goes with it");
 	if (world->scenario->watch.has_operations)
 		return refuse(
 			refusal, -EINVAL,
@@ -43,8 +45,9 @@ static int check_coll_stream(const struct world *world, struct refusal *refusal)
 			"traffic.messages stored goes with it",
 			0, 0, 0);
 	if (ranks > world->fabric.nics)
-		return refuse(refusal, -EINVAL, "the course is of % ranks, but fabric.nics is %",
-			      ranks, world->fabric.nics);
+		return refuse(refusal, -EINVAL,
+			      "the collective stream is of % ranks, but fabric.nics is %", ranks,
+			      world->fabric.nics);
 	return coll_stream_has_peers(world->coll_stream) ? 0 : check_qp_pool(world, refusal);
 }
 

@@ -28,8 +28,8 @@ uint64_t opgraph_hosts_fabric_bytes(const struct world *world);
 // Operations that have not ended, over the ranks of a shard.
 uint64_t opgraph_hosts_left(const struct world *world, uint32_t shard);
 
-// Lines of the world's course, and what can be said against it. Before QPs are counted. -EINVAL
-// with a reason, -ENOMEM.
+// Lines of the world's collective stream, and what can be said against it. Before QPs are counted.
+// -EINVAL with a reason, -ENOMEM.
 int coll_stream_hosts_build(struct world *world, struct refusal *refusal);
 
 // Lets all ranks begin at time 0, and adds what is to be done to the world's work. After the hosts.

@@ -8,7 +8,7 @@
 #define PACKET_LISTS_BYTES 16u // of a packet in lists beside the pool
 #define PACKETS_LEAST (1u << 22)
 
-// Of all berths: the packets of a pair four times over, and answers to them.
+// Of all pooled QPs: the packets of a pair four times over, and answers to them.
 static uint64_t qp_pool_packets(const struct world *world, uint64_t window)
 {
 	uint64_t qp_pool = qp_pool_count(world->coll_stream);

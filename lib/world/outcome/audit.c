@@ -69,7 +69,8 @@ static void audit_whole(const struct world *world)
 		      "all bytes of all flows are placed");
 }
 
-// The same of a program or a course, and flows beside it: every byte that left a host was placed.
+// The same of a program or a collective stream, and flows beside it: every byte that left a host
+// was placed.
 static void audit_program(const struct world *world)
 {
 	uint64_t bytes = world->coll_stream != NULL ? coll_stream_bytes(world->coll_stream)
