@@ -12,6 +12,7 @@
 #include "brief_line.h"
 #include "brief_what.h"
 #include "sections/emulation.h"
+#include "sections/program.h"
 #include <weft/result/expect.h>
 #include <weft/result/figure_table.h>
 #include <weft/result/figures.h>
@@ -132,6 +133,17 @@ static void time_row(struct brief_line *line, const struct report_input *input)
 		brief_add(line, BRIEF_PLAIN, 0, "busbw %.4g GB/s",
 			  real(input, "headline.busbw_bytes_per_s") / 1e9);
 	}
+	brief_end(line);
+}
+
+// What computes, and waits for communication.
+static void step_row(struct brief_line *line, const struct report_input *input)
+{
+	char text[PROGRAM_STEP_BYTES];
+	if (!program_step_text(input, text))
+		return;
+	brief_begin(line, "step");
+	brief_words(line, BRIEF_PLAIN, text);
 	brief_end(line);
 }
 
@@ -402,6 +414,7 @@ void brief_table(FILE *to, const struct report_input *input)
 	fputc('\n', to);
 	warnings(&line, input);
 	time_row(&line, input);
+	step_row(&line, input);
 	slowest_row(&line, input);
 	goodput_row(&line, input);
 	latency_row(&line, input);

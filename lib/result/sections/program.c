@@ -109,20 +109,18 @@ static void step_json(json_t *to, const struct report_input *input)
 	put_time(to, "exposed_ps", step.exposed_ps);
 }
 
-// "step 21.4 ms, of which 3.1 ms exposed (14.5 %)"
-static void step_line(FILE *to, const struct report_input *input)
+bool program_step_text(const struct report_input *input, char ret[PROGRAM_STEP_BYTES])
 {
 	const ps_t end_ps = input->world->outcome->end_ps;
 	struct step step;
 	struct text text[2];
 	if (!step_of(input, &step))
-		return;
-	fprintf(to,
-		"  step %s, of which %s%s exposed (%.1f %%): communication that computations "
-		"wait for\n",
-		number_time(&text[0], end_ps), step.is_exact ? "" : "at most ",
-		number_time(&text[1], step.exposed_ps),
-		100.0 * (double)step.exposed_ps / (double)end_ps);
+		return false;
+	snprintf(ret, PROGRAM_STEP_BYTES, "%s, of which %s%s exposed (%.1f %%)",
+		 number_time(&text[0], end_ps), step.is_exact ? "" : "at most ",
+		 number_time(&text[1], step.exposed_ps),
+		 100.0 * (double)step.exposed_ps / (double)end_ps);
+	return true;
 }
 
 void program_json(json_t *root, const struct report_input *input)
@@ -162,6 +160,7 @@ static void went_over(FILE *to, const char *what, uint64_t messages, uint64_t by
 
 void program_table(FILE *to, const struct report_input *input)
 {
+	char step[PROGRAM_STEP_BYTES];
 	const struct outcome *outcome = input->world->outcome;
 	struct sizes sizes;
 	struct text text[4];
@@ -172,7 +171,8 @@ void program_table(FILE *to, const struct report_input *input)
 		fprintf(to, "not all of it ended\n");
 	else
 		fprintf(to, "ended at %s\n", number_time(&text[1], outcome->end_ps));
-	step_line(to, input);
+	if (program_step_text(input, step))
+		fprintf(to, "  step %s: communication that computations wait for\n", step);
 	fprintf(to, "  %-28s %17s   computations %s, messages %s", "operations",
 		number_grouped(&text[0], sizes.operations),
 		number_grouped(&text[1], sizes.kinds[OP_COMPUTE]),
