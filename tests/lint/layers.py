@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads every #include of include, lib and apps against the table of who may include whom.
+"""Reads every #include of include, lib and apps against the table of who may include whom, lib/rooms.txt.
 
-  layers.py [ROOT]      prints each wrong include; exit 1 when there is one
+  layers.py [ROOT]             prints each wrong include; exit 1 when there is one
+  layers.py ROOT --write       also renews the table in docs/architecture.md
 
 What counts is what a file says itself: drive.h may include world.h, which includes fabric.h, but no file of drive may
 include fabric.h.
@@ -11,37 +12,19 @@ import pathlib
 import re
 import sys
 
-# room: rooms whose front doors it may use. docs/architecture.md shows this table with its reasons.
-TABLE = {
-    "core": "",
-    "measure": "core",
-    "cc": "core",
-    "wire": "core",
-    "capture": "core",
-    "transport": "core cc measure",
-    "fabric": "core measure",
-    "workload": "core measure",
-    "scenario": "core cc transport fabric workload measure",
-    "host": "core cc transport fabric workload measure scenario",
-    "world": "core cc transport fabric workload measure scenario host",
-    "adapter": "core cc transport wire measure",
-    "flow": "core wire measure",
-    "trace": "core workload measure",
-    "gpu": "core",
-    "files": "core",
-    "ports": "core wire capture measure scenario host world files",
-    "engine": "core wire capture measure scenario host world files ports",
-    "wall": "core wire measure scenario host world files ports",
-    "result": "core measure scenario host world",
-    "diagnose": "core measure scenario host world result",
-    "verdict": "core measure result",
-    "study": "core measure scenario host world result",
-    "tune": "core measure scenario host world result study",
-    "page": "core measure result diagnose verdict study",
-    "run": "core measure cc wire transport fabric workload scenario host world trace gpu files ports engine wall result diagnose verdict study tune page",
-}
 
-PURE = "core wire measure capture cc transport fabric workload scenario host world adapter flow".split()
+
+def read_rooms(root):
+    """{room: (is pure, rooms whose front doors it may use, what it is)}, from the ground floor up: lib/rooms.txt."""
+    lines = (root / "lib/rooms.txt").read_text(encoding="utf-8").splitlines()
+    fields = [[part.strip() for part in line.split("|")] for line in lines if line and not line.startswith("#")]
+    return {room: (kind == "pure", below, what) for room, kind, below, what in fields}
+
+
+ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2])
+ROOMS = read_rooms(ROOT)
+TABLE = {room: below for room, (_, below, _) in ROOMS.items()}
+PURE = [room for room, (is_pure, _, _) in ROOMS.items() if is_pure]
 PURE_SYSTEM = "assert.h errno.h inttypes.h limits.h stdbool.h stddef.h stdint.h string.h".split()
 # What else a pure room may take from the system. Only where files match.
 EXTRA_SYSTEM = {
@@ -107,7 +90,7 @@ def room_of_file(root, path):
 def check_file(root, path):
     room = room_of_file(root, path)
     if room == "":
-        yield 1, "this room or header is not in the table of tests/lint/layers.py"
+        yield 1, "this room or header is not in the table of lib/rooms.txt"
         return
     for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
         found = INCLUDE.match(line)
@@ -117,23 +100,30 @@ def check_file(root, path):
                 yield number, f"{found.group(2)}: {why}"
 
 
-def check_link_table(root):
-    """lib/meson.build may not let a room link what it may not include."""
-    path = root / "lib" / "meson.build"
+def page_table():
+    """The rooms as docs/architecture.md shows them."""
+    rows = [f"| {room} | {what} | {below + ' ' if below else ''}|" for room, (_, below, what) in ROOMS.items()]
+    return "\n".join(["| room | is | may use |", "|---|---|---|", *rows, "| apps | one folder per program | all |"]) + "\n"
+
+
+def check_page(root, may_write):
+    """docs/architecture.md shows the table as it is."""
+    path = root / "docs/architecture.md"
     if not path.exists():
-        return
-    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
-        found = re.match(r"\s*\['(\w+)', \[([^\]]*)\]\]", line)
-        if not found:
-            continue
-        room, below = found.group(1), set(re.findall(r"\w+", found.group(2)))
-        if room not in TABLE or not below <= set(TABLE[room].split()):
-            print(f"{path}:{number}: {room} may link only: {TABLE.get(room, 'it is no room')}")
-            yield number
+        return 0
+    text = path.read_text(encoding="utf-8")
+    wanted = re.sub(r"\| room \| is \| may use \|\n(?:\|.*\n)+", lambda _: page_table(), text)
+    if wanted == text:
+        return 0
+    if may_write:
+        path.write_text(wanted, encoding="utf-8")
+        return 0
+    print(f"{path}: the table of rooms is not lib/rooms.txt: tests/lint/layers.py ROOT --write")
+    return 1
 
 
 def main():
-    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2])
+    root = ROOT
     files = sorted(path for folder in ("include", "lib", "apps") for path in (root / folder).rglob("*")
                    if path.suffix in (".c", ".h", ".cu"))
     if not files:
@@ -143,7 +133,7 @@ def main():
         for number, why in check_file(root, path):
             print(f"{path}:{number}: {why}")
             wrong += 1
-    wrong += sum(1 for _ in check_link_table(root))
+    wrong += check_page(root, "--write" in sys.argv)
     print(f"{len(files)} files, {wrong} wrong includes")
     sys.exit(1 if wrong else 0)
 
