@@ -36,7 +36,7 @@ int fidelity_check_thinned(const struct world *world, struct refusal *refusal)
 // Collectives run one by one here, and in the step beside those of other stages, each rank when it
 // comes to it. How far that is off every packet of the step was seen in random small worlds: in 95
 // of 100 less than a twelfth of the exposed time and three quarters of what the load costs.
-// tests/property/program_depth_error.py holds it to that.
+// tests/property/program_fidelity_error.py holds it to that.
 void fidelity_add_schedule_error(struct sampled_run *run, const struct sampled_terms *terms)
 {
 	ps_t load_ps = run->quiet_ps - terms->sack_ps;
