@@ -79,11 +79,11 @@ static void hang(struct coll_stream *coll_stream, uint32_t tree)
 
 static int draw(struct coll_stream *coll_stream, struct arena *arena)
 {
-	size_t seats = cell(coll_stream, coll_stream->trees, 0);
-	coll_stream->parent = arena_draw(arena, ARENA_WORKLOAD, seats, sizeof(uint32_t));
-	coll_stream->child = arena_draw(arena, ARENA_WORKLOAD, seats, sizeof(uint32_t));
-	coll_stream->sibling = arena_draw(arena, ARENA_WORKLOAD, seats, sizeof(uint32_t));
-	coll_stream->summed = arena_draw(arena, ARENA_WORKLOAD, seats * coll_stream->pieces, 1);
+	size_t cells = cell(coll_stream, coll_stream->trees, 0);
+	coll_stream->parent = arena_draw(arena, ARENA_WORKLOAD, cells, sizeof(uint32_t));
+	coll_stream->child = arena_draw(arena, ARENA_WORKLOAD, cells, sizeof(uint32_t));
+	coll_stream->sibling = arena_draw(arena, ARENA_WORKLOAD, cells, sizeof(uint32_t));
+	coll_stream->summed = arena_draw(arena, ARENA_WORKLOAD, cells * coll_stream->pieces, 1);
 	return arena_has_failed(arena) ? -ENOMEM : 0;
 }
 

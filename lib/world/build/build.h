@@ -91,7 +91,7 @@ int outcome_build(struct world *world, struct refusal *refusal);
 // the job.
 struct trunk_sampling {
 	uint32_t t0_nics, t0s;
-	uint32_t kins;				 // kinds found
+	uint32_t group_classes;			 // kinds found
 	uint32_t ranks[TRUNK_GROUP_CLASSES_MAX]; // of each kind
 	uint32_t *before, *after;		 // [t0s][TRUNK_GROUP_CLASSES_MAX] groups
 };

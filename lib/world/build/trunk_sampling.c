@@ -10,12 +10,13 @@
 
 #include "build.h"
 
-static uint32_t kin_of(const struct trunk_sampling *trunk_sampling, uint32_t ranks)
+static uint32_t group_class_of(const struct trunk_sampling *trunk_sampling, uint32_t ranks)
 {
-	uint32_t kin = 0;
-	while (kin < trunk_sampling->kins && trunk_sampling->ranks[kin] != ranks)
-		kin++;
-	return kin;
+	uint32_t group_class = 0;
+	while (group_class < trunk_sampling->group_classes &&
+	       trunk_sampling->ranks[group_class] != ranks)
+		group_class++;
+	return group_class;
 }
 
 // Counts, per T0 and kind, the groups that reach beyond that T0.
@@ -24,11 +25,12 @@ static void count_groups(struct trunk_sampling *trunk_sampling, const struct job
 {
 	for (uint32_t i = 0; i < job->group_count; i++) {
 		const struct group *group = &job->groups[i];
-		uint32_t kin = kin_of(trunk_sampling, group->ranks), last = UINT32_MAX;
-		if (kin == trunk_sampling->kins) {
-			if (kin == TRUNK_GROUP_CLASSES_MAX)
+		uint32_t group_class = group_class_of(trunk_sampling, group->ranks),
+			 last = UINT32_MAX;
+		if (group_class == trunk_sampling->group_classes) {
+			if (group_class == TRUNK_GROUP_CLASSES_MAX)
 				continue; // beyond so many kinds the others decide
-			trunk_sampling->ranks[trunk_sampling->kins++] = group->ranks;
+			trunk_sampling->ranks[trunk_sampling->group_classes++] = group->ranks;
 		}
 		if (group->gpus[0] / trunk_sampling->t0_nics ==
 		    group->gpus[group->ranks - 1] / trunk_sampling->t0_nics)
@@ -36,7 +38,7 @@ static void count_groups(struct trunk_sampling *trunk_sampling, const struct job
 		for (uint32_t at = 0; at < group->ranks; at++) {
 			uint32_t t0 = group->gpus[at] / trunk_sampling->t0_nics;
 			if (t0 != last)
-				counts[t0 * TRUNK_GROUP_CLASSES_MAX + kin]++;
+				counts[t0 * TRUNK_GROUP_CLASSES_MAX + group_class]++;
 			last = t0;
 		}
 	}
