@@ -4,7 +4,7 @@
 
 #include <weft/files/signals.h>
 
-#include "attempt.h"
+#include "figures.h"
 
 #include <errno.h>
 #include <stdio.h>

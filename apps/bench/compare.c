@@ -3,7 +3,7 @@
 // the best of several runs is compared, and the distance of their median from it says how noisy
 // they were: a difference below that is called noise.
 
-#include "compare.h"
+#include "figures.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,9 +3,34 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#include "attempt.h"
+#include <weft/core/refusal.h>
+#include <weft/core/time.h>
+
 #include "bench.h"
+
+// One run of a world, made to be measured.
+
+// What is the same each time is in `digest` and the counts; the last two are not.
+struct attempt {
+	uint64_t digest;
+	uint64_t data_packets; // put on cables by NICs
+	uint64_t sent;	       // these and control packets
+	uint64_t hops, data_hops;
+	uint64_t visits; // calls of machines
+	ps_t now_ps;
+	double cpu_s; // of the run, without building the world
+	uint64_t memory_peak_bytes;
+};
+
+// Builds the world of a scenario's text (`path` in errors) and runs it to its end, in a process of
+// its own or, not `is_apart`, in this one. -errno with a reason; -EIO for a run that does not
+// complete.
+int attempt_run(const char *path, const char *text, size_t bytes, bool is_apart,
+		struct attempt *ret, struct refusal *refusal);
 
 #define FIGURES_NAME_BYTES 64
 #define FIGURES_PROCESSOR_BYTES 256
@@ -43,3 +68,22 @@ void figures_show(const struct figures *figures, uint32_t count);
 
 // All of it; NULL when there is no memory.
 json_t *figures_json(const struct figures *figures, uint32_t count);
+
+// Figures of now beside those of an earlier call.
+
+// Reads what --json wrote. -EINVAL with a reason for anything else. The caller decrefs *ret.
+int compare_read(const char *path, json_t **ret, struct refusal *refusal);
+
+// What a difference of times may be without meaning anything, as a share: how far the median of
+// each side is above its best, added up, and a tenth at least.
+double compare_noise(double best_then, double median_then, double best_now, double median_now);
+
+// A line for each case that both have, to standard output, and what only one has.
+void compare_show(const json_t *then, const struct figures *figures, uint32_t count);
+
+// Instructions of a run, counted by callgrind: load of the machine does not matter.
+
+// Runs this program again under callgrind, for one run of what `option` ("--only", "--scenario")
+// and `name` choose, and counts what the run takes without building its world. 0 where that cannot
+// be done, with the reason in `ret_reason`.
+uint64_t instructions_count(const char *option, const char *name, char *ret_reason, size_t bytes);

@@ -4,7 +4,7 @@
 
 #include <weft/files/signals.h>
 
-#include "instructions.h"
+#include "figures.h"
 
 #include <errno.h>
 #include <fcntl.h>

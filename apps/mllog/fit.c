@@ -4,7 +4,7 @@
 // that the steps of the closed schedule come nearest to the logs' in the sum of squares; with logs
 // of different numbers of micro-batches the rest of a step is what is left on average.
 
-#include "fit.h"
+#include "mllog.h"
 
 #include <errno.h>
 #include <math.h>

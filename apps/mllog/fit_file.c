@@ -2,7 +2,7 @@
 // A job's file with other times. Its text stays as it is but for the section `times` and the rows
 // of inputs that are about it alone; what was written is read again before it is printed.
 
-#include "fit.h"
+#include "mllog.h"
 
 #include <errno.h>
 #include <inttypes.h>

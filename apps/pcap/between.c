@@ -11,9 +11,9 @@
 #include <weft/wire/wire_ends.h>
 
 #include "between.h"
+#include "matching.h"
 #include "pcap.h"
 #include "places.h"
-#include "sightings.h"
 #include "table_of.h"
 
 #define NOT_PLACED UINT32_MAX

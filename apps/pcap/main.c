@@ -9,12 +9,8 @@
 #include <weft/files/files.h>
 #include <weft/run/outcome.h>
 
-#include "analyze/annotate.h"
-#include "analyze/judge.h"
+#include "analyze/analyze.h"
 #include "analyze/nic.h"
-#include "analyze/page.h"
-#include "analyze/rows.h"
-#include "analyze/timeline.h"
 #include "help.h"
 #include "pcap.h"
 #include "verbs.h"

@@ -19,9 +19,9 @@
 #include <weft/run/scenario_file.h>
 
 #include "help.h"
+#include "messages.h"
 #include "pace.h"
 #include "pcap.h"
-#include "program.h"
 #include "verbs.h"
 #include "weft-pcap_options.h"
 #include "weft_version.h"

@@ -2,8 +2,6 @@
 // See import.h.
 #include "import.h"
 
-#include "import_sonic.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

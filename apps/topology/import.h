@@ -67,3 +67,12 @@ int import_add_link(struct import *import, const struct import_link *link, struc
 // A refusal at a line of the file.
 int import_refuse(const struct import *import, struct refusal *refusal, uint32_t line,
 		  const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+// SONiC's config_db.json: what one switch is told of its ports, marks, buffers and pauses.
+
+// Reads the text of a config_db.json. -EINVAL with line and column where it is no JSON, else with
+// TABLE|KEY|field.
+int import_sonic(struct import *ret, const char *text, size_t bytes, struct refusal *refusal);
+
+// Writes a scenario of the switch alone: its ports that are up, with a NIC at each.
+void import_sonic_write(const struct import *import, FILE *to);

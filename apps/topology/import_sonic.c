@@ -4,7 +4,7 @@
 // green, ecn), BUFFER_PG, BUFFER_PROFILE and BUFFER_POOL (xoff, dynamic_th, static_th, size) and
 // PFC_WD (detection_time, action). Values are texts; names of profiles may be references,
 // [TABLE|NAME], as older releases have them.
-#include "import_sonic.h"
+#include "import.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -13,3 +13,8 @@ const char *kind_name(enum topology_kind kind);
 
 void table_print(FILE *to, const struct scenario *scenario, const struct topology *topology,
 		 const struct figures *figures);
+
+// A fabric as a picture.
+
+// Draws the fabric into `to`. -ENOMEM, or -EIO when it could not be written.
+int svg_draw(FILE *to, const struct scenario *scenario, const struct topology *topology);

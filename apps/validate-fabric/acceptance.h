@@ -25,7 +25,6 @@
 #include "cost.h"
 #include "fabric_facts.h"
 #include "measures.h"
-#include "section.h"
 
 #define ACCEPTANCE_MARK "book.json" // a folder of ours has it
 #define ACCEPTANCE_CASES_MAX 64

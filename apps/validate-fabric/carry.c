@@ -2,8 +2,6 @@
 // Loads of links, found by following each pair switch by switch through the first plane: all planes
 // are alike, and a NIC sends an equal part into each.
 
-#include "carry.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -2,12 +2,27 @@
 // Figures that a section has of its cases, beside those that all have.
 #pragma once
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <jansson.h>
+// Categories of the BMWG draft on AI-fabric training benchmarks; the second is not in the draft:
+// what MRC adds.
 
-#include "section.h"
+enum section {
+	SECTION_BASELINE,
+	SECTION_MRC,
+	SECTION_CONGESTION,
+	SECTION_BALANCE,
+	SECTION_COLLECTIVES,
+	SECTION_STEP,
+	SECTION_CONVERGENCE,
+	SECTION_SOAK,
+	SECTION_COUNT
+};
+
+const char *section_title(enum section section);
+const char *section_word(enum section section); // one word, for --only
 
 #define MEASURE_COUNT 38
 

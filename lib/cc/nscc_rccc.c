@@ -7,7 +7,6 @@
 #include <assert.h>
 
 #include "algorithms.h"
-#include "rccc.h"
 
 static_assert(NSCC_WORDS * sizeof(uint64_t) + sizeof(struct rccc) <=
 		      CC_STATE_WORDS * sizeof(uint64_t),

@@ -13,7 +13,6 @@
 // RCCC has the sender tell how much waits (credit_target), and its first answer ends what is sent
 // without credit: so it is here with cc_config.credit_notified (a packet of weft's own, too).
 // Without, what came stands for what waits, and what was sent at first circulates.
-#include "rccc.h"
 
 #include <assert.h>
 

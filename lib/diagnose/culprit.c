@@ -4,7 +4,6 @@
 
 #include "culprit.h"
 #include "culprit_location.h"
-#include "culprit_marks.h"
 
 #include <errno.h>
 #include <math.h>

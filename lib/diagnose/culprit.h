@@ -4,11 +4,11 @@
 // it is done.
 #pragma once
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include <jansson.h>
 #include <weft/result/report.h>
 
 #define CULPRITS_MAX 8
@@ -97,3 +97,8 @@ const char *culprit_location_name(enum culprit_location place);
 void culprit_name(const struct culprit *culprit, const struct world *world, char *ret,
 		  size_t bytes);
 void culprit_evidence(const struct culprit *culprit, char *ret, size_t bytes);
+
+// Switches whose marks are not those that the depths of their queues made due.
+
+// Adds them, and counts the switches that could be judged; or says why none could.
+void culprit_find_ecn(struct culprits *culprits, const struct world *world);

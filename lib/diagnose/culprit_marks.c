@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See culprit_marks.h.
+// See culprit.h.
 
-#include "culprit_marks.h"
+#include "culprit.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 // ends at the virtual time that is due then. No window is run before its end is due, so what ended
 // outside in between finds its window still to be run; only what is heard late is late.
 
-#include "external_compute.h"
+#include "sim.h"
 
 #include <weft/core/check.h>
 #include <weft/world/world_external_compute.h>

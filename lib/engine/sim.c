@@ -14,7 +14,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "external_compute.h"
 #include "frames.h"
 #include "processes/signal_queue.h"
 #include "stop.h"

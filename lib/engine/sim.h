@@ -38,3 +38,9 @@ void sim_gather(struct sim *sim);
 
 // sim.c: adds the counts of a lane or a rank.
 void sim_add(struct run *run, const struct run *more);
+
+// Computations of a program that end outside, while a run goes on: see weft/engine/engine.h.
+
+// Between two windows: asks outside until the next window is due, or all is done. False when who
+// computes there is lost. lanes[0].next_window is up to date then.
+bool external_compute_wait(struct sim *sim);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The heap of sleeping machines.
 
-#include "sleep_heap.h"
+#include "window.h"
 
 #include <errno.h>
 #include <stdbool.h>

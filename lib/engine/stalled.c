@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The receive queue of a port whose host stalls. See stalled.h.
+// The receive queue of a port whose host stalls. See cable.h.
 
-#include "stalled.h"
+#include "cable.h"
 
 void stalled_init(struct stalled *stalled, const struct cable_fault *faults, uint32_t count)
 {

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "link_file.h"
-#include "link_guard.h"
 
 #define LOOK_NS 2000000
 #define NS_PER_S INT64_C(1000000000)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 #include <weft/gpu/gpu_link.h>
@@ -30,3 +31,13 @@ void link_file_unname(int fd, const char *path);
 // Takes away the name of an open link whose run has ended. -EEXIST: it is no link; -EBUSY: a run
 // holds it; with a reason.
 int link_file_sweep(int fd, const char *path, struct refusal *refusal);
+
+// Memory of a file that others may cut: who touches a page that is gone gets private memory of
+// zeros in its place, instead of a SIGBUS that ends the program.
+
+// Guards a mapping. Returns its number, or -1 when too many are guarded.
+int link_guard_add(void *base, size_t bytes);
+void link_guard_remove(int guard);
+
+// Whether its file lost a page that was touched: the mapping is private memory now.
+bool link_guard_is_lost(int guard);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See link_guard.h.
+// See link_file.h.
 
-#include "link_guard.h"
+#include "link_file.h"
 
 #include <errno.h>
 #include <signal.h>

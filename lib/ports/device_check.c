@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See device_check.h.
+// See device_name.h.
 
-#include "device_check.h"
+#include "device_name.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <weft/core/refusal.h>
+#include <weft/ports/dpdk.h>
 
 #define SYSFS "/sys"
 #define ETHERNET_BYTES 14u
@@ -51,3 +52,36 @@ static inline uint32_t device_place_bytes(uint32_t frame_bytes)
 		place *= 2;
 	return place;
 }
+
+// What DPDK finds out too late, or does not say.
+
+// Whether the arguments of a virtual device carry frames of `frame_bytes`, and go with the words of
+// DPDK's start. -EINVAL with a reason.
+int device_check_arguments(const struct device_name *name, uint32_t frame_bytes,
+			   const struct dpdk_options *options, struct refusal *refusal);
+
+// Bytes of a buffer for frames of `frame_bytes` that the device wants.
+uint32_t device_room(const struct device_name *name, uint32_t frame_bytes);
+
+// Takes the kernel's interface of a device, if it is one, until the process ends: two processes on
+// one would both get what comes. -EBUSY with a reason.
+int device_hold_interface(const struct device_name *name, struct refusal *refusal);
+
+// An interface of the kernel whose frames for RoCEv2 and MRC are left to this process.
+
+// Keeps frames for UDP ports 4791 and 4971 that come in by an interface from the kernel's own IP
+// stack, which would look for a route and answer each that no socket there wants; sockets of
+// packets, af_packet and tcpdump, get them as before, and all other frames go where they went. It
+// ends with the process, or when the descriptor is closed. Returns that, or -errno: -EPERM without
+// the right to it, -EINVAL where the kernel is older than 6.6.
+int isolation_begin(const char *interface);
+
+// The socket of packets behind a port of af_packet: it is DPDK's, which (22.11) does not ask it for
+// the frames that its ring had no room for.
+
+// The descriptor of this process's packet socket on an interface; -1: there is none, or no /proc.
+int packet_socket_find(const char *interface);
+
+// Frames that came to a full ring since the last call: the kernel counts anew after each. 0 also
+// for a descriptor of -1.
+uint64_t packet_socket_dropped(int socket);

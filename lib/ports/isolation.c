@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program for the kernel at the entry of an interface, behind sockets of packets. See
-// isolation.h. It is written here in the kernel's instructions, so that nothing is needed to make
+// device_name.h. It is written here in the kernel's instructions, so that nothing is needed to make
 // it.
 
-#include "isolation.h"
+#include "device_name.h"
 
 #include <errno.h>
 #include <linux/bpf.h>

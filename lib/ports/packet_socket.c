@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See packet_socket.h.
+// See device_name.h.
 
-#include "packet_socket.h"
+#include "device_name.h"
 
 #include <dirent.h>
 #include <linux/if_packet.h>

@@ -17,12 +17,9 @@
 
 #include <weft/core/check.h>
 
-#include "device_check.h"
 #include "device_name.h"
 #include "dpdk_ports.h"
 #include "dpdk_start.h"
-#include "isolation.h"
-#include "packet_socket.h"
 
 #define RX_PLACES 1024
 #define TX_PLACES 1024

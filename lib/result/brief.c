@@ -10,9 +10,7 @@
 #include <string.h>
 
 #include "brief_line.h"
-#include "brief_what.h"
-#include "sections/emulation.h"
-#include "sections/program.h"
+#include "sections/sections.h"
 #include <weft/result/expect.h>
 #include <weft/result/figure_table.h>
 #include <weft/result/figures.h>

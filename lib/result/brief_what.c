@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See brief_what.h.
+// See brief_line.h.
 
-#include "brief_what.h"
+#include "brief_line.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cc_settings.h"
+#include "sections/sections.h"
 
 #include <weft/result/put.h>
 

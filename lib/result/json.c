@@ -10,18 +10,7 @@
 #include <weft/core/check.h>
 #include <weft/result/report.h>
 
-#include "cc_settings.h"
-#include "sections/buffer.h"
-#include "sections/drops.h"
-#include "sections/emulation.h"
-#include "sections/fast_forward.h"
-#include "sections/faults.h"
-#include "sections/gpu.h"
-#include "sections/pauses.h"
-#include "sections/program.h"
-#include "sections/racks.h"
-#include "sections/watch.h"
-#include "sections/withheld.h"
+#include "sections/sections.h"
 #include <weft/result/delays.h>
 #include <weft/result/expect.h>
 #include <weft/result/figure_table.h>

@@ -8,14 +8,7 @@
 #include <weft/result/report.h>
 
 #include "hdr.h"
-#include "sections/buffer.h"
-#include "sections/emulation.h"
-#include "sections/fast_forward.h"
-#include "sections/gpu.h"
-#include "sections/pauses.h"
-#include "sections/program.h"
-#include "sections/taken.h"
-#include "sections/watch.h"
+#include "sections/sections.h"
 #include <weft/result/brief.h>
 #include <weft/result/expect.h>
 #include <weft/result/figure_table.h>

@@ -11,10 +11,7 @@
 #include <weft/result/report.h>
 
 #include "hdr.h"
-#include "sections/cables.h"
-#include "sections/flow_evs.h"
-#include "sections/flows.h"
-#include "sections/watch.h"
+#include "sections/sections.h"
 #include "timeline/perfetto.h"
 #include <weft/result/bypass.h>
 #include <weft/result/write.h>

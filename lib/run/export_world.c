@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a world would run, as a set of traces: one rank for each NIC.
 
-#include "export_world.h"
+#include "run_parts.h"
 
 #include <errno.h>
 #include <stdio.h>

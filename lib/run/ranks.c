@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several processes, one run: only the first reads and writes what the user sees.
 
-#include "ranks.h"
+#include "run_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>

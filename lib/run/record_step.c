@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes what one rank of a step of --fidelity model meets: every forward and backward, gates at
 // the first forward of a cell, the slices of its gradients in its last backward, their sums as the
-// collective goes on. See record_step.h.
-
-#include "record_step.h"
+// collective goes on. See record.h.
 
 #include <errno.h>
 #include <stdlib.h>

@@ -14,12 +14,10 @@
 #include <weft/result/report_stall.h>
 #include <weft/scenario/scenario_key.h>
 
-#include "export_world.h"
 #include "fidelity/fidelity_full.h"
 #include "job_set.h"
-#include "ranks.h"
 #include "record.h"
-#include "traces.h"
+#include "run_parts.h"
 #include "weft_version.h"
 #include <weft/run/call.h>
 #include <weft/run/command.h>

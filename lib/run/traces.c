@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of a workload file's collectives.
 
-#include "traces.h"
+#include "run_parts.h"
 
 #define ROWS_MAX 256
 

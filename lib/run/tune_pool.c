@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 #include <weft/run/tune_pool.h>
 
 #include <errno.h>
@@ -9,10 +8,75 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weft/core/refusal.h>
+#include <weft/run/call.h>
+#include <weft/tune/space.h>
+
 #include "job_set.h"
 #include "jobs.h"
-#include "tune_robust.h"
-#include <weft/run/call.h>
+
+// What a setting should stand, beside the scenario as it is: members of a suite that are made of
+// one, "incast+plane_down". Each is held against its own default.
+
+struct tune_robust {
+	const char *name; // behind the +
+	double base_rtt; // the transport takes the base round trip for so many times what it is; 0:
+			 // as it is
+	const char *fault; // as --fault has it, behind `from`, which is so many base round trips
+	uint32_t from_rtts;
+	double beside_bdps; // of a message that each NIC sends beside the traffic; 0: none
+};
+
+#define TUNE_ROBUST_BYTES 160
+
+// docs/howto/tune.md says what each of them is.
+static const struct tune_robust rows[] = {
+	{"base_rtt_low", 0.7, NULL, 0, 0},
+	{"base_rtt_high", 1.3, NULL, 0, 0},
+	{"plane_down", 0, "kind: link_down, at: {plane: 0}", 4, 0},
+	{"plane_slow", 0, "kind: slow, at: {plane: 0}, rate: 50%", 0, 0},
+	{"loss", 0, "kind: loss, at: all, probability: 0.1%", 0, 0},
+	{"mixed", 0, NULL, 0, 4},
+};
+#define ROW_COUNT (sizeof(rows) / sizeof(*rows))
+
+// The row of that name. NULL with the reason, which names all of them.
+static const struct tune_robust *tune_robust_named(const char *name, struct refusal *refusal)
+{
+	size_t used;
+	for (size_t i = 0; i < ROW_COUNT; i++)
+		if (strcmp(rows[i].name, name) == 0)
+			return &rows[i];
+	used = (size_t)snprintf(refusal->text, sizeof(refusal->text),
+				"nothing is called `+%.40s`; behind a scenario may stand:", name);
+	for (size_t i = 0; i < ROW_COUNT && used < sizeof(refusal->text); i++)
+		used += (size_t)snprintf(refusal->text + used, sizeof(refusal->text) - used, " +%s",
+					 rows[i].name);
+	return NULL;
+}
+
+// "cc.base_rtt=9100ns", "traffic.beside=1600000B", or a fault's words; empty where the row has
+// none.
+static void tune_robust_set(const struct tune_robust *row, const struct tune_fabric *fabric,
+			    char ret[TUNE_ROBUST_BYTES])
+{
+	ret[0] = '\0';
+	if (row->base_rtt > 0)
+		snprintf(ret, TUNE_ROBUST_BYTES, "cc.base_rtt=%.0fns",
+			 row->base_rtt * fabric->rtt_ps / 1e3);
+	if (row->beside_bdps > 0)
+		snprintf(ret, TUNE_ROBUST_BYTES, "traffic.beside=%.0fB",
+			 row->beside_bdps * fabric->bdp_bytes);
+}
+
+static void tune_robust_fault(const struct tune_robust *row, const struct tune_fabric *fabric,
+			      char ret[TUNE_ROBUST_BYTES])
+{
+	ret[0] = '\0';
+	if (row->fault != NULL)
+		snprintf(ret, TUNE_ROBUST_BYTES, "{%s, from: %.0fns}", row->fault,
+			 row->from_rtts * fabric->rtt_ps / 1e3);
+}
 
 struct member { // of the suite
 	struct call *call;

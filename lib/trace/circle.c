@@ -2,12 +2,14 @@
 // Circles by a search in depth, in the order of the file: a wait for a node that is still being
 // gone through leads back.
 
-#include "circle.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <weft/trace/trace.h>
+
+#include "expand.h"
 
 #define NAMED_MAX 8 // nodes of a circle that a refusal names
 
@@ -116,7 +118,8 @@ static void name_circle(const struct search *search, char *to, size_t room)
 		put_node(to + used, room - used, &nodes[search->back_node]);
 }
 
-int circle_refuse(const struct trace_rank *rank, struct refusal *refusal)
+// Refuses the rank's circles by the nodes of one of them: -EINVAL; -ENOMEM.
+static int circle_refuse(const struct trace_rank *rank, struct refusal *refusal)
 {
 	struct search search;
 	struct trace_rank same = *rank; // nothing of it is changed
@@ -136,7 +139,9 @@ int circle_refuse(const struct trace_rank *rank, struct refusal *refusal)
 	return -EINVAL;
 }
 
-int circle_cut(struct trace_rank *rank, struct refusal *refusal)
+// Takes a wait out of each circle: the one that leads back to a node that is being gone through, in
+// the order of the file. Counts them in rank->cut. -ENOMEM.
+static int circle_cut(struct trace_rank *rank, struct refusal *refusal)
 {
 	struct search search;
 	int rc = search_begin(&search, rank, true);
@@ -147,4 +152,60 @@ int circle_cut(struct trace_rank *rank, struct refusal *refusal)
 		return refuse(refusal, rc, "no memory to look for circles");
 	rank->circular = 0;
 	return 0;
+}
+
+// Whether a set can be run at all: circles, nothing to send, more than memory holds.
+
+int expand_check_memory(const struct expand *expand, uint64_t ops, uint64_t bytes)
+{
+	uint64_t most = expand->run->memory_bytes_max;
+	if (most == 0 || bytes <= most)
+		return 0;
+	return refuse(
+		expand->refusal, -EINVAL,
+		"the trace makes % operations of % ranks, which take % MiB, but limits.memory "
+		"is % MiB: raise it, or run a sample or fewer ranks",
+		(int64_t)ops, expand->ranks, (int64_t)(bytes >> 20), (int64_t)(most >> 20));
+}
+
+// Before any work: what the nodes alone become, each an operation at least.
+static int check_nodes(const struct expand *expand)
+{
+	const struct trace_set *set = expand->set;
+	uint64_t ops = 0, ranks = set->rank_count == 1 ? expand->ranks : 1;
+	for (uint32_t i = 0; i < set->rank_count; i++)
+		for (uint32_t k = 0; k < set->ranks[i].node_count; k++)
+			ops += ranks *
+				(set->ranks[i].nodes[k].kind >= TRACE_KIND_COMPUTE &&
+				 set->ranks[i].nodes[k].kind <= TRACE_KIND_COLLECTIVE);
+	return expand_check_memory(expand, ops, ops * (sizeof(struct op) + sizeof(uint32_t)));
+}
+
+int expand_check(const struct expand *expand)
+{
+	const struct trace_set *set = expand->set;
+	uint64_t communications = 0;
+	for (uint32_t i = 0; i < set->rank_count; i++) {
+		struct trace_rank *rank = &set->ranks[i];
+		memcpy(expand->refusal->file, rank->path, sizeof(rank->path));
+		int rc = rank->circular == 0	    ? 0
+			: expand->run->cuts_circles ? circle_cut(rank, expand->refusal)
+						    : circle_refuse(rank, expand->refusal);
+		if (rc < 0)
+			return rc;
+		for (uint32_t k = 0; k < rank->node_count; k++)
+			communications += rank->nodes[k].kind == TRACE_KIND_COLLECTIVE ||
+				rank->nodes[k].kind == TRACE_KIND_SEND;
+	}
+	if (communications == 0)
+		return refuse(expand->refusal, -EINVAL,
+			      "the trace has no communication: there is nothing to run");
+	if (set->left_bytes > 0)
+		return refuse(
+			expand->refusal, -EINVAL,
+			"its pipeline transfers of % bytes stand in no line: a sample runs the "
+			"data-parallel collectives without them",
+			(int64_t)set->left_bytes);
+	expand->refusal->file[0] = '\0';
+	return check_nodes(expand);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults of the scenario at this host's own links. See fault.h.
+// Faults of the scenario at this host's own links. See loop.h.
 
-#include "fault.h"
+#include "loop.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See link.h.
-
-#include "link.h"
+// See loop.h.
 
 #include <errno.h>
 

@@ -2,17 +2,83 @@
 // The state of the loop, for the files of this folder.
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <weft/core/arena.h>
+#include <weft/core/refusal.h>
+#include <weft/core/rng.h>
+#include <weft/core/time.h>
+#include <weft/host/cable_fault.h>
 #include <weft/ports/backing.h>
 #include <weft/ports/codec.h>
+#include <weft/ports/port.h>
 #include <weft/ports/tap.h>
 #include <weft/ports/tick.h>
 #include <weft/wall/wall.h>
+#include <weft/world/world.h>
 
-#include "fault.h"
 #include "line.h"
-#include "link.h"
-#include "neighbour.h"
 #include "rest.h"
+
+// Faults of the scenario at this host's own links: what they take away is taken at the ports.
+
+// One way of a link.
+struct link_faults {
+	const struct cable_fault *faults;
+	uint32_t count;
+	struct rng rng;
+};
+
+// Faults that have no place here: those of other kinds, and those that are at no link of a NIC.
+// -EINVAL with their number in the scenario.
+int link_faults_check(const struct world *world, struct refusal *refusal);
+
+void link_faults_init(struct link_faults *ret, const struct world *world, uint32_t cable);
+
+// Whether a fault takes the frame that is at the port at `at`.
+bool link_faults_take(struct link_faults *link, ps_t at);
+
+// Links of ports, as the loop sees them: the NIC of the host is told when one goes and when it is
+// back, transport.port_detect later, and tells its peers (transport.port_status).
+
+struct wall;
+
+struct link {
+	ps_t other_since; // it is seen otherwise than told, or PS_NEVER
+};
+
+// Draws the table, and gives it to the host. -ENOMEM.
+int link_init(struct wall *wall);
+
+// Looks at them, if that was not done for a while; what was due before `at` may still be due.
+void link_look(struct wall *wall, ps_t at);
+
+// Who is behind which MAC: a host tells its link where its addresses are, answers who asks, and
+// sends to the MAC that a NIC of the world told, or by the address rule where none did.
+//
+// The first word of a NIC holds for a run: nothing in ARP says that a later one is true.
+
+struct wall;
+
+struct next_hop {
+	uint8_t mac[6];
+	bool is_known;
+};
+
+// Draws the table. -ENOMEM.
+int neighbour_init(struct wall *wall);
+
+// Tells the link of a port where this host's addresses are, and asks for those of the others.
+void neighbour_announce(struct wall *wall, uint32_t port);
+
+// Whether a frame is ARP or neighbour discovery of, or for, a NIC of the world: then it was heard.
+// Its bytes stay the caller's.
+bool neighbour_take(struct wall *wall, uint32_t line, const struct frame *frame);
+
+// Writes the MACs of a frame that leaves by a line.
+void neighbour_address(const struct wall *wall, const struct packet *packet, uint32_t line,
+		       struct frame *frame);
 
 struct world_host;
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ARP and neighbour discovery of one host. See neighbour.h.
-
-#include "neighbour.h"
+// ARP and neighbour discovery of one host. See loop.h.
 
 #include <errno.h>
 #include <string.h>

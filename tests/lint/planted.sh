@@ -134,6 +134,9 @@ spdx)
 sizes)
   finds 'a function of 72 lines' lib/cc/long.c "void f(int now)\n{\n$long}\n"
   finds 'lib/cc/long.c: 801 lines' lib/cc/long.c "$(printf '//\\n%.0s' {1..801})"
+  finds 'lib/cc/pick.h: a private header of 3 lines with 0 users' lib/cc/pick.h "$spdx\n#pragma once\nint pick;\n"
+  for ((i = 0; i < 39; i++)); do printf '%s\n' "$spdx" >"$tree/lib/cc/many$i.c"; done
+  finds 'lib/cc: 41 sources, at most 40' lib/cc/one_more.c 'int x;\n'
   finds 'include/installed/weft/cc/cc.h: 306 lines' include/installed/weft/cc/cc.h "$(printf '//\\n%.0s' {1..300})"
   ;;
 banned)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a packet stands out by is known when all were read, so that the captures are read twice.
 
-#include "analyze/annotate.h"
+#include "analyze.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The metrics of a profile are fields of what --json prints.
 
-#include "analyze/judge.h"
+#include "analyze.h"
 
 #include <errno.h>
 #include <stdlib.h>

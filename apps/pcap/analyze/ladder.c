@@ -2,7 +2,7 @@
 // Which repair: the first of the cause that comes first. Of its packets: some before it was asked
 // for, some behind that, those around the repeat.
 
-#include "analyze/ladder.h"
+#include "analyze.h"
 
 #include <errno.h>
 #include <stdlib.h>

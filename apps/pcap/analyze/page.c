@@ -2,14 +2,13 @@
 // The ten lines, and a ladder diagram of one repair: sender on the left, receiver on the right, the
 // capture point between. Time goes down, a row for each packet, not to scale.
 
-#include "analyze/page.h"
+#include "analyze.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include <weft/files/files.h>
 
-#include "analyze/ladder.h"
 #include "analyze/lists.h"
 
 enum { LEFT = 130, TAP = 400, RIGHT = 670, ROW = 26, TOP = 60, WIDTH = 800 };

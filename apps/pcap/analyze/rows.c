@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One list of the report as CSV: a line for each of its rows, whose fields are those of --json.
 
-#include "analyze/rows.h"
+#include "analyze.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 // (public documentation of Chromium's tracing), complete events ("X") and names ("M"). What
 // overlaps in a track gets another one of the same name.
 
-#include "analyze/timeline.h"
+#include "analyze.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Live frames. A port is polled, and what is there at once has one stamp: nothing finer is known.
 
-#include "live/inlet.h"
+#include "port.h"
 
 #include <errno.h>
 #include <string.h>

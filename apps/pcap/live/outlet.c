@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where frames of a capture go out. See outlet.h.
+// Where frames of a capture go out. See port.h.
 
-#include "live/outlet.h"
+#include "port.h"
 
 #include <errno.h>
 #include <linux/if_packet.h>

@@ -12,9 +12,9 @@
 #include <weft/run/outcome.h>
 
 #include "help.h"
-#include "live/outlet.h"
 #include "pace.h"
 #include "pcap.h"
+#include "port.h"
 #include "verbs.h"
 #include "weft-pcap_options.h"
 

@@ -6,7 +6,7 @@
 
 #include <weft/result/report.h>
 
-// Adds the lists `inputs` and `taken` (taken.h).
+// Adds the lists `inputs` and `taken` (taken.c).
 void inputs_json(json_t *root, const struct report_input *input);
 
 // Adds the list `warnings` to `root`, nothing where there is none.

@@ -15,7 +15,7 @@ struct tune_pool;
 struct tune_suite {
 	uint32_t count, holdout_count; // hold-outs are the last ones of them
 	const char *const *scenarios;  // names or paths; "NAME@VARIANT" is a variant, and
-				       // "NAME+plane_down" what tune_robust.h makes of one
+				       // "NAME+plane_down" what tune_pool.c makes of one
 	const char *const *sets;       // of all runs, the default's too
 	uint32_t set_count;
 	const char *const *off; // [off_count] what takes the controller away

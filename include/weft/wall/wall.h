@@ -4,8 +4,8 @@
 // world are not run: other processes, or real switches, are in their place.
 //
 //   wall.c  a turn           line.c  frames that wait for a port      wall_run.c  turn after turn
-//   neighbour.c  ARP and ND  other.c  frames of others, by kind       view.c  a look at a run
-//   link.c  links of ports   meeting.c, meeting_run.c, meeting_clock.c  how hosts agree and hear
+//   neighbour.c  ARP and ND  other.c  frames of others, by kind       link.c  links of ports
+//   meeting.c, meeting_run.c, meeting_clock.c  how hosts agree and hear
 #pragma once
 
 #include <signal.h>

@@ -11,10 +11,7 @@
 #include <weft/capture/capture.h>
 #include <weft/wire/wire_pause.h>
 
-#include "tap_file.h"
-#include "tap_log.h"
-#include "tap_size.h"
-#include "tap_sort.h"
+#include "tap_parts.h"
 
 // What all lanes together may hold of one window. Memory is used only as packets are taken.
 #define TAP_RECORDS_MAX (1u << 19)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file that a run writes as it goes, by the system's calls alone: stdio would allocate.
 
-#include "tap_file.h"
+#include "tap_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>

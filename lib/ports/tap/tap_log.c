@@ -2,7 +2,7 @@
 // Lines of the packet log. Numbers have the width that they have in a frame, so that a log of
 // descriptors can be held against a capture.
 
-#include "tap_log.h"
+#include "tap_parts.h"
 
 #include <stdbool.h>
 #include <string.h>

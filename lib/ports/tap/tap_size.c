@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How much of a frame a capture keeps.
 
-#include "tap_size.h"
+#include "tap_parts.h"
 
 #include <weft/wire/wire_pause.h>
 

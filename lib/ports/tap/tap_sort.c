@@ -2,7 +2,7 @@
 // A merge sort of runs: machines leave their packets nearly in order, and what is in order already
 // is taken as it is. qsort() of the C library may allocate.
 
-#include "tap_sort.h"
+#include "tap_parts.h"
 
 #include <stdbool.h>
 #include <string.h>

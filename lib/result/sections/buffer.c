@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See buffer.h.
+// See sections.h.
 
-#include "buffer.h"
+#include "sections.h"
 
 #include <weft/result/figures.h>
 #include <weft/result/number.h>

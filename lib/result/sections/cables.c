@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cables as lines of text. See cables.h.
+// Cables as lines of text. See sections.h.
 
-#include "cables.h"
+#include "sections.h"
 
 #include <inttypes.h>
 

@@ -9,9 +9,9 @@
 #include <weft/core/check.h>
 #include <weft/world/world_delays.h>
 
-#include "incast.h"
 #include "paths.h"
 #include "quantiles.h"
+#include "sections.h"
 #include <weft/result/figures.h>
 #include <weft/result/put.h>
 

@@ -8,8 +8,8 @@
 
 #include <weft/world/world_delays.h>
 
-#include "incast.h"
 #include "paths.h"
+#include "sections.h"
 #include <weft/result/figures.h>
 #include <weft/result/number.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // See fidelity.h.
 
-#include "depth.h"
+#include "sections.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See drops.h.
+// See sections.h.
 
-#include "drops.h"
+#include "sections.h"
 
 #include <weft/result/figure_table.h>
 #include <weft/result/figures.h>

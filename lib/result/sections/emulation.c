@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Real frames, pace and captures in the table. What the words mean: docs/result.md.
 
-#include "emulation.h"
+#include "sections.h"
 
 #include <inttypes.h>
 #include <string.h>

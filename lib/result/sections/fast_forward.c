@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See fast_forward.h.
+// See sections.h.
 
-#include "fast_forward.h"
+#include "sections.h"
 
 #include <inttypes.h>
 

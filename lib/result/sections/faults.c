@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Faults as lines of text. Figures are shown where the fault has them.
 
-#include "faults.h"
+#include "sections.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See flow_evs.h.
+// See sections.h.
 
-#include "flow_evs.h"
+#include "sections.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

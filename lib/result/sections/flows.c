@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flows as lines of text. See flows.h.
+// Flows as lines of text. See sections.h.
 
-#include "flows.h"
+#include "sections.h"
 
 #include <inttypes.h>
 

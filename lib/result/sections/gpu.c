@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See gpu.h; what the words mean: docs/result.md.
+// See sections.h; what the words mean: docs/result.md.
 
-#include "gpu.h"
+#include "sections.h"
 
 #include <weft/result/number.h>
 #include <weft/result/put.h>

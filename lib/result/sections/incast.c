@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See incast.h.
+// See sections.h.
 
-#include "incast.h"
+#include "sections.h"
 
 #include <inttypes.h>
 #include <string.h>

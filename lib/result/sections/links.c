@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "depth.h"
+#include "sections.h"
 #include <weft/result/links_top.h>
 #include <weft/result/number.h>
 #include <weft/result/put.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See pauses.h.
+// See sections.h.
 
-#include "pauses.h"
+#include "sections.h"
 
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See program.h.
+// See sections.h.
 
-#include "program.h"
+#include "sections.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See racks.h.
+// See sections.h.
 
-#include "racks.h"
+#include "sections.h"
 
 #include <weft/result/figures.h>
 #include <weft/result/put.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The values of keys that are auto: of each the one that the world was built with, where the key
 // has an effect. Those of NSCC that are no whole numbers are in mrc_ctl (cc_settings.c).
-#include "taken.h"
+#include "sections.h"
 
 #include <inttypes.h>
 #include <string.h>

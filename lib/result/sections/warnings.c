@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "taken.h"
+#include "sections.h"
 #include <weft/result/put.h>
 
 #include <weft/world/world_warning.h>

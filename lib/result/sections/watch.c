@@ -2,14 +2,11 @@
 // The series of a run, and how long dead paths went on being used. Bins behind the last one in
 // which anything happened are left out.
 
-#include "watch.h"
+#include "sections.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "cables.h"
-#include "flow_evs.h"
-#include "flows.h"
 #include <weft/result/bypass.h>
 #include <weft/result/delays.h>
 #include <weft/result/figures.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See withheld.h.
+// See sections.h.
 
-#include "withheld.h"
+#include "sections.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -14,8 +14,7 @@
 
 #include <weft/core/check.h>
 
-#include "perfetto_gpu.h"
-#include "sections/faults.h"
+#include "sections/sections.h"
 #include "steps.h"
 #include <weft/result/figures.h>
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See perfetto_gpu.h.
-
-#include "perfetto_gpu.h"
+// See perfetto.h.
 
 #include <inttypes.h>
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record_step.h"
+#include "record.h"
 #include <weft/run/fidelity.h>
 #include <weft/run/plan_files.h>
 #include <weft/workload/plan_memory.h>

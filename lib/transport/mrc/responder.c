@@ -2,17 +2,74 @@
 // The receiving side: places packets in any order, keeps what is here, completes WRITE_WITH_IMM in
 // posting order, and answers. The answer to a packet is written over its own descriptor and waits
 // for the plane that the packet came in on.
+
 #include "responder.h"
 
 #include "credit.h"
 #include "endpoint/control.h"
 #include "endpoint/due.h"
+#include "endpoint/endpoint.h"
 #include "endpoint/operation.h"
-#include "endpoint/service.h"
 #include "mpr_grant.h"
 #include "path/control_path.h"
-#include "placement.h"
 #include "reorder.h"
+
+// What is asked of a data packet before its payload is placed. Which memory there is, is in
+// region.c.
+
+// Where the bytes lie that a packet lets know of its message: a first packet all of it, a last
+// packet, too, a middle one itself alone. False when its payload contradicts opcode or length.
+static bool span_of(const struct packet *packet, uint64_t full, uint64_t *ret_va,
+		    uint64_t *ret_bytes)
+{
+	const struct packet_data *data = &packet->u.data;
+	uint64_t payload = packet->payload_bytes, whole = data->message_bytes;
+	*ret_va = data->va;
+	*ret_bytes = whole;
+	switch (packet->opcode) {
+	case PACKET_WRITE_FIRST:
+		return payload == full && whole > full;
+	case PACKET_WRITE_MIDDLE:
+		*ret_bytes = payload;
+		return payload == full && whole > 2 * full;
+	case PACKET_WRITE_LAST:
+	case PACKET_WRITE_LAST_IMM:
+		*ret_va -= whole - payload;
+		return payload != 0 && payload <= full && whole > full &&
+			(whole - payload) % full == 0;
+	default: // ONLY
+		return payload != 0 && payload <= full && whole == payload;
+	}
+}
+
+// The same as below, of any packet but the usual one, which placement_refused() lets through.
+static __attribute__((noinline)) enum refused_reason
+placement_span_refused(const struct endpoint *endpoint, const struct qp *qp,
+		       const struct packet *packet)
+{
+	uint64_t va, bytes;
+	const struct region *region = region_find(&endpoint->regions, packet->u.data.rkey);
+	bool is_true = span_of(packet, qp->payload_bytes, &va, &bytes);
+	if (is_true && region && region_holds(region, va, bytes))
+		return REFUSED_REASON_COUNT;
+	enum refused_reason reason = is_true ? REFUSED_BOUNDS : REFUSED_LENGTH;
+	return region ? reason : REFUSED_KEY;
+}
+
+// Why the payload of a new packet may not be placed, REFUSED_REASON_COUNT when it may. RETH stands
+// on every packet, so every packet is asked; what several of them say together is not compared.
+static inline enum refused_reason
+placement_refused(const struct endpoint *endpoint, const struct qp *qp, const struct packet *packet)
+{
+	uint32_t full = qp->payload_bytes;
+	const struct packet_data *data = &packet->u.data;
+	const struct region *region = region_first(&endpoint->regions, data->rkey);
+	if (packet->opcode == PACKET_WRITE_MIDDLE && packet->payload_bytes == full &&
+	    data->message_bytes / 2 > full && region->rkey == data->rkey &&
+	    region_holds(region, data->va, full))
+		return REFUSED_REASON_COUNT;
+	return placement_span_refused(endpoint, qp, packet);
+}
 
 // A SACK can tell of a cause so far behind its cumulative PSN.
 #define OFFSET_MIN (-32768)

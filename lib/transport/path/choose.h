@@ -12,7 +12,7 @@
 #include <weft/core/refusal.h>
 #include <weft/transport/qp.h>
 
-#include "path_shape.h"
+#include "path.h"
 
 struct endpoint;
 struct qp;

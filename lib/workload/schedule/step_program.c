@@ -8,7 +8,7 @@
 
 #include <weft/core/check.h>
 
-#include "step_builder.h"
+#include "step_emit.h"
 
 #define OPS_MAX (UINT64_C(1) << 28)
 

@@ -7,7 +7,7 @@
 
 #include <weft/core/check.h>
 
-#include "step_builder.h"
+#include "step_emit.h"
 
 // Of `all` messages of a layer `forward` are of its forward, see plan_bucket.c.
 static const struct {

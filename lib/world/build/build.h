@@ -2,6 +2,7 @@
 // The steps of building a world, in order. Each draws from the arena and refuses with a reason.
 #pragma once
 
+#include <weft/host/record.h>
 #include <weft/world/world.h>
 
 // hosts.c: host machines, their NICs, endpoints, QPs, ranks and flows.
@@ -121,3 +122,22 @@ int build_pools(struct world *world, struct refusal *refusal);
 
 // What every step says when the arena is too small.
 int build_no_memory(const struct world *world, struct refusal *refusal);
+
+// Wrong settings: what faults of kinds ecn and evs make of a switch and of a host.
+
+// The transport of host `index`: the world's, or, drawn for it, one with fewer entropy values. NULL
+// when there is no memory. While hosts are built.
+const struct transport_config *setting_transport(const struct world *world, uint32_t index);
+
+// From the steps of a collective that were run to the time of the whole collective.
+
+// Fills whole_ps and whole_error_ps of `of` from its clock; start_ps and end_ps are set. A channel
+// is a ring of its own: the slowest one ends the collective, so each is extrapolated apart and the
+// latest end counts.
+void estimate_whole(const struct world *world, const struct collective_clock *clock,
+		    struct outcome_collective *of);
+
+// What a sample leaves out, held against the timeline of faults.
+
+// Fills fault_left_out of every collective; all else of them is there.
+void left_out_find(struct world *world);

@@ -6,8 +6,8 @@
 
 #include <weft/fabric/fabric_capacity.h>
 
+#include "build.h"
 #include "hosts.h"
-#include "setting.h"
 
 static void open_regions(const struct world *world, const struct builder *builder, uint32_t index,
 			 struct endpoint *endpoint)

@@ -5,7 +5,6 @@
 
 #include "build.h"
 #include "opgraph_hosts.h"
-#include "step/external_compute.h"
 #include <weft/host/host.h>
 #include <weft/host/opgraph_host.h>
 

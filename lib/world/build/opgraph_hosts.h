@@ -34,3 +34,13 @@ int coll_stream_hosts_build(struct world *world, struct refusal *refusal);
 
 // Lets all ranks begin at time 0, and adds what is to be done to the world's work. After the hosts.
 void coll_stream_hosts_plan(struct world *world);
+
+// Building for world_external_compute.h.
+
+static inline bool external_compute_is(const struct op *op)
+{
+	return op->kind == OP_COMPUTE && op->compute_ps == OP_EXTERNAL_COMPUTE_PS;
+}
+
+// Room for when such computations begin, where the program has any. -ENOMEM.
+int external_compute_build(const struct world *world);

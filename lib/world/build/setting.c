@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wrong settings. See setting.h.
-#include "setting.h"
+// Wrong settings. See build.h.
 
 #include "build.h"
 

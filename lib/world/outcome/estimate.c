@@ -10,7 +10,7 @@
 // Where the front moves away from the mean for good (one hop is slow all the time, and holds up
 // more ranks with each step) the truth lies between the two: the middle is taken.
 
-#include "estimate.h"
+#include "build/build.h"
 
 #define PARTS 4u	// of a window
 #define LATER_STEPS 16u // of a part, at least: fewer may be even by chance

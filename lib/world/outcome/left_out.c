@@ -3,7 +3,7 @@
 // a sample they hold up to the first step that stands for others; from there on it is ahead of the
 // job, and what ran knows nothing of a change that comes while the rest of the job would run.
 
-#include "left_out.h"
+#include "build/build.h"
 
 // Buckets that are left out, or stand for others, came later in the job: nothing holds from here.
 static ps_t merged_ps(const struct world *world, const struct outcome_collective *of)

@@ -8,8 +8,6 @@
 #include <weft/world/world_ideal.h>
 
 #include "build/build.h"
-#include "estimate.h"
-#include "left_out.h"
 #include <weft/host/host.h>
 
 #define LATENCY_NS_MAX (UINT64_C(1) << 36) // 68 s

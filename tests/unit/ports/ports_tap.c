@@ -2,7 +2,7 @@
 // Taps: what stands in their files in which order, where they listen, what is lost.
 
 #include "ports_tap_reader.h"
-#include "tap/tap_sort.h"
+#include "tap/tap_parts.h"
 
 static uint8_t file_b[FILE_BYTES];
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "result_runs.h"
-#include "sections/faults.h"
+#include "sections/sections.h"
 
 static const char *text_at(const json_t *list, size_t index, const char *key)
 {

@@ -8,10 +8,9 @@
 //   retransmit.c what is missing, timers    path.c       which entropy value, path health
 //   profile.c    where their values come from probe.c     bad ones that are tried
 //   sack.c       what was acknowledged       region.c     which memory may be written
-//   train.c      packets like the one before
 //   operation.c  which requests are done     ack.c        the target's word for it
-//   placement.c  what may be placed          mpr_grant.c      the window a target offers
-//   qp.c         one connection's state     endpoint.c   dispatch only
+//   mpr_grant.c  the window a target offers  qp.c         one connection's state
+//   endpoint.c   dispatch; packets like the one before
 //   state.c      RESET, INIT, RTR, RTS, ERROR (qp.h)
 //   status.c     ports that are down         peers.c      the NICs at the other ends
 //   rc.c, rc_send.c, rc_receive.c           RoCEv2 RC behind the same calls, to compare with
