@@ -258,7 +258,8 @@ static const struct scenario_key keys[] = {
 	 SCENARIO(transport.ev_count), 1, 65536, NULL, NULL, USE_ALWAYS},
 	{"transport.path", "word", "mrc",
 	 "How packets are spread: rotate over all paths, mrc (rotate, passing over bad ones), "
-	 "single; random, bitmap, reps, reps_legacy, mixed: as htsim has them, to compare.",
+	 "single, flowlet (one until the sender pauses); random, bitmap, reps, reps_legacy, "
+	 "mixed: as htsim has them, to compare.",
 	 SCENARIO(transport.path_policy), 0, 0, NULL, path_words, USE_MRC},
 	{"transport.plane_share", "word", "auto",
 	 "What a plane may hold of a connection's window: what its free line takes, or a share "
