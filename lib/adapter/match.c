@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is told of a peer, as an exchange or as plain values, becomes the same facts; what cannot be
-// is refused.
+// What is given of a peer, as an exchange or as plain values, becomes the same facts; what cannot
+// be is refused.
 #include "adapter.h"
 
 #include <errno.h>

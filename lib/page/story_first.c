@@ -14,7 +14,7 @@
 #define SHOWN 5
 
 struct item {
-	double when_ps; // negative: not told
+	double when_ps; // negative: unknown
 	size_t order;	// as it was added
 	char what[200], why[400], look[300];
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NSCC's knobs as they were in force, in result.json: by the names and in the units of the MRC
+// NSCC's parameters as they were in force, in result.json: by the names and in the units of the MRC
 // controller structure (mrc_ctl.h), so that they can be handed to a controller as they stand.
 #pragma once
 

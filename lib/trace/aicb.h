@@ -21,6 +21,6 @@ struct aicb_section {
 };
 
 // Gives each rank the lines of its section. Without sections, of a file with messages whose ranks
-// are told, the stages are blocks of tensor times data ranks, and a message is of the stage whose
+// are given, the stages are blocks of tensor times data ranks, and a message is of the stage whose
 // neighbour it names. Nothing in other files. -EINVAL with line and reason, -ENOMEM.
 int aicb_deal(struct trace_input *input, const struct aicb_section *sections, uint32_t count);

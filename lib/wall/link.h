@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links of ports, as the loop sees them: the NIC of the host is told when one goes and when it is
-// back, transport.port_detect later, and tells its peers (transport.port_status).
+// Links of ports, as the loop sees them: the NIC of the host is informed when one goes and when it
+// is back, transport.port_detect later, and tells its peers (transport.port_status).
 #pragma once
 
 #include <weft/core/time.h>
@@ -8,7 +8,7 @@
 struct wall;
 
 struct link {
-	ps_t other_since; // it is seen otherwise than told, or PS_NEVER
+	ps_t other_since; // since it differs from what the NIC knows, or PS_NEVER
 };
 
 // Draws the table, and gives it to the host. -ENOMEM.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who is behind which MAC: a host tells its link where its addresses are, answers who asks, and
-// sends to the MAC that a NIC of the world told, or by the address rule where none did.
+// sends to the MAC that a NIC of the world announced, or by the address rule where none did.
 //
 // The first word of a NIC holds for a run: nothing in ARP says that a later one is true.
 #pragma once

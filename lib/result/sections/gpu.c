@@ -19,7 +19,7 @@ static void put_rate(json_t *to, const char *key, double bps)
 		put_reason(to, key, "too short to be measured");
 }
 
-// What only generators that came to their end have told.
+// What only generators that came to their end have reported.
 static void put_told(json_t *to, const struct report_gpu *gpu)
 {
 	static const char *const keys[] = {"releases",

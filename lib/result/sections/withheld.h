@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hosts in wall time: what each told, and figures that they alone cannot give, of switches and
-// cables between them and of hosts that told nothing.
+// Hosts in wall time: what each reported, and figures that they alone cannot give, of switches and
+// cables between them and of hosts that reported nothing.
 #pragma once
 
 #include <jansson.h>
