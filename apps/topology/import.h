@@ -24,7 +24,7 @@ struct import_link {
 	double rate_bps, delay_ns, loss;
 };
 
-// What a switch of SONiC is told: bytes, a share in per cent, speeds in Mb/s. 0: it is not.
+// The settings of a switch of SONiC: bytes, a share in per cent, speeds in Mb/s. 0: it is not.
 struct sonic_switch {
 	uint32_t ports, slower; // that are up; of them slower than the fastest
 	double speed;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SONiC's config_db.json: what one switch is told of its ports, marks, buffers and pauses.
+// SONiC's config_db.json: the settings of one switch: its ports, marks, buffers and pauses.
 #pragma once
 
 #include <weft/core/refusal.h>

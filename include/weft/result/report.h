@@ -106,7 +106,7 @@ struct report_input {
 	const struct scenario_input *inputs; // what the result rests on, [input_count]
 	uint32_t input_count;
 	const struct report_section
-		*diagnosis; // diagnose_section; NULL: who stands out is not told
+		*diagnosis; // diagnose_section; NULL: the result does not say who stands out
 };
 
 #ifdef __cplusplus

@@ -104,7 +104,7 @@ static enum refused_reason check_next(const struct endpoint *endpoint, const str
 					: REFUSED_REASON_COUNT;
 }
 
-// Takes the next packet of a message. Its descriptor is told where it goes.
+// Takes the next packet of a message. Its descriptor gets its place.
 static void accept(struct endpoint *endpoint, struct qp *qp, struct packet *packet)
 {
 	struct rc *rc = rc_of(qp);

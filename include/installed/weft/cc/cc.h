@@ -158,8 +158,8 @@ struct cc_ops {
 	void (*receiver_init)(uint64_t state[CC_RECEIVER_WORDS], const struct cc_config *);
 	uint8_t (*receiver_on_data)(uint64_t state[CC_RECEIVER_WORDS], uint32_t bytes,
 				    bool is_marked, bool is_trimmed, ps_t now);
-	// The sender told, of all bytes since the QP began, what it asks credit for and what it
-	// sent without, modulo 2^32.
+	// The sender announced, of all bytes since the QP began, what it asks credit for and what
+	// it sent without, modulo 2^32.
 	void (*receiver_notified)(uint64_t state[CC_RECEIVER_WORDS], uint32_t asked,
 				  uint32_t unpaid);
 	// Its turn: what it is granted; `passed_bytes` left before what came, and are under way.
