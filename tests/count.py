@@ -3,7 +3,9 @@
 """Counts what meson ran in a build folder.
 
     count.py FOLDER SUITE...            prints `passed failed timed_out skipped`; on stderr a line for each test that did
-                                        not pass. Whatever is not a clear pass or skip is failed, what was never run, too.
+                                        not pass, with the reason of one that was skipped, and for each that passed with a
+                                        part left out. Whatever is not a clear pass or skip is failed, what was never run,
+                                        too.
     count.py --slowest FOLDER SUITE...  the same; on stderr the twenty longest tests as well
     count.py --times FOLDER SUITE...    writes how long the longest test of each suite took into tests/times.txt, from which
                                         tests/meson.build makes the time limits: run it after a round on a quiet machine
@@ -12,11 +14,15 @@ import collections
 import json
 import math
 import pathlib
+import re
 import sys
 
 TIMES = pathlib.Path(__file__).parent / "times.txt"
 PASSED = ("OK", "EXPECTEDFAIL")
 SLOWEST = 20
+LEFT_OUT = re.compile(r"^\[  SKIPPED \] (\w+)$|"  # a case of cmocka
+                      r"^OK \((skipped=\d+)\)$|"  # of unittest
+                      r"^(?!ok: |FAILED: )(left out: .*|.*\b(?:is|are) left out|.*: skipped)$", re.MULTILINE)  # of a script, in its own words
 
 
 def expected(folder, suites):
@@ -53,6 +59,21 @@ def trouble(suite, entry, column):
     return f"failed ({entry['result'].lower()}, exit {entry['returncode']})"
 
 
+def said(entry):
+    return entry.get("stdout", "") + entry.get("stderr", "")
+
+
+def reason(entry):
+    """Why a test was skipped: the last line that it printed."""
+    lines = said(entry).strip().splitlines()
+    return lines[-1] if lines else "it does not say why"
+
+
+def left_out(entry):
+    """What a test that passed did not check, as it says itself."""
+    return list(dict.fromkeys(next(filter(None, groups)) for groups in LEFT_OUT.findall(said(entry))))
+
+
 def count(folder, suites, has_slowest):
     counts, entries = collections.Counter(), ran(folder)
     for suite, name, env in expected(folder, suites):
@@ -62,6 +83,10 @@ def count(folder, suites, has_slowest):
         counts[what] += 1
         if what in ("failed", "timed out"):
             print(f"{folder}: {suite} / {name}: {trouble(suite, entry, is_sanitized(env))}", file=sys.stderr)
+        elif what == "skipped":
+            print(f"{folder}: {suite} / {name}: skipped: {reason(entry)}", file=sys.stderr)
+        elif missing := left_out(entry):
+            print(f"{folder}: {suite} / {name}: passed in part: {'; '.join(missing)}", file=sys.stderr)
     if has_slowest:
         for name, entry in sorted(entries.items(), key=lambda item: -item[1]["duration"])[:SLOWEST]:
             print(f"{folder}: {entry['duration']:8.1f} s  {name}", file=sys.stderr)

@@ -18,7 +18,7 @@
 #define PROBES 5
 #define STUDENT_95 3.182 // of PROBES - 2 degrees of freedom, both sides
 #define ERROR_MODEL 0.04 // what long runs meet that short ones do not, as measured
-#define ERROR_MOST 0.1	 // no figure with more is told
+#define ERROR_MOST 0.1	 // no figure with more is printed
 
 // The shortest probe must outlast what fills a pipeline, and so many round trips in which controls
 // settle.

@@ -48,7 +48,7 @@ struct recovery {
 };
 extern const struct recovery recoveries[];
 
-// What the program takes when it is not told, beside these tables; ends with a text of NULL.
+// What the program takes when it is not given, beside these tables; ends with a text of NULL.
 struct assumption {
 	enum origin origin;
 	const char *text;

@@ -69,7 +69,7 @@ static double ppm(int64_t ns, const struct drift *drift)
 	return drift->over_ns > 0 ? (double)ns * 1e6 / (double)drift->over_ns : 0;
 }
 
-// ---------------------------------------------------------------- told
+// ---------------------------------------------------------------- printed
 
 static double us(int64_t ns)
 {

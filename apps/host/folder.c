@@ -213,7 +213,7 @@ static json_t *wall_json(const struct call *call, const struct folder *folder,
 	return to;
 }
 
-// Frames between hosts, as those that told saw them.
+// Frames between hosts, as those that reported saw them.
 static void count_frames(const struct call *call, const struct folder *folder,
 			 struct report_input *ret)
 {

@@ -62,7 +62,7 @@ static int make_link(struct call *call)
 	return gpu_link_offer(&gpu->link, &call->refusal);
 }
 
-// What each computation was told, and when.
+// What each computation received, and when.
 static int draw_times(struct call *call)
 {
 	struct gpu_call *gpu = &call->gpu;

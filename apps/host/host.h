@@ -82,7 +82,7 @@ struct host_run {
 	uint32_t host; // of the world, that runs here
 	bool is_dealt; // each host of it is a shard, and this process has its own alone
 	struct wall *wall;
-	void (*on_start)(const struct call *call); // told when traffic starts, or NULL
+	void (*on_start)(const struct call *call); // called when traffic starts, or NULL
 	enum wall_end end;
 	struct tap_counts taps;
 	uint64_t drained;

@@ -267,7 +267,7 @@ int setup_peers(struct call *call)
 			world_peers(&host_run.world, call->index, call->peers);
 		host_run_free(&host_run);
 	}
-	for (uint32_t host = 0; host < call->meeting.options.count; host++) { // of the trial
+	for (uint32_t host = 0; host < call->meeting.options.count; host++) { // of the calibration
 		uint32_t next = call_next(call, host);
 		if (host == call->index)
 			call->peers[next] = true;

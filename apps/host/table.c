@@ -175,7 +175,7 @@ void table_links(FILE *to, uint64_t lost, uint64_t back)
 	if (lost > 0)
 		fprintf(to,
 			"links of ports: lost %" PRIu64 " times, back %" PRIu64
-			" times; NICs knew, and told their peers\n",
+			" times; NICs knew, and informed their peers\n",
 			lost, back);
 }
 

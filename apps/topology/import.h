@@ -24,7 +24,7 @@ struct import_link {
 	double rate_bps, delay_ns, loss;
 };
 
-// What a switch of SONiC is told: bytes, a share in per cent, speeds in Mb/s. 0: it is not.
+// The settings of a switch of SONiC: bytes, a share in per cent, speeds in Mb/s. 0: it is not.
 struct sonic_switch {
 	uint32_t ports, slower; // that are up; of them slower than the fastest
 	double speed;
@@ -68,7 +68,7 @@ int import_add_link(struct import *import, const struct import_link *link, struc
 int import_refuse(const struct import *import, struct refusal *refusal, uint32_t line,
 		  const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-// SONiC's config_db.json: what one switch is told of its ports, marks, buffers and pauses.
+// SONiC's config_db.json: the settings of one switch: its ports, marks, buffers and pauses.
 
 // Reads the text of a config_db.json. -EINVAL with line and column where it is no JSON, else with
 // TABLE|KEY|field.

@@ -13,7 +13,7 @@
 struct call {
 	char *const *paths;
 	uint32_t path_count;
-	enum trace_format format; // TRACE_FORMAT_COUNT: told by the first file
+	enum trace_format format; // TRACE_FORMAT_COUNT: that of the first file
 	bool skips_damaged, is_json;
 	enum export_form export; // EXPORT_NONE: count
 	const char *out;	 // folder, or NULL

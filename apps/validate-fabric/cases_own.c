@@ -11,7 +11,7 @@
 #define MARKS_WITHIN 0.12
 
 // NICs of a T0 send to another with fixed windows. What is in flight and neither on the way nor
-// with a receiver that has not told yet waits in the queues of the receiver's ports.
+// with a receiver that has not reported yet waits in the queues of the receiver's ports.
 static double window_for(const struct fabric_facts *fabric_facts, uint32_t senders,
 			 double queue_bytes)
 {

@@ -40,7 +40,7 @@ const struct measure measures[MEASURE_COUNT] = {
 	{IN(MRC), "EVs held bad", "count", "transport.paths_retired", 1},
 	{IN(MRC), "EVs taken back", "count", "transport.paths_reinstated", 1},
 	{IN(MRC), "probes", "count", "transport.probes_sent", 1},
-	{IN(MRC), "port status told", "count", "transport.requests_received", 1},
+	{IN(MRC), "port status sent", "count", "transport.requests_received", 1},
 	{BROKEN, "dead path left P50", "s", "bypass.paths.p50_ps", 1e-12},
 	{BROKEN, "last dead path left", "s", "bypass.paths.max_ps", 1e-12},
 	{BROKEN | IN(SOAK), "lost on cables", "count", "drops.+.cables", 1},

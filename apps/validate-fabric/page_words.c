@@ -42,22 +42,15 @@ const char *page_topology(const struct acceptance *acceptance)
 
 const char *page_balance(const struct acceptance *acceptance)
 {
-	static const char *const paths[] = {
-		[PATH_ROTATE] = "rotate",	    [PATH_MRC] = "mrc",
-		[PATH_SINGLE] = "single",	    [PATH_RANDOM] = "random",
-		[PATH_BITMAP] = "bitmap",	    [PATH_REPS] = "reps",
-		[PATH_REPS_LEGACY] = "reps_legacy", [PATH_MIXED] = "mixed",
-		[PATH_FLOWLET] = "flowlet"};
-	static const char *const sprays[] = {[FABRIC_SPRAY_HASH] = "hash",
-					     [FABRIC_SPRAY_ROUND_ROBIN] = "round_robin",
-					     [FABRIC_SPRAY_ADAPTIVE] = "adaptive",
-					     [FABRIC_SPRAY_FLOWLET] = "flowlet"};
 	static char text[128];
 	const struct fabric_config *fabric = &acceptance->scenario.fabric;
 	snprintf(text, sizeof(text), "senders %s over %u values, switches %s (%s)",
-		 acceptance->fabric_facts.is_mrc ? paths[acceptance->fabric_facts.path] : "single",
+		 scenario_word("transport.path",
+			       acceptance->fabric_facts.is_mrc ? acceptance->fabric_facts.path
+							       : PATH_SINGLE),
 		 acceptance->fabric_facts.is_mrc ? acceptance->scenario.transport.ev_count : 1,
-		 sprays[fabric->spray], fabric->forwarding == FABRIC_USID ? "usid" : "ecmp");
+		 scenario_word("fabric.spray", fabric->spray),
+		 fabric->forwarding == FABRIC_USID ? "usid" : "ecmp");
 	return text;
 }
 

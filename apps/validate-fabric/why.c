@@ -48,7 +48,8 @@ static void say_paths(FILE *to, const struct acceptance *acceptance, unsigned re
 		fputs("; transport.kind is rc: a connection stays on the path that its hash chose, "
 		      "which others may share, or which may be dead",
 		      to);
-	else if (paths[fabric_facts->path] != NULL)
+	else if (fabric_facts->path < sizeof(paths) / sizeof(*paths) &&
+		 paths[fabric_facts->path] != NULL)
 		fprintf(to, "; %s", paths[fabric_facts->path]);
 }
 

@@ -4,7 +4,7 @@
 // seed 13), so htsim's own spread is in it. The rule is that of the rows: a share, or three
 // standard errors of htsim's mean where that is more. The mean is of one run here, so its standard
 // error is the deviation of single runs: that of htsim's ten seeds of the row of the same traffic,
-// in proportion. The deviation of single runs here is told beside it.
+// in proportion. The deviation of single runs here is printed beside it.
 
 #include <stdio.h>
 #include <stdlib.h>

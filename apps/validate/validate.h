@@ -108,7 +108,7 @@ int collectives_run(const struct choice *choice, struct claims *claims, struct r
 int links_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
 int queues_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
 int control_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
-// What is told of a run of one of htsim's rows: completion times in us, packets.
+// The figures of a run of one of htsim's rows: completion times in us, packets.
 enum htsim_figure { HTSIM_P50, HTSIM_P99, HTSIM_MAX, HTSIM_RTX, HTSIM_ACKS, HTSIM_FIGURES };
 
 #define HTSIM_RULES_MAX 14

@@ -51,7 +51,7 @@ struct adapter {
 	uint32_t completions_burst; // that one call of the endpoint can cause at most
 	line_t line;
 	ps_t free_at[PLANES_MAX];
-	ps_t now; // latest time that was told: it never goes back
+	ps_t now; // latest time that was given: it never goes back
 	size_t frame_bytes;
 	uint32_t penalty;		  // that peers are asked for
 	struct wire_end ends[PLANES_MAX]; // own ports

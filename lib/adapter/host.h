@@ -13,7 +13,7 @@
 
 #define HOST_NONE UINT32_MAX // no NIC has this number
 
-// A NIC as its peer is told of it.
+// A NIC as it is described to its peer.
 struct host_given {
 	struct wire_end ends[PLANES_MAX]; // by own plane: where what leaves there goes
 	uint32_t nic;			  // the number that it tells, or HOST_NONE
@@ -45,7 +45,7 @@ int host_table_init(struct host_table *table, struct arena *arena, uint32_t coun
 // Bytes that it draws, each part rounded up to `align`.
 uint64_t host_table_bytes(uint32_t count_max, uint32_t planes, uint32_t align);
 
-// One QP more leads to this NIC, whose MACs and port are those that were told last. There must be
+// One QP more leads to this NIC, whose MACs and port are those that were given last. There must be
 // fewer users than places. -EADDRINUSE, nothing changed: another NIC has one of its addresses.
 int host_take(struct host_table *table, const struct host_given *given, uint32_t *ret_number);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is told of a peer, as an exchange or as plain values, becomes the same facts; what cannot be
-// is refused.
+// What is given of a peer, as an exchange or as plain values, becomes the same facts; what cannot
+// be is refused.
 #include "adapter.h"
 
 #include <errno.h>
@@ -86,7 +86,7 @@ static int ends_of(const struct adapter *adapter, const struct adapter_end *end,
 	    (is_told(end->mac) && memcmp(ret->ends[0].mac, end->mac, sizeof(end->mac)) != 0))
 		return refuse(refusal, -EINVAL,
 			      "NIC % has another address than its number says: with % planes they "
-			      "are to be told one by one",
+			      "are to be given one by one",
 			      end->nic, end->planes);
 	return adapter_is_given(adapter) ? refuse_ends(adapter, ret, refusal) : 0;
 }

@@ -20,7 +20,7 @@ struct capture_gunzip {
 	void *context;
 	size_t from, to; // what there is in `packed`
 	bool has_begun, is_packed, is_at_end, is_in_member;
-	int64_t error; // told once what is before it has been given out
+	int64_t error; // reported once what is before it has been given out
 	uint8_t packed[PACKED_BYTES];
 };
 

@@ -124,7 +124,7 @@ int pcapng_begin(struct pcapng *to, const char *program, const char *comment)
 	struct block block = begin(to, BLOCK_SECTION);
 	put_u32(&block, BYTE_ORDER_MAGIC);
 	put_pair(&block, 1, 0);		   // version
-	put_number(&block, UINT64_MAX, 8); // length of the section: not told
+	put_number(&block, UINT64_MAX, 8); // length of the section: not given
 	put_text(&block, OPTION_COMMENT, comment);
 	put_text(&block, OPTION_USER_APPLICATION, program);
 	put_u32(&block, OPTION_END);

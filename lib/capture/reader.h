@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two formats share: bytes in the buffer, numbers in the file's order, odd things told.
+// What the two formats share: bytes in the buffer, numbers in the file's order, odd things
+// reported.
 #pragma once
 
 #include <stddef.h>

@@ -25,7 +25,7 @@ CC_ALL(CC_DECLARE)
 uint32_t nscc_window(const struct cc *cc);
 
 // The least round trip so far. One that is less than a quarter of all before it and less than half
-// of all that follow for a while was none, but a time stamp or a SACK that told wrong: it is
+// of all that follow for a while was none, but a wrong time stamp or SACK: it is
 // forgotten then. (The first packet of an incast may well take half as long as all others.)
 struct cc_floor {
 	uint32_t other : 25; // least of the others, in units of 8192 ps

@@ -9,9 +9,9 @@
 // Not in here: path selection, retransmission, credits of the receiver, beside which it can run
 // (nscc_rccc.c): then what is trimmed at the last hop does not move the window. Two places that the
 // specification leaves to the implementer are filled as follows: the average delay is an average
-// over about one window of acknowledged bytes, and a receiver asks for the penalty that it is told.
-// With cc_config.is_htsim, or rule by rule (enum cc_rule), it follows the simulator of the Ultra
-// Ethernet Consortium (uet-htsim) instead.
+// over about one window of acknowledged bytes, and a receiver asks for the penalty that it is
+// configured for. With cc_config.is_htsim, or rule by rule (enum cc_rule), it follows the simulator
+// of the Ultra Ethernet Consortium (uet-htsim) instead.
 #include "algorithms.h"
 
 #include <assert.h>

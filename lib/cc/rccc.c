@@ -29,7 +29,7 @@ static_assert(sizeof(struct rccc) <= CC_STATE_WORDS * sizeof(uint64_t), "fits th
 struct rccc_receiver {
 	uint32_t arrived, trimmed; // whole or trimmed, each as a whole; trimmed ones alone
 	uint32_t granted;
-	uint32_t asked, unpaid; // as the sender told
+	uint32_t asked, unpaid; // as the sender announced
 	uint32_t window_max;	// that may be granted and not have come
 	uint32_t quantum_bytes, mtu_bytes;
 	bool is_notified;
@@ -165,8 +165,8 @@ void rccc_receiver_notified(uint64_t state[CC_RECEIVER_WORDS], uint32_t asked, u
 	receiver->unpaid = unpaid;
 }
 
-// What came without a credit is owed one, and when the sender told how much waits, so is that: but
-// no more than a first window that has not left the sender, as far as can be known here. What a
+// What came without a credit is owed one, and when the sender announced how much waits, so is that:
+// but no more than a first window that has not left the sender, as far as can be known here. What a
 // later packet passed on the way has left: it waits in queues, and would hold up what follows. Half
 // a window of it at most: a sender takes two windows, of which answers under way are a part.
 static int64_t owed(const struct rccc_receiver *receiver, uint32_t passed_bytes)

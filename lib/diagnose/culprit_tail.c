@@ -15,7 +15,7 @@
 #define NOT_TIMED "not measured: watch.delays is false"
 #define TAIL_PACKETS_LEAST 1000 // of which ten are the slowest hundredth
 #define TOO_FEW "fewer than 1,000 packets were timed"
-#define NO_PAIRS "no pairs of NICs are told apart"
+#define NO_PAIRS "there are no figures by pair of NICs"
 #define NONE_LATE "no packet took one and a quarter base round trips"
 #define SPREAD "messages of all pairs are spread over it"
 

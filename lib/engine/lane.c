@@ -347,7 +347,7 @@ bool lane_awaits_reorder_queue(struct lane *lane, uint32_t index)
 		at = ps_min(at, stalled->until);
 	if (at == PS_NEVER)
 		return is_stalled;
-	// Of far times the active set keeps only one: each is told again. The last window may end
+	// Of far times the active set keeps only one: each is set again. The last window may end
 	// early, before what still belongs to it.
 	at = ps_max(at, lane->window_start + lane->windows.length_ps);
 	window_mark(&lane->windows, lane->cables.cables[index].to_machine, at);

@@ -38,7 +38,7 @@ static bool beside_of(char ret[ATOMIC_FILE_PATH_BYTES], const char *path)
 
 #define OPEN_MAX_ATOMIC_FILES 16
 
-// Where drafts lie until their end, for a signal that ends the program before it.
+// Where new versions lie until their end, for a signal that ends the program before it.
 static const char *volatile open_atomic_files[OPEN_MAX_ATOMIC_FILES];
 
 static void take_away(void)
@@ -128,8 +128,8 @@ int atomic_file_renew(struct atomic_file *atomic_file, const char *path, struct 
 	return rc;
 }
 
-// Puts a whole draft where it belongs. One that is new replaces nothing that came meanwhile; some
-// file systems cannot promise that.
+// Puts a whole new version where it belongs. One that is new replaces nothing that came meanwhile;
+// some file systems cannot promise that.
 static int put_in_place(const struct atomic_file *atomic_file)
 {
 	if (!atomic_file->is_new || files_are_forced())

@@ -281,7 +281,7 @@ static bool is_fixed(const char *path, const char *parent)
 	return is_mount || is_here || access(parent, W_OK | X_OK) != 0;
 }
 
-// Where it is written. Its files must have room behind it: told now, not after the run.
+// Where it is written. Its files must have room behind it: refused now, not after the run.
 static int name_part(struct staging *staging)
 {
 	char parent[PATH_MAX];

@@ -16,7 +16,7 @@ static struct flow_psn *draw(struct flow *flow, uint32_t size)
 	struct flow_psn *ring = *spare;
 	if (ring != NULL) {
 		memcpy(spare, (const void *)ring,
-		       sizeof(ring)); // the next one is told in its first bytes
+		       sizeof(ring)); // its first bytes say which is the next one
 	} else {
 		if (flow->config.psns_max - flow->psns_used < size)
 			return NULL;

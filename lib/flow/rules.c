@@ -277,7 +277,7 @@ void rules_take_data(struct flow *flow, const struct flow_stream *stream, struct
 
 // ---------------------------------------------------------------- answers
 
-// One that cannot be told from an answer to what passes another way.
+// One that looks like an answer to what passes another way.
 static void wait(struct flow *flow, struct flow_stream *stream, enum flow_waiting kind,
 		 uint64_t number)
 {

@@ -56,11 +56,11 @@ struct sequence {
 	uint32_t read_end;	       // PSNs up to here are, or may be, those of READ responses
 	uint32_t read_psn, read_bytes; // of the READ that ends there
 	uint32_t read_next;	       // where the last READ request ends, made again or not
-	uint32_t mtu_bytes;	       // of payload, as a full packet told; 0: none passed
+	uint32_t mtu_bytes;	       // of payload, as a full packet showed; 0: none passed
 	uint32_t full_bytes; // payload of a packet that does not end a message; 0: none yet
 	uint32_t first_psn, first_bytes; // of the newest RETH
 	bool has_first;
-	bool is_nak_ignored; // that was told
+	bool is_nak_ignored; // that was reported
 	int32_t open_most;   // PSNs that were ever sent and not acknowledged
 	uint32_t strays;     // damaged packets whose PSN is not to be believed
 	int64_t last_ns;     // of the last packet
@@ -96,7 +96,7 @@ struct sequence {
 	uint32_t nak_repair; // index + 1; 0: not kept
 	uint32_t nak_psn;
 	// The last NAK of what was lost behind the tap, or came late there: the next answer tells.
-	bool has_behind, was_behind; // it is not told yet; it came late, and no other NAK since
+	bool has_behind, was_behind; // it is not reported yet; it came late, and no other NAK since
 	uint16_t behind_copies;	     // of its PSN that had passed
 	uint32_t behind_psn, behind_repair;
 	int64_t behind_ns; // from the packet that it answers to it; 0: not known
@@ -128,7 +128,7 @@ struct stream_state {
 	uint64_t linked_number;	       // of the packet that put it there
 	uint32_t answers_for;	       // index + 1: the stream that its ACKs are about
 	uint32_t target;	       // index + 1 of its destination; 0: no room
-	bool has_transport;	       // a whole packet, no CNP, told it
+	bool has_transport;	       // known by a whole packet, no CNP
 	uint8_t sender;		       // its bit there
 	// By kind: the DSCP, and the last packet that had it.
 	uint8_t dscp[FLOW_KIND_COUNT];

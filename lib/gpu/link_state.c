@@ -171,7 +171,8 @@ int gpu_link_measure_steps(const struct gpu_link *link, uint32_t rank,
 			   struct gpu_link_figures *figures, struct refusal *refusal)
 {
 	struct gpu_lateness steps;
-	const char *wrong = gpu_link_wrong(link); // a last look: what is told is of a sound link
+	const char *wrong = gpu_link_wrong(
+		link); // a last look: what is reported is of a sound link
 	if (wrong != NULL)
 		return link_refuse(refusal, -EPROTO, link->path, wrong);
 	if (gpu_lateness_init(&steps, link->header->op_count) < 0)

@@ -27,7 +27,7 @@ __attribute__((noinline)) static line_t slow_line(struct nic *nic, uint32_t plan
 }
 
 // A line found nothing to send, but a QP may wait for its rate: the line is free until that may
-// send. False when that is after `now`; then the least of `next` is told.
+// send. False when that is after `now`; then the least of `next` is returned.
 __attribute__((noinline)) static bool wait_for_rate(struct nic *nic, uint32_t plane, ps_t now,
 						    ps_t *next)
 {

@@ -190,7 +190,7 @@ static void op_arrived(struct world_host *host, uint32_t receive, ps_t now, stru
 	go_on(host, rank, left, now, out);
 }
 
-// What did not come over the fabric has no payload; a driver that keeps the data is told here.
+// What did not come over the fabric has no payload; a driver that keeps the data is called here.
 static void op_moved(struct world_host *host, uint32_t receive, ps_t now, struct outbox *out)
 {
 	const struct program *program = host->opgraph_host->program;

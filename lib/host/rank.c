@@ -221,7 +221,7 @@ static void credit_came(struct world_host *host, uint32_t index, uint32_t channe
 	rank_act(host, index, now, out);
 }
 
-// Slices go to the QPs of a connection in turn, and in turn the rank is told of them: one that is
+// Slices go to the QPs of a connection in turn, and in turn the rank hears of them: one that is
 // done before its turn waits.
 static void tell_in_turn(struct world_host *host, struct nic *nic, struct nic_peer *peer,
 			 slice_fn *tell, ps_t now, struct outbox *out)

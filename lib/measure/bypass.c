@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long paths over dead cables go on being used, from outside: by what is lost there. A path
-// that was left is tried again now and then; its tries are told apart by the silence before them.
+// that was left is tried again now and then; its tries are recognised by the silence before them.
 
 #include <weft/measure/measure.h>
 

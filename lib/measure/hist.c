@@ -179,7 +179,7 @@ int64_t hist_quantile(const struct hist *hist, uint32_t parts_per_million)
 		return -1;
 	uint64_t rank = rank_of(hist->total, parts_per_million);
 	if (rank > hist->total - hist->over)
-		return hist->max; // above value_max nothing is told apart: the maximum bounds it
+		return hist->max; // all above value_max is in one cell: the maximum bounds it
 	uint32_t cell = 0;
 	for (uint64_t seen = hist->counts[0]; seen < rank; seen += hist->counts[cell])
 		cell++;

@@ -307,8 +307,8 @@ void picture_sentence(const struct picture *picture, char *ret, size_t bytes)
 	int used = 0;
 	if (picture->traffic_ps <= 0) {
 		snprintf(ret, bytes,
-			 "A sample does not carry what the whole would: how busy links were is not "
-			 "told.");
+			 "A sample does not carry what the whole would: how busy links were is "
+			 "unknown.");
 		return;
 	}
 	if (picture->trunk_low <= picture->trunk_high)

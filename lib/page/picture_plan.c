@@ -238,7 +238,7 @@ static void add_lines(struct picture_plan *plan)
 		if (a == NO_BOX || b == NO_BOX || a == b)
 			continue;
 		struct picture_line *line = &plan->lines[a * BOXES_MAX + b];
-		if (plan->lines[b * BOXES_MAX + a].links > 0) // the same, told from its other end
+		if (plan->lines[b * BOXES_MAX + a].links > 0) // the same, seen from its other end
 			line = &plan->lines[b * BOXES_MAX + a];
 		line->high = line->links == 0 ? link->share : fmax(line->high, link->share);
 		line->sum += link->share;

@@ -131,8 +131,8 @@ static void label(json_t *list, const char *format, size_t first, size_t last)
 	json_array_append_new(list, json_string(text));
 }
 
-// Where the palest look of latencies is: somewhat below the least, which is told from no value, and
-// no higher than four fifths of the most, so that what is nearly alike looks alike.
+// Where the palest look of latencies is: somewhat below the least, which can be seen from no value,
+// and no higher than four fifths of the most, so that what is nearly alike looks alike.
 static double coolest(const json_t *cells)
 {
 	double least = INFINITY, most = 0;

@@ -146,7 +146,7 @@ static void lead(json_t *story, const json_t *result)
 		snprintf(text, sizeof(text), "%s%s",
 			 json_is_array(report_model_at(result, "culprits.list"))
 				 ? ""
-				 : "Which link stands out is told with watch.links=true. ",
+				 : "watch.links=true shows which link stands out.  ",
 			 quiet);
 	}
 	put_text(story, "lead", text);

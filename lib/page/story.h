@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a page of one run says first: how it went in a word and a sentence, three figures against
-// what they could be at best, what failed first and where to look. All of it is told from the
+// what they could be at best, what failed first and where to look. All of it comes from the
 // result, by rules; nothing is guessed.
 //
 //   story   {state: good, bad or warn; badge, headline, lead, figures, first, first_title}

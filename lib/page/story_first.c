@@ -14,7 +14,7 @@
 #define SHOWN 5
 
 struct item {
-	double when_ps; // negative: not told
+	double when_ps; // negative: unknown
 	size_t order;	// as it was added
 	char what[200], why[400], look[300];
 };
@@ -126,7 +126,7 @@ static void gave_up(struct items *items, const json_t *result)
 			 "%s packets were sent again after a time-out",
 			 count_text(text, sizeof(text), late));
 		snprintf(one->why, sizeof(one->why),
-			 "neither a NACK nor an acknowledgement told of their loss before");
+			 "neither a NACK nor an acknowledgement reported their loss before");
 		snprintf(one->look, sizeof(one->look), "losses of answers, and of whole tails");
 	}
 }
@@ -189,8 +189,7 @@ static void queues(struct items *items, const json_t *result)
 				 report_model_number(result, "network.queue_bytes", 0),
 				 UNIT_BYTES));
 	} else {
-		snprintf(one->why, sizeof(one->why),
-			 "which queue is not told: watch.links is false");
+		snprintf(one->why, sizeof(one->why), "the queue is unknown: watch.links is false");
 		snprintf(one->look, sizeof(one->look), "a run with --set watch.links=true");
 	}
 }

@@ -10,7 +10,7 @@
 #define SLICE_PS PS_PER_US	 // length of a slice at first
 #define LATE_NS INT64_C(1000000) // a frame that is later than this ...
 #define LATE_SHARE 100		 // ... may be one of so many
-#define MARGIN_PERCENT 125	 // for what the trial did not see
+#define MARGIN_PERCENT 125	 // for what the calibration did not see
 #define DILATION_MAX (UINT64_C(1) << 40)
 
 struct slice {

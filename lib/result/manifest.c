@@ -502,7 +502,7 @@ static int check_row(const struct manifest *manifest, const char *dir, int folde
 		: refuse_bytes(manifest, dir, row, bytes, digest, refusal);
 }
 
-// Names that readers take from a folder without being told of them.
+// Names that readers take from a folder although nothing names them.
 static bool is_taken(const char *name)
 {
 	static const char *const names[] = {"result.json",  "study.json", "book.json",

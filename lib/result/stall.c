@@ -7,7 +7,7 @@
 
 #include <weft/result/number.h>
 
-// QPs that used up their tries; what their peers then told them is no cause.
+// QPs that used up their tries; what they then heard from peers is no cause.
 static void gave_up(const struct report_input *input, uint64_t count, char *ret, size_t bytes)
 {
 	const struct transport_config *transport = &input->world->transport;

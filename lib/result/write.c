@@ -64,7 +64,7 @@ static void outputs_of(struct output ret[FILES_MAX], const struct report_input *
 	ret[1].has_content = watch_has_series(input);
 	ret[2] = (struct output){.name = "bypass.csv", .kind = OUTPUT_BYPASS};
 	ret[2].has_content = bypass_is_watched(input->world);
-	for (uint32_t i = 0; i < 3; i++) // of weft report: they told of another run
+	for (uint32_t i = 0; i < 3; i++) // of weft report: they were of another run
 		ret[3 + i] = (struct output){.kind = OUTPUT_HDR};
 	strcpy(ret[3].name, "report.html");
 	strcpy(ret[4].name, "metrics.txt");

@@ -54,7 +54,7 @@ static int show(const struct call *call, const struct report_comparison *compari
 	return call_finish_output(call) != 0 || rc < 0 ? EXIT_ENVIRONMENT : 0;
 }
 
-// All are read before the first runs: what is wrong with the last is told now.
+// All are read before the first runs: what is wrong with the last is refused now.
 static int read_all(struct call *call)
 {
 	uint32_t count = call->scenario.variant_count;

@@ -66,7 +66,7 @@ int folder_make(const char *path, const char *mark, struct refusal *refusal)
 	if (error != 0)
 		return refuse_folder(refusal, path, error, strerror(error));
 	bool ours = is_ours(path, mark, &error);
-	if (error == 0 && access(path, W_OK | X_OK) != 0) // told now, not after the run
+	if (error == 0 && access(path, W_OK | X_OK) != 0) // refused now, not after the run
 		error = errno;
 	if (error != 0)
 		return refuse_folder(refusal, path, error, strerror(error));

@@ -80,7 +80,7 @@ static void end(struct gpu_call *gpu, const struct gpu_driver *driver, uint32_t 
 	gpu->ranks[rank].end_ps = ps_max(gpu->ranks[rank].end_ps, ended);
 }
 
-// Whoever was lost first is told of.
+// Whoever was lost first is named.
 static void lose(struct gpu_call *gpu, uint32_t rank, enum gpu_peer how, const char *why)
 {
 	if (gpu->lost != GPU_PEER_HERE)

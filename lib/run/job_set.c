@@ -32,9 +32,9 @@ static int parse_goal(struct job_set_file *file, const struct scenario_job *job,
 static int expand_trace(struct call *call, struct job_set_file *file, struct scenario_job *job)
 {
 	const struct scenario *scenario = &call->scenario;
-	uint32_t per_host = mix_per_host(&job->seats, scenario->fabric.nics_per_host);
+	uint32_t per_host = mix_per_host(&job->placement, scenario->fabric.nics_per_host);
 	const struct trace_run run = {
-		.ranks = job->seats.ranks,
+		.ranks = job->placement.ranks,
 		.rank_host = per_host > 0 ? per_host : 1,
 		.ring = scenario->traffic.ring,
 	};

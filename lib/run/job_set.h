@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several jobs on one fabric (traffic.kind jobs): their files, and the runs of each alone on the
-// seats that it has with the others.
+// NICs that it has with the others.
 #pragma once
 
 #include <weft/run/call.h>

@@ -45,8 +45,8 @@ void outcome_bar(const char *format, ...)
 	fflush(terminal);
 }
 
-// A file that grows beyond its limit is an error of whoever writes it, told with its name, and no
-// end of the program. Here, because each program has this file and no call of it comes first.
+// A file that grows beyond its limit is an error of whoever writes it, printed with its name, and
+// no end of the program. Here, because each program has this file and no call of it comes first.
 __attribute__((constructor)) static void outcome_begin(void)
 {
 	signal(SIGXFSZ, SIG_IGN);

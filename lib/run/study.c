@@ -138,7 +138,7 @@ static void say_dead(const struct study_work *work, const struct study_run *run)
 		work->plan.seed_first + run->seed, run->end);
 }
 
-// The first refusal, in order of the points, is the one that is told.
+// The first refusal, in order of the points, is the one that is printed.
 static void note_refused(struct study_work *work, const struct study_run *run)
 {
 	if (work->refused[run->point]++ > 0 ||
@@ -182,8 +182,8 @@ static void leave_out(struct study_work *work, uint32_t place)
 		 work->call->refusal.text);
 }
 
-// Everything is parsed before anything is run: a wrong word is told now. Of a grid of several keys
-// places are left out where each value is one, but not with the others.
+// Everything is parsed before anything is run: a wrong word is refused now. Of a grid of several
+// keys places are left out where each value is one, but not with the others.
 static int read_all(struct study_work *work)
 {
 	uint32_t places = (uint32_t)study_places(&work->plan), kept = 0;

@@ -449,7 +449,7 @@ static int settle_heads(struct reader *reader, struct architecture *of)
 	return 0;
 }
 
-// The key whose last word is that of a size; other words are told below.
+// The key whose last word is that of a size; other words follow below.
 static const struct scenario_key *key_of_size(const char *size)
 {
 	static const char *const others[][2] = {{"grad_bytes", "wire.gradients"},

@@ -29,9 +29,9 @@ static void settle_rc(struct scenario *scenario)
 // As scenarios say it 0 is 0 and the highest number is auto; a configuration has it the other way.
 static void settle_cc_settings(struct cc_config *cc)
 {
-	uint32_t *const knobs[] = {&cc->eta_bytes, &cc->fi_bytes, &cc->qa_gate};
-	for (size_t i = 0; i < sizeof(knobs) / sizeof(*knobs); i++)
-		*knobs[i] = *knobs[i] == UINT32_MAX ? 0 : *knobs[i] == 0 ? CC_ZERO : *knobs[i];
+	uint32_t *const values[] = {&cc->eta_bytes, &cc->fi_bytes, &cc->qa_gate};
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
+		*values[i] = *values[i] == UINT32_MAX ? 0 : *values[i] == 0 ? CC_ZERO : *values[i];
 	if (cc->fi_scale_ppb == UINT64_MAX)
 		cc->fi_scale_ppb = 0;
 	else if (cc->fi_scale_ppb == 0)

@@ -178,7 +178,7 @@ static int check_since(struct reader *reader, const yaml_node_t *node,
 	return 0;
 }
 
-// A distribution is told by one of its quantiles.
+// A distribution is judged by one of its quantiles.
 static int check_quantile(struct reader *reader, const yaml_node_t *node,
 			  const struct scenario_expect *expectation)
 {

@@ -157,7 +157,7 @@ int reader_check_axes(struct reader *reader)
 	return 0;
 }
 
-// Routes change where there are several. Who is told of another's failure was told of its own.
+// Routes change where there are several. Whoever hears of another's failure has heard of its own.
 static int check_reroute(struct reader *reader)
 {
 	const struct fabric_config *fabric = &reader->scenario->fabric;

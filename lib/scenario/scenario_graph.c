@@ -112,7 +112,7 @@ static int check_edge(struct reader *reader, struct scenario_link *read)
 	return 0;
 }
 
-// NICs that a node brought are told more about by a link from it: takes them out of its own.
+// A link from a node says more of NICs that the node brought: takes them out of its own.
 static int take_out(struct reader *reader, const yaml_node_t *node, const struct graph_link *link)
 {
 	struct graph_plan *graph = &reader->scenario->fabric.graph;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list `jobs` of a scenario: several jobs on one fabric. What a job has depends on what it is.
-// Whether all have a seat is for the world to say, which seats them.
+// Whether there is room for all is for the world to say, which places them.
 
 #include <string.h>
 
 #include "scenario_reader.h"
 
 #define KIND(kind) (1u << (kind))
-#define SEAT(placement) (1u << (placement))
+#define PLACED(placement) (1u << (placement))
 
 // The keys that some kinds of job may have, and which of these need them.
 static const struct {
@@ -30,14 +30,15 @@ static const struct {
 	const char *path;
 	uint32_t may, must;
 	const char *needs;
-} seat_keys[] = {
+} placement_keys[] = {
 	{"jobs[].per_host",
-	 SEAT(PLACEMENT_PACKED) | SEAT(PLACEMENT_SPREAD) | SEAT(PLACEMENT_RANDOM), 0,
+	 PLACED(PLACEMENT_PACKED) | PLACED(PLACEMENT_SPREAD) | PLACED(PLACEMENT_RANDOM), 0,
 	 "packed, spread or random"},
-	{"jobs[].first", SEAT(PLACEMENT_PACKED) | SEAT(PLACEMENT_SPREAD), 0, "packed or spread"},
-	{"jobs[].stride", SEAT(PLACEMENT_SPREAD), 0, "spread"},
-	{"jobs[].seed", SEAT(PLACEMENT_RANDOM), 0, "random"},
-	{"jobs[].nics", SEAT(PLACEMENT_LIST), SEAT(PLACEMENT_LIST), "list"},
+	{"jobs[].first", PLACED(PLACEMENT_PACKED) | PLACED(PLACEMENT_SPREAD), 0,
+	 "packed or spread"},
+	{"jobs[].stride", PLACED(PLACEMENT_SPREAD), 0, "spread"},
+	{"jobs[].seed", PLACED(PLACEMENT_RANDOM), 0, "random"},
+	{"jobs[].nics", PLACED(PLACEMENT_LIST), PLACED(PLACEMENT_LIST), "list"},
 };
 
 static int check_key(struct reader *reader, const yaml_node_t *node, const char *path, bool may,
@@ -56,14 +57,15 @@ static int check_key(struct reader *reader, const yaml_node_t *node, const char 
 static int check_keys(struct reader *reader, const yaml_node_t *node,
 		      const struct scenario_job *job)
 {
-	uint32_t kind = KIND(job->kind), seat = SEAT(job->seats.placement);
+	uint32_t kind = KIND(job->kind), placed = PLACED(job->placement.kind);
 	int rc = 0;
 	for (size_t i = 0; rc == 0 && i < sizeof(kind_keys) / sizeof(*kind_keys); i++)
 		rc = check_key(reader, node, kind_keys[i].path, kind_keys[i].may & kind,
 			       kind_keys[i].must & kind, "jobs[].kind", kind_keys[i].needs);
-	for (size_t i = 0; rc == 0 && i < sizeof(seat_keys) / sizeof(*seat_keys); i++)
-		rc = check_key(reader, node, seat_keys[i].path, seat_keys[i].may & seat,
-			       seat_keys[i].must & seat, "jobs[].placement", seat_keys[i].needs);
+	for (size_t i = 0; rc == 0 && i < sizeof(placement_keys) / sizeof(*placement_keys); i++)
+		rc = check_key(reader, node, placement_keys[i].path, placement_keys[i].may & placed,
+			       placement_keys[i].must & placed, "jobs[].placement",
+			       placement_keys[i].needs);
 	return rc;
 }
 
@@ -84,10 +86,10 @@ static int check_name(struct reader *reader, uint32_t index)
 static int check_what(struct reader *reader, const struct scenario_job *job)
 {
 	uint32_t nics = reader->scenario->fabric.nics;
-	if (job->seats.ranks > nics)
+	if (job->placement.ranks > nics)
 		return reader_refuse(reader, reader_mark(reader, "jobs[].ranks"),
 				     "jobs[].ranks: %u is more than fabric.nics, %u",
-				     job->seats.ranks, nics);
+				     job->placement.ranks, nics);
 	if (job->kind == JOB_RING && job->collective > COLL_ALL_REDUCE)
 		return reader_refuse(reader, reader_mark(reader, "jobs[].collective"),
 				     "jobs[].collective: a ring does no %s; jobs[].kind collective "
@@ -102,7 +104,7 @@ static int read_job(struct reader *reader, yaml_document_t *document, const yaml
 	struct scenario *scenario = reader->scenario;
 	struct scenario_job *job = &scenario->jobs[index];
 	*job = (struct scenario_job){
-		.seats = {.stride = 2, .seed = scenario->seed},
+		.placement = {.stride = 2, .seed = scenario->seed},
 		.repeats = 1,
 		.algorithm = (enum coll_algorithm)TRAFFIC_ALGORITHM_AUTO,
 		.unit_ps = PS_PER_NS,
@@ -112,8 +114,8 @@ static int read_job(struct reader *reader, yaml_document_t *document, const yaml
 	if (rc != 0)
 		return rc;
 	scenario->job_count = index + 1;
-	if (job->seats.seed == 0)
-		job->seats.seed = scenario->seed;
+	if (job->placement.seed == 0)
+		job->placement.seed = scenario->seed;
 	rc = check_name(reader, index);
 	if (rc == 0)
 		rc = check_keys(reader, node, job);
@@ -127,10 +129,10 @@ static void take_placement(struct reader *reader)
 	if (!reader_is_given(reader, "traffic.placement"))
 		return;
 	for (uint32_t i = 0; i < scenario->job_count; i++) {
-		struct mix_placement *seats = &scenario->jobs[i].seats;
-		seats->placement = scenario->traffic.placement;
-		seats->first_host = 0;
-		seats->stride = scenario->job_count;
+		struct mix_placement *placement = &scenario->jobs[i].placement;
+		placement->kind = scenario->traffic.placement;
+		placement->first_host = 0;
+		placement->stride = scenario->job_count;
 	}
 }
 

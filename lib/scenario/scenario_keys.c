@@ -258,7 +258,8 @@ static const struct scenario_key keys[] = {
 	 SCENARIO(transport.ev_count), 1, 65536, NULL, NULL, USE_ALWAYS},
 	{"transport.path", "word", "mrc",
 	 "How packets are spread: rotate over all paths, mrc (rotate, passing over bad ones), "
-	 "single; random, bitmap, reps, reps_legacy, mixed: as htsim has them, to compare.",
+	 "single, flowlet (one until the sender pauses); random, bitmap, reps, reps_legacy, "
+	 "mixed: as htsim has them, to compare.",
 	 SCENARIO(transport.path_policy), 0, 0, NULL, path_words, USE_MRC},
 	{"transport.plane_share", "word", "auto",
 	 "What a plane may hold of a connection's window: what its free line takes, or a share "
@@ -607,8 +608,8 @@ static const struct scenario_key keys[] = {
 	 SCENARIO(traffic.update_ps), 0, SECOND, NULL, NULL, USE_GRADIENTS},
 
 	{"traffic.only", "text", "-",
-	 "Name of the one job that runs; the seats of the others stay empty.", SCENARIO(only), 0, 0,
-	 NULL, NULL, USE_SEVERAL},
+	 "Name of the one job that runs; the places of the others stay empty.", SCENARIO(only), 0,
+	 0, NULL, NULL, USE_SEVERAL},
 
 	{"jobs", "list", "required", "Jobs side by side, each on NICs of its own.", 0, 0, 0, 0,
 	 NULL, NULL, USE_SEVERAL},
@@ -618,21 +619,21 @@ static const struct scenario_key keys[] = {
 	 "What it is: ring and collective as traffic.kind has them, model (a whole step of its "
 	 "schedule), goal, trace (of nodes).",
 	 JOB(kind), 0, 0, NULL, job_words, USE_ALWAYS},
-	{"jobs[].ranks", "count", "required", "Its ranks, each on a NIC.", JOB(seats.ranks), 2,
+	{"jobs[].ranks", "count", "required", "Its ranks, each on a NIC.", JOB(placement.ranks), 2,
 	 NICS_MAX, NULL, NULL, USE_ALWAYS},
 	{"jobs[].placement", "word", "packed",
 	 "Its hosts: packed (the first with room), spread (every so many), random; or list: its "
 	 "NICs one by one.",
-	 JOB(seats.placement), 0, 0, NULL, seat_words, USE_ALWAYS},
+	 JOB(placement.kind), 0, 0, NULL, job_placement_words, USE_ALWAYS},
 	{"jobs[].per_host", "count", "all",
-	 "NICs that it takes of each host; jobs may share hosts.", JOB(seats.per_host), 1, 1024,
+	 "NICs that it takes of each host; jobs may share hosts.", JOB(placement.per_host), 1, 1024,
 	 "all", NULL, USE_ALWAYS},
 	{"jobs[].first", "count", "0", "packed, spread: the first host that it may have.",
-	 JOB(seats.first_host), 0, NICS_MAX, NULL, NULL, USE_ALWAYS},
+	 JOB(placement.first_host), 0, NICS_MAX, NULL, NULL, USE_ALWAYS},
 	{"jobs[].stride", "count", "2", "spread: every so many hosts, from the first with room.",
-	 JOB(seats.stride), 1, NICS_MAX, NULL, NULL, USE_ALWAYS},
+	 JOB(placement.stride), 1, NICS_MAX, NULL, NULL, USE_ALWAYS},
 	{"jobs[].seed", "count", "auto", "random: names its dice; auto is the scenario's.",
-	 JOB(seats.seed), 1, I64, "auto", NULL, USE_ALWAYS},
+	 JOB(placement.seed), 1, I64, "auto", NULL, USE_ALWAYS},
 	{"jobs[].nics", "text", "-", "list: NICs in the order of ranks, as in 0-3 8 12-15.",
 	 JOB(nics), 0, 0, NULL, NULL, USE_ALWAYS},
 	{"jobs[].start", "time", "0s", "When it begins.", JOB(start_ps), 0, 1000 * SECOND, NULL,

@@ -101,7 +101,7 @@ int reader_check_preset(struct reader *reader)
 			     own, preset_name(preset), row->value);
 }
 
-// ---------------------------------------------------------------- what a reader is told
+// ---------------------------------------------------------------- what a reader is shown
 
 static void add_input(struct scenario *scenario, enum input_origin origin, const char *text)
 {

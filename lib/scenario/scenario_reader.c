@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every part of reading a scenario asks of the draft: where a key stands, whether it was
+// What every part of reading a scenario asks of the reader: where a key stands, whether it was
 // given, its default; and how a scenario is refused.
 
 #include <errno.h>

@@ -135,7 +135,7 @@ void reader_settle_sizes(struct reader *reader);
 // Adds an SRH to the sizes on the line that were not given.
 void reader_settle_srh(struct reader *reader);
 
-// DSCPs by which classes cannot be told apart.
+// DSCPs that two classes share.
 int reader_check_dscp(struct reader *reader);
 
 // Refuses rings along axes where they do not go. scenario_fabric.c

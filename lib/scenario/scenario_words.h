@@ -46,7 +46,7 @@ static const char *const algorithm_words[] = {"ring", "tree",	"double_tree",	"ha
 					      NULL};
 static const char *const messages_words[] = {"stored", "made", NULL};
 static const char *const placement_words[] = {"packed", "spread", "random", NULL};
-static const char *const seat_words[] = {"packed", "spread", "random", "list", NULL};
+static const char *const job_placement_words[] = {"packed", "spread", "random", "list", NULL};
 static const char *const axes_words[] = {"none", "x",  "y",   "xy", "z",
 					 "xz",	 "yz", "xyz", NULL}; // x = 1, y = 2, z = 4
 static const char *const form_words[] = {"pipelined", "barrier", NULL};

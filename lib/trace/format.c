@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which format a text has: told by what it begins with, never by its name.
+// Which format a text has: by what it begins with, never by its name.
 
 #include <errno.h>
 #include <string.h>

@@ -19,7 +19,7 @@
 struct file {
 	struct trace_input *input;
 	const json_t *groups; // distributedInfo.pg_config, or NULL
-	uint64_t ranks;	      // of the job; 0: not told
+	uint64_t ranks;	      // of the job; 0: unknown
 	bool has_names;	      // a kernel of NCCL says which collective it is
 	double first_us;      // start of the first node: times are too large for picoseconds
 };

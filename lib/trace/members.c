@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups of ranks. A name alone makes no group: PyTorch's meshes call the groups of all rows alike,
-// so what is told apart is name, size and list of members together.
+// so a group is its name, size and list of members together.
 
 #include "field.h"
 

@@ -85,7 +85,7 @@ double tune_violation(const struct tune_series *series, uint32_t *ret_breach);
 // The constraint that the default breaks on fresh seeds; TUNE_BREACH_NONE: it meets all.
 uint32_t tune_default_breach(struct tune *tune);
 
-// What a search is told, and what candidates are ranked by: the cost where all constraints are met,
+// What a search gets, and what candidates are ranked by: the cost where all constraints are met,
 // else a value above any of those.
 double tune_value(const struct tune_series *series);
 

@@ -51,7 +51,7 @@ static double value_of(const struct tune_plan *plan, const struct tune_candidate
 {
 	struct tune_series met = candidate->met;
 	uint32_t breach;
-	if (met.count > plan->search_seeds) // as the search was told it, before the race
+	if (met.count > plan->search_seeds) // as the search knew it, before the race
 		met.count = plan->search_seeds;
 	return tune_violation(&met, &breach) > 0 ? NAN : exp(tune_value(&met));
 }

@@ -252,7 +252,7 @@ static void knob_line(FILE *to, const struct tune_plan *plan, const double *at, 
 	}
 }
 
-// A best that is no controller at all is told as that.
+// A best that is no controller at all is shown as that.
 static void off_line(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
 {
 	char ratio[64];

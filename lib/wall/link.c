@@ -37,7 +37,7 @@ static bool is_cut(const struct wall *wall, uint32_t port)
 	return true;
 }
 
-// Whether the port is, and has been for long enough, otherwise than its NIC was told.
+// Whether the port is, and has been for long enough, otherwise than its NIC was informed.
 static bool has_changed(struct wall *wall, uint32_t port, ps_t at)
 {
 	struct link *link = &wall->links[port];

@@ -45,7 +45,7 @@ bool link_faults_take(struct link_faults *link, ps_t at);
 struct wall;
 
 struct link {
-	ps_t other_since; // it is seen otherwise than told, or PS_NEVER
+	ps_t other_since; // since it differs from what the NIC knows, or PS_NEVER
 };
 
 // Draws the table, and gives it to the host. -ENOMEM.
@@ -55,7 +55,7 @@ int link_init(struct wall *wall);
 void link_look(struct wall *wall, ps_t at);
 
 // Who is behind which MAC: a host tells its link where its addresses are, answers who asks, and
-// sends to the MAC that a NIC of the world told, or by the address rule where none did.
+// sends to the MAC that a NIC of the world announced, or by the address rule where none did.
 //
 // The first word of a NIC holds for a run: nothing in ARP says that a later one is true.
 
@@ -101,7 +101,7 @@ struct wall {
 	ps_t next;	       // when there is something to do without a new arrival
 	ps_t looked_at;	       // the last turn
 	ps_t links_at;	       // the next look at links
-	bool *cut;	       // [ports of the host] without a link, as the NIC was told
+	bool *cut;	       // [ports of the host] without a link, as the NIC was informed
 	struct link *links;    // [ports of the host]
 	bool has_failed;       // a QP was seen in ERROR
 	uint64_t ticked;       // up to which time is accounted to stages

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames of others: they share the port, and none of them is told apart by more than a count.
+// Frames of others: they share the port, and they are counted, nothing more.
 
 #include <weft/wire/wire_neighbour.h>
 

@@ -8,7 +8,8 @@
 #include <time.h>
 
 #define STEP_NS 1000
-#define SLACK_NS 1000UL // by which the kernel may be late on purpose; it takes 50 us unless told
+#define SLACK_NS \
+	1000UL // by which the kernel may be late on purpose; it takes 50 us unless asked for less
 #define TRIES 8
 
 static int64_t now_ns(void)

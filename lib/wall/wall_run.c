@@ -145,7 +145,7 @@ const char *wall_end_name(enum wall_end end)
 	return (unsigned)end < sizeof(names) / sizeof(*names) ? names[end] : "unknown";
 }
 
-// What another host said, or this one was told.
+// What another host said, or this one heard.
 static bool has_ended(const struct wall_control *control, enum wall_end *ret)
 {
 	if (control->stop != NULL && *control->stop != 0) {

@@ -25,7 +25,7 @@
 #define SRV6_PLANE_SHIFT 12    // planes 0 to 14
 #define SRV6_DOWN 0x800	       // at a T0: to a NIC, not up
 #define SRV6_TAKE_OUT 0xfff    // at a NIC: the packet inside is for it
-// What a trim must keep, so that the sender can be told: all through the time stamp.
+// What a trim must keep, so that the sender can be notified: all through the time stamp.
 #define TRIM_MIN \
 	(ETH_BYTES + IPV6_BYTES + UDP_BYTES + MRC_BTH_BYTES + MRC_METH_BYTES + MRC_TSETH_BYTES)
 
@@ -117,7 +117,7 @@ static int check_addresses(const struct wire_config *config, struct refusal *ref
 	return 0;
 }
 
-// What was trimmed must be told from all else; the other classes may share a value.
+// What was trimmed must be distinct from all else; the other classes may share a value.
 static int check_classes(const struct wire_config *config, struct refusal *refusal)
 {
 	for (int a = 0; a < WIRE_CLASS_COUNT; a++) {

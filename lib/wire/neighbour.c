@@ -91,7 +91,7 @@ static bool parse_arp(const uint8_t *at, uint32_t bytes, struct wire_neighbour *
 	return op == ARP_TELLS || op == ARP_ASKS;
 }
 
-// What all are told has the form of a question for one's own address (RFC 5227).
+// An announcement to all has the form of a question for one's own address (RFC 5227).
 static uint32_t build_arp(const struct wire_neighbour *of, uint8_t *frame)
 {
 	uint8_t *at = frame + ETH_BYTES;

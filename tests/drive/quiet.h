@@ -63,8 +63,15 @@ void *realloc(void *from, size_t bytes)
 #define SKIP_UNLESS(value, steps) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 0, (steps))
 #define END(what) BPF_STMT(BPF_RET | BPF_K, (what))
 
-// From here on any other call ends the process, in all of its threads. False where the kernel has
-// no such thing. `wakes`: lanes on other lcores are woken, and wait, through pipes.
+// Whether this CPU and this kernel can end a process at a system call.
+static inline bool can_forbid_calls(void)
+{
+	uint32_t action = SECCOMP_RET_KILL_PROCESS;
+	return ARCHITECTURE != 0 && syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
+}
+
+// From here on any other call ends the process, in all of its threads; false when the kernel does
+// not take the filter. `wakes`: lanes on other lcores are woken, and wait, through pipes.
 static inline bool forbid_calls(bool wakes)
 {
 	struct sock_filter filter[] = {

@@ -295,7 +295,7 @@ def refused(what, program, words, folder, file):
 
 
 def readers(folder, good, profile, only_report):
-    report = ("report", [folder, "--no-files", "--quiet"] if False else [folder, "--no-files"])
+    report = ("report", [folder, "--no-files"])
     if only_report:
         return [report]
     verdict = ["--profile", profile]

@@ -7,6 +7,8 @@
 
 #include "../random_world.h"
 
+#include "../given.h"
+
 #include <weft/trace/trace_run.h>
 #include <weft/workload/workload_goal.h>
 
@@ -141,19 +143,12 @@ static void files_of_others_come_back_as_they_were(void **)
 	static const char *const names[] = {"Financial_1", "binary_tree_32", "incast_8_1_2MiB",
 					    "perm64"};
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		char path[1024], *text;
-		size_t bytes;
+		static char text[1 << 20];
+		char path[256];
 		struct program *program;
-		struct refusal refusal = {0};
-		const char *shared = getenv("WEFT_SHARED");
-		snprintf(path, sizeof(path), "%s/data/traces/given/goal/%s.goal",
-			 shared ? shared : "", names[i]);
-		if (file_read(path, 1 << 20, &text, &bytes, &refusal) < 0) {
-			print_message("%s is not there: skipped\n", names[i]);
-			skip();
-		}
+		snprintf(path, sizeof(path), "traces/given/goal/%s.goal", names[i]);
+		size_t bytes = given_read(text, sizeof(text), path);
 		assert_int_equal(goal_parse(&program, fresh(0), text, bytes, PS_PER_NS, NULL), 0);
-		free(text);
 		expect_round_trip(program);
 	}
 }

@@ -43,6 +43,7 @@ NOT_HERE = {  # the word that gives it away: why
     "scenario.yaml": "a scenario of the reader's",
     "compare.yaml": "a scenario of the reader's",
     "jq ": "another program",
+    "lab.clab.yml": "a topology of the reader's",
     "--data DIR": "tests/soak/validate.sh runs them",
     "--seeds 10": "minutes of CPU each",
     "weft report out/book": "a book of the reader's",
@@ -112,6 +113,8 @@ def main():
             continue
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
+            for file, text in re.findall(r"```\w*\n# (\S+)\n(.*?)```", page.read_text(), re.DOTALL):  # that the page gives
+                (folder / file).write_text(text, encoding="utf-8")
             for command in commands(page.read_text()):
                 if not put_file(command, folder):
                     print(f"not here: {page.stem}: {command}: no traces of others are at hand")

@@ -10,7 +10,7 @@
 
 static const char doubled[] = "the capture has nearly every frame twice";
 
-// NULL where the bins of this width can be told.
+// NULL where the bins of this width can be reported.
 static const char *withheld(const struct call *call, const struct flow_target *target, int index)
 {
 	if (trust_of(call) != TRUST_ALL)

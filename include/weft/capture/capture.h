@@ -59,7 +59,7 @@ int pcapng_frame(struct pcapng *to, const struct pcapng_frame *frame);
 struct pcapng_counts {
 	uint64_t received; // frames that passed the tap
 	uint64_t lost;	   // of these, by the capture
-	uint64_t left_out; // of these, since the file was full: told only where there are some
+	uint64_t left_out; // of these, since the file was full: written only where there are some
 };
 int pcapng_statistics(struct pcapng *to, uint32_t interface, ps_t at,
 		      const struct pcapng_counts *counts);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What algorithms derive of their configuration where it gives nothing, for reports. NSCC's knobs
-// are in cc.h (cc_settings_of).
+// What algorithms derive of their configuration where it gives nothing, for reports. NSCC's
+// parameters are in cc.h (cc_settings_of).
 #pragma once
 
 #include <weft/cc/cc.h>

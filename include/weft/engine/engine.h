@@ -68,13 +68,13 @@ struct run {
 	const struct hist *gap_ns; // between two looks at the clock
 };
 
-// Told now and then during a run (at most ten times a second); returning false asks the run to
+// Called now and then during a run (at most ten times a second); returning false asks the run to
 // stop.
 typedef bool run_progress_fn(void *context, const struct world *world, const struct run *so_far);
 
 enum external_compute_news {
 	EXTERNAL_COMPUTE_QUIET,
-	EXTERNAL_COMPUTE_ENDED, // a computation was told to have ended
+	EXTERNAL_COMPUTE_ENDED, // the end of a computation was reported
 	EXTERNAL_COMPUTE_LOST,	// who computes is gone: the run ends
 };
 

@@ -21,7 +21,7 @@ enum pause_watch_action {
 struct pfc_config {
 	bool is_on;
 	uint64_t xoff_bytes;	 // held of one in-port: from here on it is paused; 0 = a data queue
-	uint64_t xon_bytes;	 // down to here it is told to go on; 0 = two packets below xoff
+	uint64_t xon_bytes;	 // at this depth the sender may go on; 0 = two packets below xoff
 	uint64_t headroom_bytes; // beyond xoff, for what is under way; 0 = pfc_headroom_bytes()
 	ps_t watch_ps;		 // a port that is paused for longer is counted; 0 = nobody looks
 	enum pause_watch_action watch_action;
@@ -86,7 +86,7 @@ ps_t pause_total_ps(const struct pause *pause, ps_t now);
 // Bytes beyond xoff that one in-port may hold.
 uint64_t pfc_link_headroom(const struct fabric_config *config, const struct link_plan *link);
 
-// What its port `port` was told by the peer; NULL without PFC.
+// The pauses that its port `port` received from the peer; NULL without PFC.
 const struct pause *switch_pause(const struct switch_ *self, uint32_t port);
 
 // Pause frames that its port sent, without those that say to go on.

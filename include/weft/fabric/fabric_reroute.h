@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes that reconverge after failures. The timeline of faults is known before the run, so every
-// switch gets the list of its routes over time; nothing is told from switch to switch, and no order
+// switch gets the list of its routes over time; switches exchange nothing, and no order
 // of execution can matter.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way of one packet through a built topology, told from what stands in it.
+// The route of one packet through a built topology, by what stands in the packet.
 #pragma once
 
 #include <weft/fabric/fabric.h>

@@ -36,7 +36,7 @@ uint64_t memory_peak_bytes(void);
 int file_read(const char *path, size_t bytes_max, char **ret_text, size_t *ret_bytes,
 	      struct refusal *refusal);
 
-// Who is told of each file that file_read() has read, with its text; NULL: nobody. One for a
+// Called with each file that file_read() has read, and its text; NULL: nobody. One for a
 // program: what its result rests on is in the manifest (report_manifest.h).
 typedef void file_seen_fn(void *context, const char *path, const char *text, size_t bytes);
 void file_watch(file_seen_fn *seen, void *context);
@@ -46,7 +46,7 @@ int file_read_back(const char *path, size_t bytes_max, char **ret_text, size_t *
 		   struct refusal *refusal);
 
 // Outputs never destroy inputs, under whatever name, and replace what is there only with --force.
-// What opens a file by itself, without file_read() or a draft, must tell this.
+// Code that opens a file without file_read() or atomic_file_open() must call this.
 
 // The command line has --force: outputs may replace files that are no inputs.
 void files_force(void);
@@ -91,16 +91,16 @@ struct atomic_file {
 	bool is_new; // nothing was there, and nothing may be there at the end
 };
 
-// Opens a draft of the file at `path`. Errors of files_check_output(), -ENOENT where the path is
-// wrong, else -EIO, with a reason that names it; then there is nothing to end.
+// Opens a new version of the file at `path`, beside it. Errors of files_check_output(), -ENOENT
+// where the path is wrong, else -EIO, with a reason that names it; then there is nothing to end.
 int atomic_file_begin(struct atomic_file *atomic_file, const char *path, struct refusal *refusal);
 
 // The same of a file that this program keeps up to date: it replaces what is there, but no
 // input, and no link, whoever put it there.
 int atomic_file_renew(struct atomic_file *atomic_file, const char *path, struct refusal *refusal);
 
-// Closes a draft and puts it in its place; when `rc`, what writing it came to, is below 0, or not
-// all could be written, takes it away instead, with errors as above.
+// Closes the new version and puts it in its place; when `rc`, what writing it came to, is below 0,
+// or not all could be written, takes it away instead, with errors as above.
 int atomic_file_end(struct atomic_file *atomic_file, int rc, struct refusal *refusal);
 
 // What is shipped: scenarios, jobs, and acceptance profiles (report_verdict.h). Beside a build's

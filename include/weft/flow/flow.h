@@ -16,12 +16,12 @@ struct flow;
 
 // Limits; 0 stands for the default.
 struct flow_config {
-	uint32_t streams_max;	 // ways of a QP that are told apart at a time; 8192
+	uint32_t streams_max;	 // directions of a QP that are followed at a time; 8192
 	uint32_t psns_max;	 // PSNs that are remembered, all streams together; 2^20
 	uint32_t repairs_max;	 // kept one by one; 65536
 	uint32_t notes_max;	 // packets that stand out; 65536
 	uint32_t changes_max;	 // changes of a DSCP, kept one by one; 4096
-	uint32_t targets_max;	 // destinations whose traffic is told by time; 1024
+	uint32_t targets_max;	 // destinations whose traffic is reported over time; 1024
 	struct wire_config wire; // whose rule says what of an address is the plane (MRC)
 };
 

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #define FLOW_BINS 3	   // widths of bins: 1, 10, 100 us
-#define FLOW_BIN_SIZES 128 // sizes of a bin are told apart to a quarter of a doubling
-#define FLOW_SENDERS 256   // to one destination that are told apart
+#define FLOW_BIN_SIZES 128 // sizes of a bin, in steps of a quarter of a doubling
+#define FLOW_SENDERS 256   // to one destination that are counted apart
 #define FLOW_GAPS 64
 
 // All bins of one width to one destination. Packet numbers are of the capture; a packet counts with
@@ -52,7 +52,7 @@ struct flow_report;
 extern "C" {
 #endif
 
-// Whether bins of width `index` can be told, and why not: "stamps are coarser"; NULL where they
+// Whether bins of width `index` can be reported, and why not: "stamps are coarser"; NULL where they
 // can.
 extern const int64_t flow_bin_ns[FLOW_BINS];
 enum flow_bins_state flow_bins_state(const struct flow_report *report,

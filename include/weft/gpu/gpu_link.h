@@ -44,10 +44,10 @@ struct gpu_link_shape {
 struct gpu_link {
 	struct gpu_link_header *header; // NULL: closed
 	struct gpu_link_op *ops;
-	uint32_t *numbers;		    // [ranks] in their group
-	struct gpu_link_figures *figures;   // [ranks] as this end told them with gpu_link_tell()
-	struct gpu_link_header *shared;	    // in the file: state, start and heartbeat change
-	struct gpu_link_rank *ranks;	    // in the file
+	uint32_t *numbers;		  // [ranks] in their group
+	struct gpu_link_figures *figures; // [ranks] as this end reported them with gpu_link_tell()
+	struct gpu_link_header *shared;	  // in the file: state, start and heartbeat change
+	struct gpu_link_rank *ranks;	  // in the file
 	struct gpu_link_flag *asked, *done; // in the file: gpu_link_flag_of()
 	uint8_t *seen;	  // [2 ranks ops] asked, done: flags that were up; none goes down again
 	uint32_t *states; // [ranks + 1] steps of ranks, and the state of the run: none goes back

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engines of a host's traffic: each posts what its traffic wants, and is told what came of it.
+// The engines of a host's traffic: each posts what its traffic wants, and gets its completions.
 // host.c calls them by their rows alone; who builds a host chooses them.
 //
 //   flow.c   flows   rank.c  rings of its GPUs   opgraph_host.c, coll_stream_host.c  what goes over

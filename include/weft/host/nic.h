@@ -23,7 +23,7 @@ struct nic_peer {
 	union {
 		struct {
 			uint32_t imm_next; // ring: the slice that completes next on this QP
-			uint32_t turn;	   // ring, first QP only: the one whose message is told
+			uint32_t turn;	   // ring, first QP only: the one whose message is reported
 					   // next, from 0
 			uint32_t waiting;  // ring: messages done that wait for their turn;
 					   // flow, first QP only: shares done

@@ -14,7 +14,7 @@ struct collective_clock {
 	ps_t start_ps; // earliest start of a rank
 	ps_t end_ps;   // latest end of a rank
 	uint32_t ranks_done;
-	uint64_t steps_skipped; // over all loops: jumped over, so that no rank is told of them
+	uint64_t steps_skipped; // over all loops: jumped over, so that no rank sees them
 	ps_t error_ps;		// of the time that they were taken for
 	uint32_t steps;		// ring steps over all loops, as run
 	uint32_t channels;

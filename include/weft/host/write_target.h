@@ -4,8 +4,8 @@
 
 #include <weft/workload/program.h>
 
-// A place order whose message did not come over the fabric: `va` is the receive. Told when all of
-// its bytes are there.
+// A place order whose message did not come over the fabric: `va` is the receive. Reported when all
+// of its bytes are there.
 #define RKEY_MOVED UINT32_MAX
 
 struct write_target {

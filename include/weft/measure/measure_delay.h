@@ -8,7 +8,7 @@
 
 #include <weft/measure/measure_paths.h>
 
-#define DELAY_PAIRS_MAX 16384u // pairs of NICs that can be told apart
+#define DELAY_PAIRS_MAX 16384u // pairs of NICs that can have figures of their own
 
 // Times over one path, of one class: between delays_settle() their cells are in the histograms of
 // the class, the plane and the path, their number and sum are here. A value is usual when it is no

@@ -5,7 +5,7 @@
 
 #include <weft/measure/measure.h>
 
-#define RACK_GROUPS_MAX 16u // groups of racks that are told apart
+#define RACK_GROUPS_MAX 16u // groups of racks that are counted apart
 #define RACK_DIGITS 2u	    // a value is within one part in 100
 
 // A rack is a host of a world: a scale-up domain.

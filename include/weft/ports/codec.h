@@ -18,8 +18,8 @@ struct codec {
 	uint32_t frame_bytes_max;	   // longest frame of the world
 };
 
-// The codec of a world. -EINVAL when its packets cannot be told apart as frames (too many NICs or
-// planes for the addresses).
+// The codec of a world. -EINVAL when its packets cannot be distinguished as frames (too many NICs
+// or planes for the addresses).
 int codec_init(struct codec *ret, const struct world *world, struct refusal *refusal);
 
 // Draws what hosts `first` to `first` + `count` - 1 see of others as frames. -ENOMEM.

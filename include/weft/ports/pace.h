@@ -41,12 +41,12 @@ void pace_end(struct pace *pace);
 // When virtual time `at` is due, in nanoseconds after the start.
 int64_t pace_due_ns(uint64_t dilation_milli, ps_t at);
 
-// Adds a window to a trial: it ended at `end`, took `cost_ns` of processor time, and let `frames`
-// go.
+// Adds a window to a calibration: it ended at `end`, took `cost_ns` of processor time, and let
+// `frames` go.
 void pace_calibration_add(struct pace_calibration *calibration, ps_t end, int64_t cost_ns,
 			  uint64_t frames);
 
-// The whole trial took so long by the clock: with others on the machine that is more than the
+// The whole calibration took so long by the clock: with others on the machine that is more than the
 // processor time.
 void pace_calibration_end(struct pace_calibration *calibration, int64_t wall_ns);
 

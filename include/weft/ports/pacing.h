@@ -23,12 +23,14 @@ struct pace_options {
 	struct pace_calibration *calibration; // written, or NULL
 };
 
-// Room for a trial; NULL when the system refuses. To be given back with pace_calibration_free().
+// Memory for a calibration; NULL when the system refuses. To be given back with
+// pace_calibration_free().
 struct pace_calibration *pace_calibration_create(void);
 void pace_calibration_free(struct pace_calibration *calibration);
 
-// The smallest dilation, in thousandths and at least 1000, at which 99 of 100 frames of the trial
-// would have been less than a millisecond late, and a quarter more for what disturbs a machine.
+// The smallest dilation, in thousandths and at least 1000, at which 99 of 100 frames of the
+// calibration would have been less than a millisecond late, and a quarter more for what disturbs a
+// machine.
 uint64_t pace_calibration_dilation(const struct pace_calibration *calibration);
 
 #ifdef __cplusplus

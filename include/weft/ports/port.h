@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ports that carry frames: each cable of the world is a queue of a port, or shares one with others
-// and is told apart by a number that rides with the frame. Two kinds: memory of the process
+// and is identified by a number that goes with the frame. Two kinds: memory of the process
 // (port_memory.c), and DPDK (port_dpdk.c). A frame has one owner, as a packet has: who took it with
 // ports_take(), the ports from ports_send() on, who got it from ports_receive().
 //

@@ -33,7 +33,8 @@ struct ports_options {
 	// payload of a packet that a NIC sends (again), and keeps one that a NIC placed. One lane.
 	void (*fill)(void *context, const struct dma_write *where, uint8_t *ret);
 	void (*store)(void *context, const struct dma_write *where, const uint8_t *payload);
-	// Told of a program's message inside a host (world_write_target.h), or NULL. With `fill`.
+	// Called with a program's message inside a host (world_write_target.h), or NULL. With
+	// `fill`.
 	void (*move)(void *context, const struct dma_write *where);
 	void *payload_context;
 };

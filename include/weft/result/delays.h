@@ -13,7 +13,7 @@
 #define MADE_AS_THEY_GO "not kept: connections of everyone with everyone are made on demand"
 #define FRAMES_SAY_NOTHING "frames do not carry when they left"
 
-#define PAIRS_WORST 16u // pairs that are listed; the others are told by class
+#define PAIRS_WORST 16u // pairs that are listed; the others are summed up by class
 
 struct pair_delay;
 struct world_delays;

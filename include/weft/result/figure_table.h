@@ -32,7 +32,7 @@ enum figure_needs {
 	FIGURE_ALL_QUEUES = 2,	  // no sample: it has no extremes
 	FIGURE_REPEATS_NAMED = 4, // a transport whose packets say that they are repeats
 	FIGURE_OWN_FABRIC = 8,	  // weft's, not one between hosts in wall time
-	FIGURE_ALL_HOSTS = 16,	  // of hosts in wall time all have told
+	FIGURE_ALL_HOSTS = 16,	  // all hosts in wall time have reported
 	FIGURE_VIRTUAL_TIME = 32, // windows
 	FIGURE_TIMED = 64,	  // a time of what ran, all of it
 	FIGURE_IDEAL = 128,	  // a closed form of it

@@ -14,7 +14,7 @@
 // A paced run.
 struct report_pace {
 	uint64_t dilation_milli;	// wall time per virtual time in thousandths; 0: not paced
-	bool is_auto;			// found by a trial
+	bool is_auto;			// found by a calibration run
 	uint32_t lanes;			// threads
 	const struct hist *lateness_ns; // per frame or packet: how long after its window's end
 	const struct hist *gap_ns;	// between two looks at the clock
@@ -93,10 +93,10 @@ struct report_input {
 	struct report_ports ports;
 	struct report_taps taps;
 	struct report_fidelity fidelity;
-	// Hosts by their own clocks, over a fabric that is not weft's: what each told, as the part
-	// "wall"; else NULL. What nobody can tell is null then, with its reason.
+	// Hosts by their own clocks, over a fabric that is not weft's: what each reported, as the
+	// part "wall"; else NULL. What nobody can tell is null then, with its reason.
 	struct json_t *wall;
-	bool is_whole;		      // with `wall`: all hosts told
+	bool is_whole;		      // with `wall`: all hosts reported
 	const struct report_gpu *gpu; // or NULL: no generators took part
 	const ps_t *alone_ps; // of several jobs: what each took alone, 0: it did not end; or NULL
 	uint64_t memory_peak_bytes;
@@ -106,7 +106,7 @@ struct report_input {
 	const struct scenario_input *inputs; // what the result rests on, [input_count]
 	uint32_t input_count;
 	const struct report_section
-		*diagnosis; // diagnose_section; NULL: who stands out is not told
+		*diagnosis; // diagnose_section; NULL: the result does not say who stands out
 };
 
 #ifdef __cplusplus

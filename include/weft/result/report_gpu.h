@@ -23,7 +23,7 @@ struct report_gpu_span {
 };
 
 // Times that were measured here are in nanoseconds of the system's clock; those of the fabric in
-// its own. Of several ranks the worst is told.
+// its own. Of several ranks it is the worst.
 struct report_gpu {
 	const char *device; // of rank 0, as its generator says
 	uint32_t ranks;	    // all of the job's: none is played back
@@ -40,5 +40,5 @@ struct report_gpu {
 	double fill_bps, reduce_bps; // bits per second at work
 	const struct report_gpu_span *spans; // [span_count] by view, rank, and time
 	uint32_t span_count;
-	bool is_whole; // all generators came to their end and told their figures
+	bool is_whole; // all generators finished and reported their figures
 };

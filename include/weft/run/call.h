@@ -83,7 +83,7 @@ int call_read_point(struct call *call, uint32_t variant, const char *const *word
 int out_begin(struct call *call);
 
 // All is written there, and came to `rc`: puts the folder in its place. To be made before anything
-// is printed, and told behind it: a table is printed even where this fails. -errno with a reason.
+// is printed, and named behind it: a table is printed even where this fails. -errno with a reason.
 int out_end(struct call *call, int rc);
 
 // Builds the world that will be run.

@@ -50,7 +50,7 @@ struct option_row {
 	const char *excludes; // "json|quiet": beside these it has no effect
 };
 
-// Is told each option as it is met, before its value is taken. 0, or -EINVAL with a reason.
+// Called with each option as it is met, before its value is taken. 0, or -EINVAL with a reason.
 typedef int option_note_fn(void *to, const struct option_row *row, const char *word,
 			   struct refusal *refusal);
 

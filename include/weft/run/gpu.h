@@ -19,7 +19,7 @@ int gpu_attach(struct call *call);
 // The run has ended: takes leave of the generators and what they measured.
 void gpu_finish(struct call *call, enum run_end end);
 
-// Whether a generator was lost, in the run or before it told what it measured; says who.
+// Whether a generator was lost, in the run or before it reported what it measured; says who.
 bool gpu_say_lost(const struct call *call);
 
 void gpu_close(struct call *call);

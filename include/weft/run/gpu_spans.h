@@ -12,7 +12,7 @@ struct gpu_seen { // of a computation; PS_NEVER: not seen
 	ps_t begun, ended;
 };
 
-struct gpu_reported { // of a computation, by the system's clock; -1: not told
+struct gpu_reported { // of a computation, by the system's clock; -1: not reported
 	int64_t asked_ns, done_ns;
 };
 

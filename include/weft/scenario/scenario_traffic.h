@@ -42,7 +42,7 @@ enum job_kind { JOB_RING, JOB_COLLECTIVE, JOB_MODEL, JOB_GOAL, JOB_TRACE };
 struct scenario_job {
 	char name[SCENARIO_NAME_BYTES];
 	enum job_kind kind;
-	struct mix_placement seats; // but .nics
+	struct mix_placement placement; // but .nics
 	char nics[SCENARIO_JOB_NICS_BYTES];
 	ps_t start_ps;
 	uint32_t repeats;

@@ -54,7 +54,7 @@ extern "C" {
 #endif
 
 // Virtual time that was jumped over. Machines know nothing of it: their clocks go on from where
-// they were, and what is told of them is later by so much.
+// they were, and their reported times are later by so much.
 ps_t world_skipped_ps(const struct world *world);
 
 // Between two windows: jumps if the world's rings are in a steady state.

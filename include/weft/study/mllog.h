@@ -28,8 +28,8 @@ struct mllog_step {
 
 struct mllog {
 	char benchmark[MLLOG_TEXT_BYTES], org[MLLOG_TEXT_BYTES], platform[MLLOG_TEXT_BYTES];
-	uint32_t batch;		      // global batch size in samples; 0 = not told
-	uint32_t micro_batches;	      // gradient accumulation steps; 0 = not told
+	uint32_t batch;		      // global batch size in samples; 0 = not in the log
+	uint32_t micro_batches;	      // gradient accumulation steps; 0 = not in the log
 	uint32_t lines, entries;      // lines of the file, and how many of them are of the log
 	uint32_t damaged;	      // lines of the log that say nothing: left out
 	struct refusal first_damaged; // why, of the first one; without a file
@@ -41,7 +41,7 @@ struct mllog {
 };
 
 // Reads a log, which need not end with NUL. A line of the log that is no JSON object or has no key,
-// a time that is not a positive number: left out, counted, and the first one told. -EINVAL with
+// a time that is not a positive number: left out, counted, and the first one named. -EINVAL with
 // line, column and reason: steps that do not count upwards (logs of several ranks in one file), no
 // step time at all - with the first damaged line, where there is one; -ENOMEM. `ret` needs
 // mllog_free() only after 0.

@@ -117,9 +117,9 @@ struct trace_rank {
 // Two groups are the same when name, size and list of members are: names are given twice.
 struct trace_process_group {
 	char name[TRACE_NAME_BYTES];
-	uint32_t ranks;	 // 0: not told
-	uint32_t stride; // from one member to the next; 0: not told, or not the same everywhere
-	uint32_t member_count; // 0: the members are not told
+	uint32_t ranks;	 // 0: unknown
+	uint32_t stride; // from one member to the next; 0: unknown, or not the same everywhere
+	uint32_t member_count; // 0: the members are unknown
 	uint32_t *members;     // [member_count] ranks of the job, ascending; owned
 };
 

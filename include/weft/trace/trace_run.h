@@ -84,7 +84,7 @@ struct trace_node *trace_make_node(struct trace_set *set, uint32_t rank);
 // The node of a rank that was added last waits for node `before` of it, which may follow. -ENOMEM.
 int trace_make_wait(struct trace_set *set, uint32_t rank, uint32_t before);
 
-// A group of so many ranks, `members` ascending; NULL: not told. -ENOMEM.
+// A group of so many ranks, `members` ascending; NULL: unknown. -ENOMEM.
 int trace_make_group(struct trace_set *set, const char *name, const uint32_t *members,
 		     uint32_t ranks, uint32_t *ret);
 

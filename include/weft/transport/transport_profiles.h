@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Profiles that QPs of one endpoint may have in place of what its configuration says: a set of
-// entropy values, and a congestion control with its knobs. Each has a number from 1 on, which a QP
-// names when it is connected (qp_config); 0 is the configuration's. MRC's controller makes them,
-// and its QPs name one of each when they enter INIT. docs/protocol.md, "Profiles".
+// entropy values, and a congestion control with its parameters. Each has a number from 1 on, which
+// a QP names when it is connected (qp_config); 0 is the configuration's. MRC's controller makes
+// them, and its QPs name one of each when they enter INIT. docs/protocol.md, "Profiles".
 #pragma once
 
 #include <stdbool.h>

@@ -49,7 +49,7 @@ typedef int tune_take_fn(void *context, uint32_t index, const struct study_run *
 typedef int tune_runs_fn(void *context, const struct tune_request *requests, uint32_t count,
 			 tune_take_fn *take, void *take_context, struct refusal *refusal);
 
-// Told before each batch: runs made and planned.
+// Called before each batch: runs made and planned.
 typedef void tune_progress_fn(void *context, uint64_t done, uint64_t planned);
 
 struct tune_plan {

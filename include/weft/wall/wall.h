@@ -95,7 +95,7 @@ struct wall_counts {
 	// ARP and neighbour discovery: questions and words sent; those of NICs of the world, or
 	// for this host, that came; NICs whose MAC is known from there, and how often one changed
 	uint64_t neighbours_said, neighbours_heard, neighbours_learnt, neighbours_moved;
-	uint64_t links_lost, links_back; // ports: their NIC was told (transport.port_status)
+	uint64_t links_lost, links_back; // ports: their NIC was informed (transport.port_status)
 	uint64_t payload_bytes_good, payload_bytes_wrong;
 	uint64_t stalls;	 // turns that took too long
 	ps_t stalled_ps;	 // of them all together
@@ -178,7 +178,7 @@ struct wall_control {
 	void *clock_context;
 	const volatile sig_atomic_t *stop; // this host is asked to stop, or NULL
 	const volatile int *news;	   // enum wall_news, written by another thread; or NULL
-	void (*done)(void *context);	   // told once: this host is done
+	void (*done)(void *context);	   // called once: this host is done
 	void *done_context;
 	struct viewer *viewer; // who may look at the loop while it runs, or NULL
 	int64_t start_ns;      // by the clock: time 0, unless that is over by then. 0: at once

@@ -15,8 +15,8 @@ struct wire_neighbour {
 	bool tells; // else it asks
 	// who asks; or whose MAC it is. Who asks without telling its MAC has that of the frame
 	uint8_t source[16], source_mac[6];
-	uint8_t target[16];    // who is asked for; or is told: its own source where all are
-	uint8_t target_mac[6]; // of who is told
+	uint8_t target[16];    // who is asked for; or gets the answer: its own source where all do
+	uint8_t target_mac[6]; // of who gets the answer
 };
 
 #ifdef __cplusplus

@@ -122,7 +122,7 @@ struct coll_place {
 int coll_put(struct program *program, struct arena *arena, const struct coll_config *config,
 	     const struct coll_place *place, struct refusal *refusal);
 
-// A message, told by coll_walk(). What it waits for is said in marks that the caller gave.
+// A message, as coll_walk() passes it on. What it waits for is said in marks that the caller gave.
 struct coll_message {
 	uint32_t from, to; // ranks
 	uint64_t bytes;	   // 1 and more

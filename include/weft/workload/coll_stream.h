@@ -49,8 +49,8 @@ uint64_t coll_stream_bytes(const struct coll_stream *coll_stream);
 uint64_t coll_stream_ready_max(const struct coll_stream *coll_stream);
 
 // Tells `send` what `rank` sends at first; then what it may send because message `number` of `from`
-// is there; because its own to `to` was sent. Each message is told once. An arrival is held against
-// the form: other bytes are our bug.
+// is there; because its own to `to` was sent. Each message is returned once. An arrival is held
+// against the form: other bytes are our bug.
 void coll_stream_begin(struct coll_stream *coll_stream, uint32_t rank, coll_stream_send_fn *send,
 		       void *context);
 void coll_stream_arrived(struct coll_stream *coll_stream, uint32_t rank, uint32_t from,

@@ -23,7 +23,7 @@ extern "C" {
 #define MIX_PARTS_MAX 16
 #define MIX_NOBODY 0xff // owner of a NIC that no job has
 
-// ---------------------------------------------------------------- seats
+// ---------------------------------------------------------------- placement
 
 // The NICs of a fabric, and the job that each belongs to.
 struct mix_room {
@@ -35,9 +35,9 @@ struct mix_room {
 int mix_room_draw(struct mix_room *ret, struct arena *arena, uint32_t nics, uint32_t nics_per_host,
 		  struct refusal *refusal);
 
-// Where a job wants to sit. Hosts are racks, or servers: `nics_per_host` NICs each.
+// Where a job wants its ranks. Hosts are racks, or servers: `nics_per_host` NICs each.
 struct mix_placement {
-	enum placement placement;
+	enum placement kind;
 	uint32_t ranks;
 	uint32_t per_host;   // NICs that it takes of each host; 0: all of it, or all its ranks
 	uint32_t first_host; // packed, spread: the first host that it may have
@@ -46,16 +46,16 @@ struct mix_placement {
 	const char *nics;    // list: NICs in the order of the ranks, "0-3 8 12-15"
 };
 
-// Gives job `part` its NICs: ret_nics[seats->ranks], rank by rank, the ranks of a host one after
-// the other. Packed: the first hosts with room; spread: every `stride`-th; random: any with room,
-// by dice named by seed and part, in the order of the fabric. Hosts without enough free NICs are
-// passed over. -EINVAL with the reason: no room, a NIC that is another's, ranks that do not fill
-// hosts evenly.
-int mix_place(struct mix_room *room, uint8_t part, const struct mix_placement *gpu_layout,
+// Gives job `part` its NICs: ret_nics[placement->ranks], rank by rank, the ranks of a host one
+// after the other. Packed: the first hosts with room; spread: every `stride`-th; random: any with
+// room, by dice named by seed and part, in the order of the fabric. Hosts without enough free NICs
+// are passed over. -EINVAL with the reason: no room, a NIC that is another's, ranks that do not
+// fill hosts evenly.
+int mix_place(struct mix_room *room, uint8_t part, const struct mix_placement *placement,
 	      uint32_t *ret_nics, struct refusal *refusal);
 
-// NICs of each host that a job with these seats has: per_host, or what follows; 0 for a list.
-uint32_t mix_per_host(const struct mix_placement *gpu_layout, uint32_t nics_per_host);
+// NICs of each host that a job placed so has: per_host, or what follows; 0 for a list.
+uint32_t mix_per_host(const struct mix_placement *placement, uint32_t nics_per_host);
 
 // ---------------------------------------------------------------- one program of all
 

@@ -148,11 +148,11 @@ uint64_t program_run_bytes(const struct program *program);
 
 // The next operation of `rank` that may begin now, once each: sends to post, computations to time,
 // collectives to start once those of earlier buckets have ended.
-// Receives are never told; they end by themselves. OP_NONE when there is nothing to do. Call until
-// OP_NONE after each event, and once at the start.
+// Receives are never returned; they end by themselves. OP_NONE when there is nothing to do. Call
+// until OP_NONE after each event, and once at the start.
 uint32_t program_run_next(struct program_run *run, uint32_t rank);
 
-// Whether program_run_next() has told `op`.
+// Whether program_run_next() has returned `op`.
 bool program_run_has_begun(const struct program_run *run, uint32_t op);
 
 // Events: a computation has taken its time, a send has completed, a rank's part of a collective is

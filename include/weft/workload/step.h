@@ -89,7 +89,7 @@ struct step_setup {
 	uint32_t replicas;   // that draw their own jitter; the slowest releases a bucket
 	uint64_t seed;
 	bool is_silent; // the network takes no time
-	// is told what stage `watched` does, in its order; NULL: nobody
+	// called with what stage `watched` does, in its order; NULL: nobody
 	step_watch *watch;
 	void *watch_context;
 	uint32_t watched;

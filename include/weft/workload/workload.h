@@ -90,7 +90,7 @@ enum ring_action_kind {
 	RING_NOTHING, // wait
 	RING_SEND,    // send slice `slice` of `bytes` to the next rank of `channel`
 	RING_GRANT,   // tell the previous rank of `channel` that it may send slice `slice`
-	RING_DONE,    // this rank's part is complete (told once)
+	RING_DONE,    // this rank's part is complete (returned once)
 };
 
 struct ring_action {

@@ -14,8 +14,8 @@ struct world_delays {
 	struct pair_delay *pairs;	      // [pair_count] that may talk, by sender
 	uint32_t pair_count;
 	struct nic_incast *incasts; // [nics]; NULL with more than DEPTH_PORTS_MAX
-	bool has_qp_pool;	    // connections are made as they go: no pair is told apart
-	uint64_t pairs_all;	    // more than DELAY_PAIRS_MAX: none is told apart
+	bool has_qp_pool;	    // connections are made on demand: there are no figures by pair
+	uint64_t pairs_all;	    // more than DELAY_PAIRS_MAX: there are no figures by pair
 	struct tail *tails[WORLD_RECORDS_MAX]; // [shards]
 	struct tail *tail;	 // over all of them, after world_collect(); NULL: there is none,
 	const char *tail_reason; // and why

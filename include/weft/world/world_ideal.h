@@ -8,7 +8,7 @@
 //   lines    Each NIC must send and receive its messages, with the headers of their packets, at the
 //            rate of all its planes; each GPU those inside its host at the rate of its scale-up
 //            line.
-//   cuts     What crosses the border of a T0, a pod, a rail, a row or half of a torus or a listed
+//   cuts     What enters or leaves a T0, a pod, a rail, a row or half of a torus or a listed
 //            switch passes the links across it.
 //   steps    A message begins after those that it waits for are there, and takes the propagation
 //            and the serialisation of a packet on every further link.
@@ -46,7 +46,7 @@ struct ideal_time {
 	uint64_t packets; // data packets that go over the fabric
 };
 
-// The messages told so far, on every line of a fabric. It holds pointers to scenario and topology.
+// The messages added so far, on every line of a fabric. It holds pointers to scenario and topology.
 struct ideal;
 
 // Without messages. Two sizes of collectives that run at the same time may be added to one; of

@@ -2,7 +2,7 @@
 // Deadlock of PFC: ports that wait for each other in a ring. Looked for in all switches at once,
 // while they stand still.
 //
-// A port is stuck when its peer has told it to pause and will never tell it to go on. At first all
+// A port is stuck when its peer has asked it to pause and will never let it go on. At first all
 // that are paused may be. One is not, when the peer could drain its packets down to xon without
 // those that wait at stuck ports; that is repeated until nothing changes (the largest fixed point).
 // Every port that is left has packets at its peer that wait at another one that is left: following

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known about pauses at a switch, as pieces of plain memory: of each port what it was told
+// What is known about pauses at a switch, as pieces of plain memory: of each port what it received
 // and what it holds, and what waits, by the port where it came in. deadlock.c reads all of that.
 
 #include <weft/fabric/fabric_pause.h>

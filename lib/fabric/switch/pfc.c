@@ -22,7 +22,7 @@ uint64_t pfc_link_headroom(const struct fabric_config *config, const struct link
 				     config->mtu_bytes);
 }
 
-// Whether a packet goes to the headroom: the peer was told to pause, or the buffer is used up.
+// Whether a packet goes to the headroom: the peer was asked to pause, or the buffer is used up.
 static bool is_beyond(const struct pfc_port *port, const struct shared_buffer *buffer,
 		      uint32_t bytes)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PFC at a switch: what each in-port holds of the room, when its peer must pause and may go on
-// again, and what peers told the out-ports. Pure accounts: when a frame leaves is the machine's
-// (ordered.c).
+// again, and the pauses that out-ports received from peers. Pure accounts: when a frame leaves is
+// the machine's (ordered.c).
 #pragma once
 
 #include <weft/fabric/fabric.h>
@@ -15,7 +15,7 @@ struct pfc_port {
 	uint32_t xoff_bytes, xon_bytes;	       // without a shared buffer
 	uint32_t headroom_bytes, beyond_bytes; // and what lies there: beyond xoff
 	bool is_stopped;		       // the peer is to pause
-	bool owes_frame;		       // and has not been told yet, or that it may go on
+	bool owes_frame;		       // and has not been sent yet, or that it may go on
 	ps_t again_at;			       // when a pause is said again
 	uint64_t pauses_sent, resumes_sent;
 	// what goes out here
@@ -37,13 +37,13 @@ void pfc_port_init(struct pfc_port *port, const struct topology *topology,
 // Whether a packet of the lossless class that came in here finds room.
 bool pfc_has_room(const struct pfc_port *port, const struct shared_buffer *buffer, uint32_t bytes);
 
-// A packet that came in here waits. True when the peer must be told to pause.
+// A packet that came in here waits. True when the peer must be asked to pause.
 bool pfc_hold(struct pfc_port *port, struct shared_buffer *buffer, uint32_t bytes, ps_t now);
 
 // It left, or was dropped.
 void pfc_leave(struct pfc_port *port, struct shared_buffer *buffer, uint32_t bytes);
 
-// Whether the peer may be told to go on; it is not stopped any more then. With a buffer `gap_bytes`
+// Whether the peer may go on; it is not stopped any more then. With a buffer `gap_bytes`
 // is how far below the threshold.
 bool pfc_goes_on(struct pfc_port *port, const struct shared_buffer *buffer, uint32_t gap_bytes);
 

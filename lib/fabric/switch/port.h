@@ -83,7 +83,7 @@ struct port_nominal {
 // so that the first packet sets it.
 struct port_beside {
 	ps_t usual_end_ps;    // of the bin
-	uint32_t usual_bytes; // the threshold while it is below, or the deepest that is told apart
+	uint32_t usual_bytes; // the threshold while it is below, or the deepest that is measured
 	uint32_t least_bytes; // of those that were usual
 	int64_t calm_bytes;   // no departure that leaves less is about the threshold or a mark
 	uint32_t *most_bytes; // the deepest of this bin, or of all times

@@ -98,7 +98,7 @@ __attribute__((noinline)) static void note_bin(struct port_beside *beside, ps_t 
 }
 
 // Data had to wait at `now`, the first that did, or its queue is above the threshold, or deeper
-// than is told apart.
+// than is measured.
 __attribute__((noinline)) static void note_unusual(struct port *port, ps_t now, uint32_t queued)
 {
 	struct port_beside *beside = port->beside;

@@ -15,7 +15,7 @@ struct ordered {
 	struct shared_buffer *buffer; // that all ports share; NULL: none
 	struct shared_buffer shared;
 	uint32_t gap_bytes;	       // with PFC and a buffer: between its threshold and going on
-	uint64_t *stopped;	       // bit per port whose peer was told to pause
+	uint64_t *stopped;	       // bit per port whose peer was asked to pause
 	struct due departures, timers; // of ports
 };
 

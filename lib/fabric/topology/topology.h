@@ -14,7 +14,7 @@
 #define LINKS_MAX (UINT64_C(1) << 31)
 
 // The counts of one plane. Links of tier t join switches of tier t-1 (tier 0: NICs) with switches
-// of tier t. In 64 bits, so that a count that is too large can be told.
+// of tier t. In 64 bits, so that a count that is too large can be named.
 struct shape {
 	uint32_t tiers;
 	uint64_t switches[TIERS_MAX];

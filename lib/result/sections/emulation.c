@@ -116,7 +116,7 @@ static void dilation_line(FILE *to, const struct report_pace *pace)
 		fprintf(to, "  1 us of the fabric takes %s here (dilation %.1f, %s)",
 			number_time(&text, (ps_t)pace->dilation_milli * (PS_PER_US / 1000)),
 			(double)pace->dilation_milli / 1000,
-			pace->is_auto ? "found by a trial" : "as asked");
+			pace->is_auto ? "found by a calibration run" : "as asked");
 	fprintf(to, ", %" PRIu32 " %s\n", pace->lanes, pace->lanes == 1 ? "lane" : "lanes");
 }
 

@@ -19,8 +19,8 @@ static void put_rate(json_t *to, const char *key, double bps)
 		put_reason(to, key, "too short to be measured");
 }
 
-// What only generators that came to their end have told.
-static void put_told(json_t *to, const struct report_gpu *gpu)
+// What only generators that came to their end have reported.
+static void put_reported_json(json_t *to, const struct report_gpu *gpu)
 {
 	static const char *const keys[] = {"releases",
 					   "release_late_p50_ns",
@@ -63,7 +63,7 @@ void gpu_json(json_t *root, const struct report_input *input)
 	put_count(to, "ranks", gpu->ranks);
 	put_text(to, "peers", "live");
 	put_text(to, "payload", "host memory");
-	put_told(to, gpu);
+	put_reported_json(to, gpu);
 	put_ns(to, "clock_zero_ns", gpu->clock_zero_ns);
 	put_time(to, "heard_p50_ps", gpu->heard_p50_ps);
 	put_time(to, "heard_p99_ps", gpu->heard_p99_ps);
@@ -81,7 +81,7 @@ static void late_row(FILE *to, const char *name, ps_t p50, ps_t p99, ps_t max)
 		number_time(&text[1], p99), number_time(&text[2], max));
 }
 
-static void told(FILE *to, const struct report_gpu *gpu)
+static void put_reported(FILE *to, const struct report_gpu *gpu)
 {
 	struct text text[3];
 	if (!gpu->is_whole) {
@@ -107,7 +107,7 @@ void gpu_table(FILE *to, const struct report_input *input)
 		return;
 	fprintf(to, "\nGradients from generators: %s ranks, %s\n",
 		number_grouped(&text[0], gpu->ranks), gpu->device);
-	told(to, gpu);
+	put_reported(to, gpu);
 	late_row(to, "sent after released (fabric's time)", gpu->heard_p50_ps, gpu->heard_p99_ps,
 		 gpu->heard_max_ps);
 	fprintf(to, "  exposed communication: %s at the device, %s at the host, %s by the model\n",

@@ -192,8 +192,8 @@ static void put_job(json_t *row, const struct report_input *input, uint32_t inde
 	job_figures_of(&figures, input, index);
 	put_text(row, "name", job->name);
 	put_text(row, "kind", kinds[job->kind]);
-	put_count(row, "ranks", job->seats.ranks);
-	put_text(row, "placement", placements[job->seats.placement]);
+	put_count(row, "ranks", job->placement.ranks);
+	put_text(row, "placement", placements[job->placement.kind]);
 	put_nics(row, input->world, index);
 	put_time(row, "start_ps", job->start_ps);
 	put_count(row, "repeats", job->repeats);
@@ -292,7 +292,7 @@ static void job_row(FILE *to, const struct report_input *input, uint32_t index)
 	if (figures.factor > 0)
 		snprintf(factor, sizeof(factor), "%.3f", figures.factor);
 	fprintf(to, "  %-12.12s %-10s %5" PRIu32 " %-6s %12s %13s %6s %8s %7s %7s\n", job->name,
-		kinds[job->kind], job->seats.ranks, placements[job->seats.placement],
+		kinds[job->kind], job->placement.ranks, placements[job->placement.kind],
 		time_text(&text[0], &figures.time_ps), time_text(&text[1], &figures.alone_ps),
 		factor, number_bytes(&text[2], figures.fabric_bytes),
 		share_text(&text[3], jobs_overlap(input, index, OVERLAP_ANY, false)),
@@ -307,7 +307,7 @@ void jobs_table(FILE *to, const struct report_input *input)
 		"\nJobs (factor: time over time alone; shared: of its bytes on trunks, through "
 		"spines,\nthe share that goes where other jobs' go, too)\n");
 	fprintf(to, "  %-12s %-10s %5s %-6s %12s %13s %6s %8s %7s %7s\n", "name", "kind", "ranks",
-		"seats", "time", "alone", "factor", "sent", "trunks", "spines");
+		"placed", "time", "alone", "factor", "sent", "trunks", "spines");
 	for (uint32_t i = 0; i < input->world->scenario->job_count; i++)
 		if (runs(input->world, i))
 			job_row(to, input, i);

@@ -9,7 +9,8 @@
 #include <weft/measure/measure_delay.h>
 #include <weft/result/report.h>
 
-#define PATHS_WORST 16u	 // paths that are listed where there are many; the others are told by plane
+#define PATHS_WORST \
+	16u // paths that are listed where there are many; the others are summed up by plane
 #define PATHS_LISTED 64u // all of so many are
 
 #define PATHS_CELL_FULL "not valid: more than 2^32 packets took equally long"
@@ -22,7 +23,7 @@ const char *paths_what_name(enum paths_what what);
 // The histograms of one of them, with watch.delays.
 const struct paths *paths_of(const struct report_input *input, enum paths_what what);
 
-// Why they are not told by EV; NULL: they are.
+// Why they are not reported by EV; NULL: they are.
 const char *paths_untold(const struct report_input *input, enum paths_what what);
 
 // The paths with the slowest packets, the slowest first, of equal ones the first; and how many had

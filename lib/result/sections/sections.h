@@ -151,14 +151,14 @@ void watch_files(FILE *to, const struct report_input *input);
 bool watch_has_series(const struct report_input *input);
 void watch_series_write(FILE *to, const struct report_input *input);
 
-// Hosts in wall time: what each told, and figures that they alone cannot give, of switches and
-// cables between them and of hosts that told nothing.
+// Hosts in wall time: what each reported, and figures that they alone cannot give, of switches and
+// cables between them and of hosts that reported nothing.
 
 // Puts the part "wall" into a document that is whole otherwise, and sets these figures to null,
 // each with its reason. Nothing where the fabric is weft's.
 void withheld_json(json_t *root, const struct report_input *input);
 
-// NSCC's knobs as they were in force, in result.json: by the names and in the units of the MRC
+// NSCC's parameters as they were in force, in result.json: by the names and in the units of the MRC
 // controller structure (mrc_ctl.h), so that they can be handed to a controller as they stand.
 
 // Adds object `mrc_ctl` to `root`, nothing where another algorithm ran.

@@ -101,7 +101,7 @@ static void of_windows(struct taken *to)
 	const struct cc_config *asked = &to->world->scenario->transport.cc;
 	const struct cc_config *ran = &to->world->transport.cc;
 	struct cc cc = {.ops = cc_find(ran->name), .credit_bytes = UINT32_MAX};
-	struct cc_settings knobs;
+	struct cc_settings settings;
 	struct cc_aims aims;
 	cc.ops->init(&cc, ran, 0);
 	cc.ops->aims(&cc, ran, &aims);
@@ -110,8 +110,8 @@ static void of_windows(struct taken *to)
 		number(to, "cc.max_window", (int64_t)asked->max_cwnd_bytes, aims.window_max);
 	number(to, "cc.target_delay", asked->target_delay_ps, (uint64_t)cc_delay_aim(ran));
 	number(to, "cc.base_rtt", asked->base_rtt_ps, (uint64_t)ran->base_rtt_ps);
-	if (cc_settings_of(ran, &knobs))
-		number(to, "cc.adjust_bytes", asked->adjust_bytes, knobs.adjust_bytes_threshold);
+	if (cc_settings_of(ran, &settings))
+		number(to, "cc.adjust_bytes", asked->adjust_bytes, settings.adjust_bytes_threshold);
 	number(to, "cc.adjust_period", asked->adjust_period_ps, (uint64_t)ran->base_rtt_ps);
 }
 

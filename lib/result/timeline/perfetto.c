@@ -45,7 +45,7 @@ static enum kind process_of(enum kind kind)
 
 struct span {
 	enum kind kind;
-	uint32_t track; // of its process; spans of one are told apart in lanes
+	uint32_t track; // of its process; spans of one that overlap lie in lanes
 	uint32_t lane;	// of steps; that of others follows from what overlaps
 	uint32_t index; // what it is of
 	ps_t from, until;

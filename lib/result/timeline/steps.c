@@ -100,7 +100,7 @@ static uint32_t put_steps(struct steps *steps, uint32_t first, uint32_t count)
 		for (end = i + 1; end < count && is_same_step(&of[i], &of[end]);)
 			end++;
 		of[count + found] = step_over(&of[i], end - i);
-		of[count + found++].number = i; // its first message; told to nobody
+		of[count + found++].number = i; // its first message; reported to nobody
 	}
 	qsort(&of[count], found, sizeof(*of), by_begin);
 	return found;

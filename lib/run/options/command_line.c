@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A command line by the rows of its program: each word is found, told apart, or refused; then what
+// A command line by the rows of its program: each word is found, or refused; then what
 // was given is held against what it goes with.
 
 #include <errno.h>
@@ -41,7 +41,7 @@ static void begin(struct reading *reading)
 {
 	struct option *at = reading->longs;
 	char *letter = reading->letters;
-	*letter++ = ':'; // a missing value is told apart from an unknown option
+	*letter++ = ':'; // a missing value is another error than an unknown option
 	*letter++ = 'h';
 	for (const struct option_row *row = reading->line->rows; row->name != NULL; row++) {
 		check(reading->count < COMMAND_LINE_ROWS_MAX);

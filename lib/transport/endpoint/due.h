@@ -27,7 +27,7 @@ static inline bool due_ar_is_settled(const struct endpoint *endpoint, struct qp 
 	return true;
 }
 
-// Whether more is to be told of arrivals above a hole than one SACK can tell.
+// Whether there are more arrivals above a hole to report than one SACK can hold.
 static inline bool due_news_is_full(const struct endpoint *endpoint, const struct qp *qp)
 {
 	if (endpoint->config->sack_rule == SACK_HTSIM)

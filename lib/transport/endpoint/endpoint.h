@@ -61,7 +61,7 @@ struct endpoint {
 	bool is_rc;		// config->kind: which of the two protocols its QPs speak
 	bool reads_stamps;	// each round trip needs the time stamp that comes back
 	bool is_single;		// each QP has one path, so one plane: a ready queue per plane
-	bool has_port_work;	// a port is down, or peers are to be told of ports
+	bool has_port_work;	// a port is down, or peers are to be informed of ports
 	bool is_untold;		// there may be peers who do not know which of our ports are down
 	bool has_no_port_timer; // the time without a port is measured, of some QP
 	bool lost_port_anew;	// it begins when the timer rings, which it does at once
@@ -92,8 +92,8 @@ struct endpoint {
 	struct region_table regions;
 	struct context_pool pool;
 	struct peers peers;
-	uint32_t ask_head;     // the peers to be told, index + 1
-	uint32_t words;	       // peers who were last told that some port is down
+	uint32_t ask_head;     // the peers to be informed, index + 1
+	uint32_t words;	       // peers that last heard that some port is down
 	ps_t no_port_until_ps; // QPs end then when no port of theirs was up before
 	const struct cc_ops *cc_ops;
 	struct choices choices; // what QPs have: profiles by their numbers

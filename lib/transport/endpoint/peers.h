@@ -16,14 +16,14 @@ struct peer {
 	uint32_t first_qp;    // of the QPs that lead there, number + 1, linked through qp.peer_next
 	uint32_t knower;      // of its QPs, the one that last lost an EV, number + 1; 0 = none
 	uint32_t down;	      // bits of its ports that are down, as it says
-	uint32_t word;	      // bits of ours that are down, as it was told last, or WORD_UNKNOWN
-	uint32_t ask_next;    // peer behind this one among those to be told, index + 1
+	uint32_t word;	      // bits of ours that are down, as it last heard them, or WORD_UNKNOWN
+	uint32_t ask_next;    // peer behind this one among those to be informed, index + 1
 	uint16_t request_id;  // of the last request to it; the first is 1
 	uint16_t heard_id;    // of the newest request from it
 	uint8_t tries;	      // is_out: waits that ended
 	bool has_heard : 1;   // heard_id means something
 	bool is_out : 1;      // a request is not answered yet
-	bool is_queued : 1;   // stands among those to be told
+	bool is_queued : 1;   // is among those to be informed
 	bool has_timer : 1;   // has a place in the heap
 	bool has_all_ids : 1; // request_id came round: each number was one
 	ps_t deadline_ps;     // is_out: when its answer is waited for no longer

@@ -79,7 +79,7 @@ struct qp {
 	uint64_t receiver[CC_RECEIVER_WORDS];
 
 	// --- sending, MRC: see flight.h; running numbers, with RC both 0
-	uint32_t heard_bytes;	// that the receiver has, as far as it told
+	uint32_t heard_bytes;	// that the receiver has, as far as it reported
 	uint32_t settled_bytes; // of these, known by PSN
 	uint32_t count_base;	// of the receiver's count: what it is ahead of that, see flight.h
 	int32_t count_more;	// that it counts for a packet, beyond what this end does

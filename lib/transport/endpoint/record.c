@@ -21,7 +21,7 @@ uint8_t transport_capabilities(const struct transport_config *config)
 			 (config->completion == COMPLETION_BY_ACK ? QP_CAN_ACK : 0));
 }
 
-// What comes in is held to this end's own limits alone: these it has told.
+// What comes in is held to this end's own limits alone: these it has announced.
 void record_agree(const struct endpoint *endpoint, struct qp_record *record,
 		  const struct qp_config *config)
 {

@@ -32,7 +32,8 @@ struct qp_record {
 				    // number + 1
 	uint32_t peer;		    // with port status: index + 1 of the peer that it leads to
 	uint32_t peer_next, peer_prev; // the QPs beside it that lead there, number + 1
-	uint32_t notified_next; // QP behind it of those to be told that they may post, number + 1
+	uint32_t notified_next; // QP behind it of those to be notified that they may post, number +
+				// 1
 	uint16_t msn, rqmsn;	// of the next work request posted
 	uint16_t rqmsn_wanted;
 	uint16_t ev_profile, cc_profile;	       // 0: the endpoint's own
@@ -43,7 +44,7 @@ struct qp_record {
 	bool has_received;			       // at least one packet
 	bool has_dice;				       // rng and control_rng are set
 	bool waits[2];				       // by enum need
-	bool is_notified;			       // stands among those to be told
+	bool is_notified;			       // is among those to be notified
 };
 static_assert(sizeof(struct qp_record) <= 128, "QPs that do not talk must not cost memory");
 

@@ -29,7 +29,7 @@ static_assert(sizeof(struct slot) == 8, "eight to a cache line");
 
 enum {
 	SLOT_SHORT = 1 << 0,   // less than a full packet: its size is in the work request
-	SLOT_RTX = 1 << 1,     // was sent again: a round-trip sample must be told apart
+	SLOT_RTX = 1 << 1,     // was retransmitted: a round-trip sample must be of the right copy
 	SLOT_ASKS = 1 << 2,    // asked for a SACK, and is counted in asks_out
 	SLOT_USED = 1 << 3,    // some PSN had this slot: its send time means something
 	SLOT_REASON_SHIFT = 4, // 2 bits: enum rtx_reason, while it is held lost

@@ -16,8 +16,8 @@ void credit_owe(struct endpoint *endpoint, struct qp *qp, ps_t now);
 void credit_on_time(struct endpoint *endpoint, ps_t now, struct outbox *out);
 
 // Senders that tell (cc_config.credit_notified): the first answer ends what may be sent without
-// credit, and all that waits then is asked for, and later what is posted; it is told at once. A
-// packet that is lost keeps its credit, of one that was trimmed the receiver knows. A QP that has
+// credit, and all that waits then is asked for, and later what is posted; it is announced at once.
+// A packet that is lost keeps its credit, of one that was trimmed the receiver knows. A QP that has
 // nothing out begins anew.
 
 // A work request of so many packets is about to be posted; the last one has `last_wire` bytes.
@@ -27,13 +27,13 @@ void credit_posted(struct endpoint *endpoint, struct qp *qp, uint32_t packets, u
 // An answer to what was sent is about to be taken.
 void credit_heard(struct endpoint *endpoint, struct qp *qp, ps_t now);
 
-// No credit came for long: what was told last may be lost.
+// No credit came for long: the last announcement may be lost.
 void credit_again(struct endpoint *endpoint, struct qp *qp, ps_t now);
 
-// Tells what is to be told.
+// Announces what is to be announced.
 void credit_tell_all(struct endpoint *endpoint, struct outbox *out);
 
-// A sender told.
+// An announcement of a sender arrived.
 void credit_receive_demand(struct endpoint *endpoint, struct qp *qp, const struct packet *packet,
 			   ps_t now);
 

@@ -35,9 +35,9 @@ static inline uint32_t flight_more(const struct qp *qp, uint32_t psn)
 #define FLIGHT_MORE_MAX UINT16_MAX
 
 // All that the receiver has is known by PSN, so the two counts are of the same packets and may
-// differ by the rounding alone. Where they do not, nobody told what it counts for a packet: the
-// difference, over all packets so far, says it; the better, the more there were. What is left of it
-// is no packet's, and the receiver's count goes on from here without.
+// differ by the rounding alone. Where they do not, nobody announced what it counts for a packet:
+// the difference, over all packets so far, says it; the better, the more there were. What is left
+// of it is no packet's, and the receiver's count goes on from here without.
 static __attribute__((noinline)) uint32_t flight_learn(struct qp *qp, uint32_t psn, int32_t apart)
 {
 	int64_t packets = psn - qp->count_psn;

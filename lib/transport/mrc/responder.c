@@ -253,8 +253,8 @@ static void fill_bitmap(const struct endpoint *endpoint, struct qp *qp, struct p
 	if (qp->news_from != qp->news_to && psn_distance(qp->news_to, from) > 0) {
 		if (psn_distance(qp->news_from, from) > 0)
 			from = qp->news_from;
-		// All the news fits: what was told before is told again, lest a lost SACK take it
-		// along.
+		// All the news fits: what was reported before is reported again, lest a lost SACK
+		// take it along.
 		if (psn_distance(qp->news_to, from + 64) < 0)
 			from = psn_distance(qp->news_to - 64, qp->rcv_next) > 0 ? qp->news_to - 64
 										: qp->rcv_next;

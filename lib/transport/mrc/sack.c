@@ -213,8 +213,8 @@ static __attribute__((noinline)) void note_rtt(struct endpoint *endpoint, const 
 		delays_add_rtt(endpoint->delays, index, rtt_ps);
 }
 
-// How many packets the receiver has above the cumulative PSN that no SACK has told one by one. Not
-// known when the SACK was overtaken, or its receiver does not keep the number.
+// How many packets the receiver has above the cumulative PSN that no SACK has listed one by one.
+// Not known when the SACK was overtaken, or its receiver does not keep the number.
 static inline int32_t untold_packets(const struct qp *qp, uint32_t cumulative,
 				     const struct packet_sack *sack)
 {

@@ -49,7 +49,7 @@ struct path_shape {
 struct path_shape path_shape_of(const struct transport_config *config);
 
 // A plane is held dead after so many losses with no arrival between them. A NIC knows when its own
-// port is down and is told of its peer's; without such messages the losses have to say it, and one
+// port is down and hears of its peer's; without such messages the losses have to say it, and one
 // EV at a time would take a timer each.
 #define PATH_PLANE_LOSSES 6
 

@@ -19,7 +19,7 @@ static uint32_t all_ports(const struct endpoint *endpoint)
 	return (UINT32_C(1) << endpoint->shape.planes) - 1;
 }
 
-// ---------------------------------------------------------------- who is to be told
+// ---------------------------------------------------------------- who is to be informed
 
 static void refresh_flags(struct endpoint *endpoint)
 {
@@ -47,7 +47,7 @@ void status_touch(struct endpoint *endpoint, struct qp *qp)
 
 // ---------------------------------------------------------------- peers
 
-// Takes a peer off the list of those to be told.
+// Takes a peer off the list of those to be informed.
 static void unqueue(struct endpoint *endpoint, struct peer *peer)
 {
 	if (!peer->is_queued)
@@ -174,8 +174,8 @@ static void renew(struct endpoint *endpoint, const struct peer *peer, uint32_t p
 	}
 }
 
-// The peers of QPs in use are told now, the others when they come into use. Returns whether one has
-// something to send and no way left, now that it lost that of `plane`.
+// The peers of QPs in use are informed now, the others when they come into use. Returns whether one
+// has something to send and no way left, now that it lost that of `plane`.
 static bool touch_all(struct endpoint *endpoint, uint32_t plane)
 {
 	bool is_cut = false;
@@ -213,7 +213,7 @@ void endpoint_port(struct endpoint *endpoint, uint32_t plane, bool is_up, ps_t n
 
 // ---------------------------------------------------------------- telling
 
-// Whether the peer is told anew, or once more.
+// Whether the peer is informed anew, or once more.
 static bool is_due(const struct endpoint *endpoint, const struct peer *peer, ps_t now)
 {
 	return peer->word != endpoint->shape.ports_down ||
@@ -236,7 +236,7 @@ static bool has_way(const struct endpoint *endpoint, const struct peer *peer)
 	return false;
 }
 
-// What the peer was told last it may not have heard; it is told when there is a way again.
+// The peer may have missed the last request; it is informed when there is a path again.
 static void give_up(struct endpoint *endpoint, struct peer *peer)
 {
 	unqueue(endpoint, peer);
@@ -255,7 +255,7 @@ void status_on_failure(struct endpoint *endpoint, const struct qp *qp)
 		give_up(endpoint, peer);
 }
 
-// Takes the next peer that is to be told by `plane` off the list; NULL when there is none.
+// Takes the next peer that is to be informed by `plane` off the list; NULL when there is none.
 static struct peer *dequeue(struct endpoint *endpoint, uint32_t plane, ps_t now)
 {
 	for (uint32_t *link = &endpoint->ask_head; *link != 0;) {
@@ -274,7 +274,7 @@ static struct peer *dequeue(struct endpoint *endpoint, uint32_t plane, ps_t now)
 	return NULL;
 }
 
-// Notes what a peer is told, and how long its answer is waited for.
+// Notes what a peer is sent, and how long its answer is waited for.
 static void note_word(struct endpoint *endpoint, struct peer *peer, ps_t now)
 {
 	uint32_t down = endpoint->shape.ports_down;
@@ -332,7 +332,7 @@ uint32_t status_next(struct endpoint *endpoint, uint32_t plane, ps_t now, struct
 	return index;
 }
 
-// ---------------------------------------------------------------- being told
+// ---------------------------------------------------------------- being informed
 
 // Whether a NIC can say this of its ports: it has them, and the one that it says it by is up.
 static bool is_possible(const struct endpoint *endpoint, const struct packet *packet)

@@ -14,14 +14,14 @@ void status_join(struct endpoint *endpoint, uint32_t number);
 // And leaves it when it is reset.
 void status_leave(struct endpoint *endpoint, uint32_t number);
 
-// A QP failed: nobody is told of ports on its account where no port leads to its peer.
+// A QP failed: nobody is informed of ports on its account where no port leads to its peer.
 void status_on_failure(struct endpoint *endpoint, const struct qp *qp);
 
 // A QP is in use while there may be peers who do not know of our ports (endpoint.is_untold): asks
-// that its peer be told, if it does not know.
+// that its peer be informed, if it does not know.
 void status_touch(struct endpoint *endpoint, struct qp *qp);
 
-// A port is down or a peer is to be told (endpoint.has_port_work): the request that leaves by
+// A port is down or a peer is to be informed (endpoint.has_port_work): the request that leaves by
 // `plane`, which is up. PACKET_NONE when there is none, or no packet for it.
 uint32_t status_next(struct endpoint *endpoint, uint32_t plane, ps_t now, struct outbox *out);
 

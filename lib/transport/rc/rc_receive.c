@@ -36,7 +36,7 @@ static void answer_ack(struct endpoint *endpoint, struct qp *qp, uint32_t index,
 	answer(endpoint, qp, index, RC_ACK, out);
 }
 
-// A packet came marked: the sender is to slow down. It is told once in a while.
+// A packet came marked: the sender is to slow down. It is notified once in a while.
 static void notify(struct endpoint *endpoint, struct qp *qp, ps_t now, struct outbox *out)
 {
 	struct rc *rc = rc_of(qp);
@@ -104,7 +104,7 @@ static enum refused_reason check_next(const struct endpoint *endpoint, const str
 					: REFUSED_REASON_COUNT;
 }
 
-// Takes the next packet of a message. Its descriptor is told where it goes.
+// Takes the next packet of a message. Its descriptor gets its place.
 static void accept(struct endpoint *endpoint, struct qp *qp, struct packet *packet)
 {
 	struct rc *rc = rc_of(qp);

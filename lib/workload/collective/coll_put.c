@@ -73,7 +73,7 @@ static void put_wait(struct coll_writer *writer, uint32_t op, uint32_t before)
 		program_wait(writer->program, op, before);
 }
 
-// Tells one message, where operations are marks of who is told.
+// Passes one message on, where operations are marks of who gets it.
 static uint32_t tell_message(struct coll_writer *writer, struct coll_hop hop, uint64_t bytes,
 			     uint32_t after, uint32_t before)
 {

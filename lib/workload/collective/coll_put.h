@@ -21,7 +21,7 @@ struct coll_writer {
 	uint32_t *sent;		    // [ranks] scratch: a member's last message in turn
 	uint32_t *turns; // [peers][channels][ranks] scratch: a member's last message in that lane
 	uint64_t ops, edges;
-	coll_walk_fn *tell; // NULL: nobody is told
+	coll_walk_fn *tell; // NULL: nobody is called
 	void *context;
 	uint32_t sent_last; // the send, or its mark, of the message put last
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rings: each block goes around once to be summed, once to be told; every piece of it on its own.
-// Chains: broadcast and reduce, as NCCL's rings do them.
-// Patarasuk, Yuan: Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009.
+// Rings: each block goes around once to be summed, once to be distributed; every piece of it on its
+// own. Chains: broadcast and reduce, as NCCL's rings do them. Patarasuk, Yuan: Bandwidth optimal
+// all-reduce algorithms for clusters of workstations, 2009.
 
 #include "coll_put.h"
 

@@ -35,7 +35,7 @@ struct coll_stream {
 	struct coll_config config;
 	const struct coll_stream_form *form;
 	uint32_t pieces;  // of the stretch that is cut into most of them
-	uint64_t numbers; // that messages are told apart by
+	uint64_t numbers; // that identify messages
 	uint64_t messages, bytes, ready_max;
 	// trees: of each tree (channel, then first or second) the ranks
 	uint32_t trees;
@@ -44,7 +44,7 @@ struct coll_stream {
 	uint8_t *summed;	   // [ranks][trees][pieces] children whose message is there
 	// steps of each channel
 	uint32_t steps;
-	uint32_t step_numbers;		// that messages of one step are told apart by
+	uint32_t step_numbers;		// that identify messages of one step
 	struct coll_stream_pace *paces; // [ranks][channels]
 	uint32_t *arrived;		// [ranks][channels][steps] messages
 };

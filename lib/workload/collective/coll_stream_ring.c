@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The collective stream of a ring, as coll_ring.c puts it: a piece of a block is a token that goes
-// around, once to be summed and once to be told. Who has received it sends it on, so nothing is
-// remembered.
+// around, once to be summed and once to be distributed. Who has received it sends it on, so nothing
+// is remembered.
 
 #include "coll_stream_form.h"
 

@@ -14,7 +14,7 @@ enum phase {
 	PHASE_FOLD,    // ranks beyond the power of two hand over what they have
 	PHASE_HALVE,   // with who differs in that bit: the half that is the other's
 	PHASE_DOUBLE,  // the same, the half that is its own
-	PHASE_UNFOLD,  // ranks beyond are told
+	PHASE_UNFOLD,  // ranks beyond get the result
 	PHASE_SCATTER, // PAT: back
 	PHASE_GATHER,  // PAT: ahead
 };

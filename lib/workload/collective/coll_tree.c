@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees: a piece is summed on its way up and told on its way down, each piece on its own.
+// Trees: a piece is summed on its way up and distributed on its way down, each piece on its own.
 // The shape is NCCL's (src/graph/trees.cc): ranks in order of their numbers, leaves every second
 // one, rank 0 on top with one child; the second tree of a double tree is the first in the mirror
 // (an even number of ranks) or one place on (odd), so that a leaf of one is inside the other.

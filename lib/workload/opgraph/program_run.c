@@ -10,7 +10,7 @@
 enum op_state {
 	OP_WAITS,
 	OP_READY, // may begin; a computation may still wait for its stream
-	OP_BEGUN, // was told
+	OP_BEGUN, // was returned
 	OP_ENDED,
 };
 
@@ -23,7 +23,7 @@ struct op_list {
 };
 
 struct run_rank {
-	struct op_list ready; // may be told
+	struct op_list ready; // may be returned
 	uint32_t left;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pieces every job is built of. Groups and buckets are drawn once; a group's seats follow from
-// its list of GPUs.
+// The pieces every job is built of. Groups and buckets are drawn once; a group's members follow
+// from its list of GPUs.
 #pragma once
 
 #include <weft/workload/workload.h>

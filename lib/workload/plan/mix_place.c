@@ -12,24 +12,24 @@ int mix_room_draw(struct mix_room *ret, struct arena *arena, uint32_t nics, uint
 {
 	*ret = (struct mix_room){nics, nics_per_host, arena_draw(arena, ARENA_WORKLOAD, nics, 1)};
 	if (ret->owner == NULL)
-		return refuse(refusal, -ENOMEM, "no memory for the seats of % NICs", nics);
+		return refuse(refusal, -ENOMEM, "no memory for the owners of % NICs", nics);
 	for (uint32_t nic = 0; nic < nics; nic++)
 		ret->owner[nic] = MIX_NOBODY;
 	return 0;
 }
 
-uint32_t mix_per_host(const struct mix_placement *gpu_layout, uint32_t nics_per_host)
+uint32_t mix_per_host(const struct mix_placement *placement, uint32_t nics_per_host)
 {
-	if (gpu_layout->placement == PLACEMENT_LIST || gpu_layout->per_host > 0)
-		return gpu_layout->per_host;
-	return gpu_layout->ranks < nics_per_host ? gpu_layout->ranks : nics_per_host;
+	if (placement->kind == PLACEMENT_LIST || placement->per_host > 0)
+		return placement->per_host;
+	return placement->ranks < nics_per_host ? placement->ranks : nics_per_host;
 }
 
 // ---------------------------------------------------------------- hosts
 
 struct seating {
 	struct mix_room *room;
-	const struct mix_placement *gpu_layout;
+	const struct mix_placement *placement;
 	uint32_t *nics; // what the job gets
 	uint32_t taken; // so many of them are settled
 	uint32_t per_host;
@@ -60,13 +60,13 @@ static void take_host(struct seating *seating, uint32_t host)
 // Packed is spread with a step of one. A stride counts from the first host that has room.
 static void take_row(struct seating *seating)
 {
-	const struct mix_placement *gpu_layout = seating->gpu_layout;
+	const struct mix_placement *placement = seating->placement;
 	uint32_t hosts = seating->room->nics / seating->room->nics_per_host;
-	uint32_t step = gpu_layout->placement == PLACEMENT_SPREAD ? gpu_layout->stride : 1;
-	uint32_t host = gpu_layout->first_host;
+	uint32_t step = placement->kind == PLACEMENT_SPREAD ? placement->stride : 1;
+	uint32_t host = placement->first_host;
 	while (host < hosts && !has_room(seating, host))
 		host++;
-	for (; host < hosts && seating->taken < gpu_layout->ranks; host += step)
+	for (; host < hosts && seating->taken < placement->ranks; host += step)
 		if (has_room(seating, host))
 			take_host(seating, host);
 }
@@ -83,8 +83,8 @@ static uint32_t count_hosts(const struct seating *seating)
 // the chance that what is wanted has of what is left (Knuth, selection sampling).
 static void take_random(struct seating *seating)
 {
-	struct rng rng = rng_of(seating->gpu_layout->seed, RNG_WORKLOAD, seating->part);
-	uint32_t wanted = seating->gpu_layout->ranks / seating->per_host,
+	struct rng rng = rng_of(seating->placement->seed, RNG_WORKLOAD, seating->part);
+	uint32_t wanted = seating->placement->ranks / seating->per_host,
 		 left = count_hosts(seating);
 	if (left < wanted)
 		return;
@@ -121,9 +121,9 @@ static int take_nic(struct seating *seating, uint32_t nic, struct refusal *refus
 	if (room->owner[nic] != MIX_NOBODY)
 		return refuse(refusal, -EINVAL, "NIC % is that of job % already", nic,
 			      room->owner[nic] + 1);
-	if (seating->taken == seating->gpu_layout->ranks)
+	if (seating->taken == seating->placement->ranks)
 		return refuse(refusal, -EINVAL, "the list has more NICs than the job has ranks, %",
-			      seating->gpu_layout->ranks);
+			      seating->placement->ranks);
 	room->owner[nic] = seating->part;
 	seating->nics[seating->taken++] = nic;
 	return 0;
@@ -131,7 +131,7 @@ static int take_nic(struct seating *seating, uint32_t nic, struct refusal *refus
 
 static int take_list(struct seating *seating, struct refusal *refusal)
 {
-	const char *at = seating->gpu_layout->nics;
+	const char *at = seating->placement->nics;
 	while (*at != '\0') {
 		uint32_t first, last;
 		bool is_right = take_number(&at, &first);
@@ -159,41 +159,41 @@ static int take_list(struct seating *seating, struct refusal *refusal)
 
 static int check_shape(const struct seating *seating, struct refusal *refusal)
 {
-	const struct mix_placement *gpu_layout = seating->gpu_layout;
-	if (gpu_layout->placement == PLACEMENT_LIST)
+	const struct mix_placement *placement = seating->placement;
+	if (placement->kind == PLACEMENT_LIST)
 		return 0;
 	if (seating->per_host > seating->room->nics_per_host)
 		return refuse(refusal, -EINVAL, "% NICs of a host that has %", seating->per_host,
 			      seating->room->nics_per_host);
-	if (gpu_layout->ranks % seating->per_host != 0)
-		return refuse(refusal, -EINVAL, "% ranks are not % on each host", gpu_layout->ranks,
+	if (placement->ranks % seating->per_host != 0)
+		return refuse(refusal, -EINVAL, "% ranks are not % on each host", placement->ranks,
 			      seating->per_host);
 	return 0;
 }
 
-int mix_place(struct mix_room *room, uint8_t part, const struct mix_placement *gpu_layout,
+int mix_place(struct mix_room *room, uint8_t part, const struct mix_placement *placement,
 	      uint32_t *ret_nics, struct refusal *refusal)
 {
 	struct seating seating = {.room = room,
-				  .gpu_layout = gpu_layout,
+				  .placement = placement,
 				  .nics = ret_nics,
-				  .per_host = mix_per_host(gpu_layout, room->nics_per_host),
+				  .per_host = mix_per_host(placement, room->nics_per_host),
 				  .part = part};
 	int rc = check_shape(&seating, refusal);
 	if (rc < 0)
 		return rc;
-	if (gpu_layout->placement == PLACEMENT_LIST)
+	if (placement->kind == PLACEMENT_LIST)
 		rc = take_list(&seating, refusal);
-	else if (gpu_layout->placement == PLACEMENT_RANDOM)
+	else if (placement->kind == PLACEMENT_RANDOM)
 		take_random(&seating);
 	else
 		take_row(&seating);
-	if (rc == 0 && seating.taken < gpu_layout->ranks && gpu_layout->placement == PLACEMENT_LIST)
+	if (rc == 0 && seating.taken < placement->ranks && placement->kind == PLACEMENT_LIST)
 		return refuse(refusal, -EINVAL, "the list has % NICs for % ranks", seating.taken,
-			      gpu_layout->ranks);
-	if (rc == 0 && seating.taken < gpu_layout->ranks)
+			      placement->ranks);
+	if (rc == 0 && seating.taken < placement->ranks)
 		return refuse(refusal, -EINVAL,
-			      "no room: % of its % ranks have a seat, with % NICs of each host",
-			      seating.taken, gpu_layout->ranks, seating.per_host);
+			      "no room: % of its % ranks have a NIC, with % NICs of each host",
+			      seating.taken, placement->ranks, seating.per_host);
 	return rc;
 }

@@ -165,7 +165,7 @@ int order_parse(struct order *ret, const char *text, const struct plan *plan,
 	return check_order(ret, text, plan, refusal);
 }
 
-// ---------------------------------------------------------------- seats and groups
+// ---------------------------------------------------------------- members and groups
 
 struct gpu_location gpu_location_of(const struct gpu_layout *gpu_layout, uint32_t rank)
 {

@@ -20,7 +20,7 @@ struct step_emit {
 	uint32_t slices_max;
 };
 
-// What messages of a pair of ranks are told apart by.
+// What identifies a message of a pair of ranks.
 enum step_tag {
 	STEP_TAG_FORWARD,
 	STEP_TAG_BACKWARD,

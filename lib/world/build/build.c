@@ -163,7 +163,7 @@ static int read_goal(struct world *world, const char *text, size_t bytes, ps_t u
 {
 	struct program *program;
 	int rc = goal_parse(&program, world->arena, text, bytes, unit_ps, refusal);
-	bool has_nics = rc == 0 && program->ranks <= world->fabric.nics; // else that is told
+	bool has_nics = rc == 0 && program->ranks <= world->fabric.nics; // else that is refused
 	if (has_nics && !does_something(program))
 		rc = refuse(
 			refusal, -EINVAL,

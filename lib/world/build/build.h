@@ -86,7 +86,7 @@ void shards_fence(struct world *world, enum arena_room room, size_t bytes);
 // outcome.c: histograms and clocks that hosts write into, for each shard.
 int outcome_build(struct world *world, struct refusal *refusal);
 
-#define TRUNK_GROUP_CLASSES_MAX 8 // kinds of groups told apart
+#define TRUNK_GROUP_CLASSES_MAX 8 // classes of groups
 
 // trunk_sampling.c: the share of the trunks that a sample keeps; before and after the sample cuts
 // the job.

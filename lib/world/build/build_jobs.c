@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several jobs as the traffic of a world: each is seated and becomes a program of its own, then one
-// program of all. A job that does not run has its seats all the same, so that each sits where it
+// program of all. A job that does not run has its NICs all the same, so that each is where it
 // sits with the others.
 
 #include <errno.h>
@@ -31,7 +31,7 @@ static uint32_t per_host_of(const struct jobs_build *build, const struct scenari
 			    const uint32_t *nics)
 {
 	uint32_t per_host = build->room.nics_per_host, count = 1;
-	while (count < job->seats.ranks && nics[count] / per_host == nics[0] / per_host)
+	while (count < job->placement.ranks && nics[count] / per_host == nics[0] / per_host)
 		count++;
 	return count;
 }
@@ -42,7 +42,7 @@ static int build_ring(struct jobs_build *build, const struct scenario_job *job, 
 		      struct program **ret)
 {
 	struct arena *arena = build->world->arena;
-	const struct ring_config ring = ring_for(build->world->scenario, job->seats.ranks);
+	const struct ring_config ring = ring_for(build->world->scenario, job->placement.ranks);
 	struct job *rings = arena_draw(arena, ARENA_WORKLOAD, 1, sizeof(*rings));
 	if (rings == NULL)
 		return -ENOMEM;
@@ -53,7 +53,7 @@ static int build_ring(struct jobs_build *build, const struct scenario_job *job, 
 	char *label = rings->buckets[0].label;
 	memcpy(label, job->name, sizeof(rings->buckets[0].label));
 	label[sizeof(rings->buckets[0].label) - 1] = '\0';
-	return mix_rings(ret, arena, rings, job->seats.ranks, build->refusal);
+	return mix_rings(ret, arena, rings, job->placement.ranks, build->refusal);
 }
 
 static int build_collective(struct jobs_build *build, const struct scenario_job *job,
@@ -64,7 +64,7 @@ static int build_collective(struct jobs_build *build, const struct scenario_job 
 	struct coll_config config = {
 		.kind = job->collective,
 		.algorithm = job->algorithm,
-		.ranks = job->seats.ranks,
+		.ranks = job->placement.ranks,
 		.bytes = job->bytes,
 		.element_bytes = scenario->traffic.element_bytes,
 		.channels = scenario->traffic.ring.channels,
@@ -88,7 +88,7 @@ static int build_model(struct jobs_build *build, const struct scenario_job *job,
 	*own = *build->world->scenario;
 	own->traffic.kind = TRAFFIC_MODEL;
 	own->traffic.plan = job->plan;
-	own->fabric.nics = job->seats.ranks;
+	own->fabric.nics = job->placement.ranks;
 	own->fabric.nics_per_host = per_host;
 	own->fault_count = 0;
 	int rc = world_step(step, own, NULL, build->refusal);
@@ -113,10 +113,10 @@ static int build_program(struct jobs_build *build, const struct scenario_job *jo
 	*ret = job->program;
 	if (*ret == NULL)
 		return refuse(build->refusal, -EINVAL, "the job's file was not read");
-	if ((*ret)->ranks != job->seats.ranks)
+	if ((*ret)->ranks != job->placement.ranks)
 		return refuse(build->refusal, -EINVAL,
 			      "its file is of % ranks, but jobs[].ranks is %", (*ret)->ranks,
-			      job->seats.ranks);
+			      job->placement.ranks);
 	return 0;
 }
 
@@ -127,13 +127,13 @@ static int add_job(struct jobs_build *build, uint32_t index)
 	const struct scenario *scenario = build->world->scenario;
 	const struct scenario_job *job = &scenario->jobs[index];
 	struct mix_part *part = &build->parts[build->count];
-	struct mix_placement seats = job->seats;
-	uint32_t *nics = arena_draw(build->world->arena, ARENA_WORKLOAD, seats.ranks,
+	struct mix_placement placement = job->placement;
+	uint32_t *nics = arena_draw(build->world->arena, ARENA_WORKLOAD, placement.ranks,
 				    sizeof(*nics));
 	if (nics == NULL)
 		return -ENOMEM;
-	seats.nics = job->nics;
-	int rc = mix_place(&build->room, (uint8_t)index, &seats, nics, build->refusal);
+	placement.nics = job->nics;
+	int rc = mix_place(&build->room, (uint8_t)index, &placement, nics, build->refusal);
 	if (rc < 0 || (scenario->job_only > 0 && scenario->job_only != index + 1))
 		return rc;
 	rc = build_program(build, job, nics, &part->program);

@@ -12,7 +12,7 @@
 
 #define GRANT_BYTES 64u // NCCL's entry in the sender's FIFO of credits
 
-// One connection between two NICs of the world, told to a visitor.
+// One connection between two NICs of the world, passed to a visitor.
 struct connection {
 	uint32_t from_nic, to_nic;
 	uint32_t group, from_at, to_at, channel; // of a ring

@@ -2,7 +2,7 @@
 // Jumping over steps of rings: watches fronts (the last rank has a step whole), and when two blocks
 // of steps were alike takes all lines so many steps further at once.
 //
-// Machines are not told. Their clocks, their timers, and what lies on cables stay as they are: a
+// Machines do not notice. Their clocks, their timers, and what lies on cables stay as they are: a
 // steady state is the same at both ends of a jump. What follows from the place in the job (how many
 // steps are left, when the next bucket is released) is kept by rings and ranks, and moves.
 

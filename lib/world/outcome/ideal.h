@@ -18,7 +18,7 @@ struct ideal_load {
 struct ideal_cut {
 	uint32_t parts;
 	uint32_t *part_of;	     // [nics]
-	uint64_t *rate_bps;	     // [parts] of all links across the border, in one direction
+	uint64_t *rate_bps;	     // [parts] of all links across the cut, in one direction
 	struct ideal_load *out, *in; // [parts]
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The least time of collectives: their messages told to ideal.c.
+// The least time of collectives: their messages go to ideal.c.
 
 #include <errno.h>
 #include <string.h>

@@ -28,7 +28,7 @@ int pauses_build(struct world *world, struct refusal *refusal)
 	return 0;
 }
 
-// What the sender of a cable was told.
+// The pauses that the sender of a cable received.
 static const struct pause *pause_of(const struct world *world, const struct cable_plan *plan)
 {
 	uint32_t hosts = world->topology.hosts;

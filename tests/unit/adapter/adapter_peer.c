@@ -187,7 +187,7 @@ static void with_one_plane_an_exchange_tells_the_address(void **state)
 	open_end(&other, 2, 2, 1);
 	assert_int_equal(adapter_connect(own.adapter, own.qpn, &other.exchange, 0, &own.refusal),
 			 -EINVAL);
-	assert_non_null(strstr(own.refusal.text, "with 2 planes they are to be told one by one"));
+	assert_non_null(strstr(own.refusal.text, "with 2 planes they are to be given one by one"));
 	free(own.memory);
 	free(other.memory);
 }

@@ -119,8 +119,10 @@ static void tshark_reads_a_capture_without_complaint(void **state)
 		"wire: {udp_checksum: true}\n",
 		"wire: {udp_checksum: true}\ncapture: {keep: headers}\n",
 	};
-	if (system("command -v tshark >/dev/null 2>&1") != 0)
+	if (system("command -v tshark >/dev/null 2>&1") != 0) {
+		print_message("skipped: tshark is not here\n");
 		skip();
+	}
 	for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++) {
 		build_world(settings[i]);
 		struct tap_set *set = open_taps(path_of("a"), NULL, 2);

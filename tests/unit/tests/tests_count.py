@@ -16,7 +16,9 @@ COUNT = pathlib.Path(SOURCE, "tests", "count.py")
 BUILD = pathlib.Path(WEFT).parent.parent
 ROUND = """project('round')
 sh = find_program('sh')
-foreach suite, tests : {'unit': {'good': 'exit 0', 'bad': 'exit 3', 'absent': 'exit 77', 'hung': 'sleep 300'}, 'drive': {'fine': 'exit 0'},
+foreach suite, tests : {'unit': {'good': 'exit 0', 'bad': 'exit 3', 'absent': 'echo no such tool; exit 77', 'hung': 'sleep 300',
+      'cmocka': 'echo "[  SKIPPED ] one_case"; echo "[  SKIPPED ] one_case"', 'unittest': 'echo "OK (skipped=2)" >&2',
+      'words': 'echo "ok: a damaged line is left out"; echo "tshark is not here: what it reads is left out"'}, 'drive': {'fine': 'exit 0'},
     'golden': {'hung': 'sleep 300', 'later': 'exit 0'}}
   foreach name, line : tests
     test(name, sh, args: ['-c', line], suite: suite, timeout: [suite, name] == ['unit', 'hung'] ? 1 : 250, is_parallel: false)
@@ -35,12 +37,16 @@ def rounds(folder):
     build = folder / "build"
     subprocess.run(["meson", "setup", build, folder], check=True, capture_output=True)
     figures, said = count(build, "unit", "drive")
-    check(figures == [0, 5, 0, 0] and all("not run" in line for line in said), f"before the first round: {figures}")
+    check(figures == [0, 8, 0, 0] and all("not run" in line for line in said), f"before the first round: {figures}")
     subprocess.run(["meson", "test", "-C", build, "--suite", "unit", "--suite", "drive"], capture_output=True, check=False)
     figures, said = count(build, "unit", "drive")
-    check(figures == [2, 1, 1, 1], f"passed, failed, timed out, skipped: {figures}")
-    check(len(said) == 2 and "unit / bad: failed" in said[0] and "exit 3" in said[0], f"names what failed: {said}")
-    check("unit / hung: timed out after 1 s" in said[1] and "quiet machine: a hang" in said[1], "a timeout is told as one")
+    check(figures == [5, 1, 1, 1], f"passed, failed, timed out, skipped: {figures}")
+    said = {line.split(": ")[1]: line.split(": ", 2)[2] for line in said}
+    check(len(said) == 6 and "failed" in said["unit / bad"] and "exit 3" in said["unit / bad"], f"names what failed: {said}")
+    check("timed out after 1 s" in said["unit / hung"] and "quiet machine: a hang" in said["unit / hung"], "a timeout is told as one")
+    check(said["unit / absent"] == "skipped: no such tool", "a test that is skipped says why")
+    parts = {"cmocka": "one_case", "unittest": "skipped=2", "words": "tshark is not here: what it reads is left out"}
+    check(all(said[f"unit / {name}"] == f"passed in part: {part}" for name, part in parts.items()), "and one that leaves a part out says which")
     run = subprocess.Popen(["meson", "test", "-C", build, "--suite", "golden"], stdout=subprocess.PIPE)
     run.stdout.readline()  # it has begun
     while run.poll() is None:  # one signal is lost now and then, while the next test is started

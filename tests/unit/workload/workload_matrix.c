@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // htsim's traffic matrices: real ones are read whole, and each damage is refused with its line and
-// column. The real files are looked for below $WEFT_SHARED, else beside the source tree; without
-// them that test is skipped.
+// column. The real files are files of others (given.h).
 
 #include <errno.h>
 #include <setjmp.h>
@@ -15,6 +14,8 @@
 #include <cmocka.h>
 
 #include <weft/workload/workload.h>
+
+#include "../../given.h"
 
 static uint8_t memory[1 << 16] __attribute__((aligned(64)));
 static ps_t unit_ps = 1;
@@ -242,20 +243,7 @@ static void too_little_memory_is_told(void **)
 static void a_real_matrix_is_a_derangement(void **)
 {
 	static char text[1 << 16];
-	char path[1024];
-	const char *shared = getenv("WEFT_SHARED"), *source = getenv("WEFT_SOURCE");
-	snprintf(path, sizeof(path), "%s%s/data/htsim/matrices/perm_128_2MB_s3.cm",
-		 shared != NULL		  ? shared
-			 : source == NULL ? "."
-					  : source,
-		 shared != NULL ? "" : "/../shared");
-	FILE *file = fopen(path, "rb");
-	if (file == NULL) {
-		print_message("skipped: no reference data\n");
-		skip();
-	}
-	size_t bytes = fread(text, 1, sizeof(text), file);
-	fclose(file);
+	size_t bytes = given_read(text, sizeof(text), "htsim/matrices/perm_128_2MB_s3.cm");
 	struct matrix matrix;
 	struct refusal refusal;
 	assert_int_equal(parse_in(sizeof(memory), &matrix, text, bytes, &refusal), 0);

@@ -29,15 +29,15 @@ static void fresh(void)
 	assert_int_equal(mix_room_draw(&room, &arena, NICS, PER_HOST, &refusal), 0);
 }
 
-static void seat(uint8_t part, struct mix_placement seats)
+static void place(uint8_t part, struct mix_placement placement)
 {
-	if (mix_place(&room, part, &seats, nics, &refusal) < 0)
+	if (mix_place(&room, part, &placement, nics, &refusal) < 0)
 		fail_msg("refused: %s", refusal.text);
 }
 
-static void refused(uint8_t part, struct mix_placement seats, const char *text)
+static void refused(uint8_t part, struct mix_placement placement, const char *text)
 {
-	assert_int_equal(mix_place(&room, part, &seats, nics, &refusal), -EINVAL);
+	assert_int_equal(mix_place(&room, part, &placement, nics, &refusal), -EINVAL);
 	assert_string_equal(refusal.text, text);
 }
 
@@ -47,21 +47,22 @@ static void expect_nics(const uint32_t *expected, uint32_t count)
 		assert_int_equal(nics[i], expected[i]);
 }
 
-// ---------------------------------------------------------------- seats
+// ---------------------------------------------------------------- placement
 
 static void hosts_in_a_row_are_those_with_room(void **)
 {
 	static const uint32_t second[] = {12, 13, 14, 15, 16, 17, 18, 19};
 	static const uint32_t third[] = {8, 9, 20, 21};
 	fresh();
-	seat(0, (struct mix_placement){.ranks = 8});
-	seat(1, (struct mix_placement){.ranks = 8, .first_host = 3});
+	place(0, (struct mix_placement){.ranks = 8});
+	place(1, (struct mix_placement){.ranks = 8, .first_host = 3});
 	expect_nics(second, 8);
-	seat(2, (struct mix_placement){.ranks = 4, .per_host = 2});
+	place(2, (struct mix_placement){.ranks = 4, .per_host = 2});
 	expect_nics(third, 2); // host 2, before what the second has
 	assert_int_equal(nics[2], 20);
-	seat(3,
-	     (struct mix_placement){.ranks = 2}); // fewer ranks than a host has: what is left there
+	place(3,
+	      (struct mix_placement){
+		      .ranks = 2}); // fewer ranks than a host has: what is left there
 	assert_int_equal(nics[0], 10);
 	assert_int_equal(nics[1], 11);
 	assert_int_equal(room.owner[9], 2);
@@ -72,12 +73,11 @@ static void a_stride_counts_from_the_first_host_with_room(void **)
 {
 	static const uint32_t first[] = {0, 1, 2, 3, 12, 13, 14, 15, 24, 25, 26, 27};
 	static const uint32_t second[] = {4, 5, 6, 7, 16, 17, 18, 19, 28, 29, 30, 31};
-	const struct mix_placement seats = {
-		.placement = PLACEMENT_SPREAD, .ranks = 12, .stride = 3};
+	const struct mix_placement placement = {.kind = PLACEMENT_SPREAD, .ranks = 12, .stride = 3};
 	fresh();
-	seat(0, seats);
+	place(0, placement);
 	expect_nics(first, 12);
-	seat(1, seats);
+	place(1, placement);
 	expect_nics(second, 12);
 }
 
@@ -86,10 +86,9 @@ static void each_choice_of_hosts_is_as_likely(void **)
 	uint32_t seen[NICS / PER_HOST] = {0}, rounds = 3000;
 	for (uint32_t seed = 1; seed <= rounds; seed++) {
 		fresh();
-		seat(0, (struct mix_placement){.ranks = 8, .first_host = 0});
-		seat(1,
-		     (struct mix_placement){
-			     .placement = PLACEMENT_RANDOM, .ranks = 16, .seed = seed});
+		place(0, (struct mix_placement){.ranks = 8, .first_host = 0});
+		place(1,
+		      (struct mix_placement){.kind = PLACEMENT_RANDOM, .ranks = 16, .seed = seed});
 		for (uint32_t i = 0; i < 16; i++) {
 			assert_int_equal(nics[i] % PER_HOST, i % PER_HOST);
 			assert_int_equal(room.owner[nics[i]], 1);
@@ -106,15 +105,15 @@ static void each_choice_of_hosts_is_as_likely(void **)
 static void seeds_and_places_in_the_list_are_dice_of_their_own(void **)
 {
 	uint32_t first[8];
-	const struct mix_placement seats = {.placement = PLACEMENT_RANDOM, .ranks = 8, .seed = 5};
+	const struct mix_placement placement = {.kind = PLACEMENT_RANDOM, .ranks = 8, .seed = 5};
 	fresh();
-	seat(0, seats);
+	place(0, placement);
 	memcpy(first, nics, sizeof(first));
 	fresh();
-	seat(0, seats);
+	place(0, placement);
 	assert_memory_equal(first, nics, sizeof(first));
 	fresh();
-	seat(1, seats);
+	place(1, placement);
 	assert_memory_not_equal(first, nics, sizeof(first));
 }
 
@@ -122,9 +121,8 @@ static void lists_are_taken_rank_by_rank(void **)
 {
 	static const uint32_t expected[] = {47, 3, 8, 9, 10, 0};
 	fresh();
-	seat(0,
-	     (struct mix_placement){
-		     .placement = PLACEMENT_LIST, .ranks = 6, .nics = "47 3 8-10  0"});
+	place(0,
+	      (struct mix_placement){.kind = PLACEMENT_LIST, .ranks = 6, .nics = "47 3 8-10  0"});
 	expect_nics(expected, 6);
 	for (uint32_t i = 0; i < 6; i++)
 		assert_int_equal(room.owner[expected[i]], 0);
@@ -132,7 +130,7 @@ static void lists_are_taken_rank_by_rank(void **)
 
 static struct mix_placement list(const char *text, uint32_t ranks)
 {
-	return (struct mix_placement){.placement = PLACEMENT_LIST, .ranks = ranks, .nics = text};
+	return (struct mix_placement){.kind = PLACEMENT_LIST, .ranks = ranks, .nics = text};
 }
 
 static void seats_that_are_not_there_are_refused(void **)
@@ -141,12 +139,12 @@ static void seats_that_are_not_there_are_refused(void **)
 		"a list of NICs is as in 0-3 8 12-15: numbers and ranges, a space between";
 	fresh();
 	refused(0, (struct mix_placement){.ranks = 52},
-		"no room: 48 of its 52 ranks have a seat, with 4 NICs of each host");
+		"no room: 48 of its 52 ranks have a NIC, with 4 NICs of each host");
 	fresh();
 	refused(0, (struct mix_placement){.ranks = 10}, "10 ranks are not 4 on each host");
 	refused(0, (struct mix_placement){.ranks = 10, .per_host = 5},
 		"5 NICs of a host that has 4");
-	seat(0, (struct mix_placement){.ranks = 8, .per_host = 2, .first_host = 4});
+	place(0, (struct mix_placement){.ranks = 8, .per_host = 2, .first_host = 4});
 	refused(1, list("0-15 16", 17), "NIC 16 is that of job 1 already");
 	fresh();
 	refused(1, list("48", 2), "there is no NIC 48 of 48");
@@ -225,11 +223,11 @@ static ps_t play(const struct program *program, uint32_t rank)
 
 static void starts_and_rounds_are_waited_for(void **)
 {
-	static const uint32_t seats[] = {7, 2}, others[] = {1, 5};
+	static const uint32_t nics_of[] = {7, 2}, others[] = {1, 5};
 	struct program *all;
 	fresh();
 	const struct program *one = two_ranks();
-	const struct mix_part parts[] = {{one, seats, 0, 3}, {one, others, 1000, 1}};
+	const struct mix_part parts[] = {{one, nics_of, 0, 3}, {one, others, 1000, 1}};
 	assert_int_equal(mix_program(&all, &arena, parts, 2, 8, 2, &ring, &refusal), 0);
 	assert_true(all->is_sealed);
 	assert_int_equal(all->ranks, 8);
@@ -272,7 +270,7 @@ static void rings_become_groups_where_their_ranks_sit(void **)
 
 static void rings_that_lie_unevenly_are_refused(void **)
 {
-	static const uint32_t seats[] = {0, 1, 2, 4};
+	static const uint32_t nics_of[] = {0, 1, 2, 4};
 	struct job rings;
 	struct program *one, *all;
 	struct ring_config of = ring;
@@ -281,17 +279,17 @@ static void rings_that_lie_unevenly_are_refused(void **)
 	assert_int_equal(
 		job_from_ring(&rings, &arena, COLLECTIVE_ALL_REDUCE, 1 << 20, 4, &of, &refusal), 0);
 	assert_int_equal(mix_rings(&one, &arena, &rings, 4, &refusal), 0);
-	const struct mix_part part = {one, seats, 0, 1};
+	const struct mix_part part = {one, nics_of, 0, 1};
 	assert_int_equal(mix_program(&all, &arena, &part, 1, 8, 4, &ring, &refusal), -EINVAL);
 	assert_non_null(strstr(refusal.text, "a group of 4 ranks has 3 of them on one host"));
 }
 
 static void more_operations_than_a_program_holds_are_refused(void **)
 {
-	static const uint32_t seats[] = {0, 1};
+	static const uint32_t nics_of[] = {0, 1};
 	struct program *all;
 	fresh();
-	const struct mix_part part = {two_ranks(), seats, 0, 1000000000};
+	const struct mix_part part = {two_ranks(), nics_of, 0, 1000000000};
 	assert_int_equal(mix_program(&all, &arena, &part, 1, 8, 4, &ring, &refusal), -EINVAL);
 	assert_string_equal(refusal.text,
 			    "these jobs have 8000000000 operations: a program has at "

@@ -14,6 +14,8 @@
 
 #include <weft/workload/workload_goal.h>
 
+#include "../../given.h"
+
 #define ARENA_BYTES (16u << 20)
 
 static uint8_t memory[ARENA_BYTES] __attribute__((aligned(64)));
@@ -193,19 +195,13 @@ static void what_cannot_end_is_refused(void **)
 
 // ---------------------------------------------------------------- files of others
 
-static char *given(const char *name, size_t *ret_bytes)
+static char text[1 << 16];
+
+static size_t given(const char *name)
 {
-	char path[1024];
-	const char *shared = getenv("WEFT_SHARED");
-	snprintf(path, sizeof(path), "%s/data/traces/given/goal/%s", shared ? shared : "", name);
-	FILE *file = fopen(path, "rb");
-	if (file == NULL)
-		return NULL;
-	char *text = malloc(65536);
-	assert_non_null(text);
-	*ret_bytes = fread(text, 1, 65536, file);
-	fclose(file);
-	return text;
+	char path[256];
+	snprintf(path, sizeof(path), "traces/given/goal/%s", name);
+	return given_read(text, sizeof(text), path);
 }
 
 // Counts as data/REFERENCE.md gives them.
@@ -223,12 +219,7 @@ static const struct {
 static void given_files_have_the_counts_of_the_reference(void **)
 {
 	for (size_t i = 0; i < REFERENCES; i++) {
-		size_t bytes;
-		char *text = given(reference[i].name, &bytes);
-		if (text == NULL) {
-			print_message("%s is not there: skipped\n", reference[i].name);
-			skip();
-		}
+		size_t bytes = given(reference[i].name);
 		struct program *program;
 		uint32_t counts[OP_KIND_COUNT] = {0};
 		if (parse_bytes(&program, text, bytes) < 0)
@@ -240,7 +231,6 @@ static void given_files_have_the_counts_of_the_reference(void **)
 		assert_int_equal(counts[OP_RECEIVE], reference[i].receives);
 		assert_int_equal(counts[OP_COMPUTE], reference[i].computes);
 		assert_int_equal(program->edge_count, reference[i].waits);
-		free(text);
 	}
 }
 
@@ -248,12 +238,7 @@ static void given_files_have_the_counts_of_the_reference(void **)
 static void cut_files_are_refused(void **)
 {
 	for (size_t i = 0; i < REFERENCES; i++) {
-		size_t bytes;
-		char *text = given(reference[i].name, &bytes);
-		if (text == NULL) {
-			print_message("%s is not there: skipped\n", reference[i].name);
-			skip();
-		}
+		size_t bytes = given(reference[i].name);
 		while (text[bytes - 1] != '}')
 			bytes--;
 		for (size_t cut = 0; cut < bytes; cut += 1 + cut / 200) {
@@ -261,7 +246,6 @@ static void cut_files_are_refused(void **)
 			assert_int_equal(parse_bytes(&program, text, cut), -EINVAL);
 			assert_true(refusal.text[0] != '\0' && (refusal.line > 0 || cut == 0));
 		}
-		free(text);
 	}
 }
 

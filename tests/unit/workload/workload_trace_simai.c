@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SimAI's workload text: a real job of 9,216 GPUs is read whole, and each damage is refused with
-// its line and column. The real files are looked for below $WEFT_SHARED, else beside the source
-// tree; without them those tests are skipped.
+// its line and column. The real files are files of others (given.h).
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,6 +14,8 @@
 
 #include <weft/workload/workload.h>
 
+#include "../../given.h"
+
 #define ARENA_BYTES (16u << 20)
 #define TEXT_MAX (1u << 20)
 
@@ -25,26 +26,6 @@ static void arena_fresh(struct arena *arena, size_t bytes)
 {
 	memset(memory, 0, bytes);
 	arena_init(arena, memory, bytes);
-}
-
-// Reads a reference file into `text`, or skips the test.
-static size_t reference(const char *name)
-{
-	char path[1024];
-	const char *shared = getenv("WEFT_SHARED"), *source = getenv("WEFT_SOURCE");
-	if (shared != NULL)
-		snprintf(path, sizeof(path), "%s/data/traces/given/%s", shared, name);
-	else
-		snprintf(path, sizeof(path), "%s/../shared/data/traces/given/%s",
-			 source == NULL ? "." : source, name);
-	FILE *file = fopen(path, "rb");
-	if (file == NULL) {
-		print_message("skipped: no reference data\n");
-		skip();
-	}
-	size_t bytes = fread(text, 1, sizeof(text), file);
-	fclose(file);
-	return bytes;
 }
 
 static int parse(struct trace *trace, const char *what, size_t bytes, struct refusal *refusal)
@@ -64,7 +45,7 @@ static int parse(struct trace *trace, const char *what, size_t bytes, struct ref
 
 static void the_real_job_is_counted_by_kind_and_column(void **)
 {
-	size_t bytes = reference("simai/workload_analytical.txt");
+	size_t bytes = given_read(text, sizeof(text), "traces/given/simai/workload_analytical.txt");
 	struct trace trace;
 	struct refusal refusal;
 	assert_int_equal(parse(&trace, text, bytes, &refusal), 0);
@@ -106,7 +87,7 @@ static void the_real_job_is_counted_by_kind_and_column(void **)
 
 static void every_cut_of_the_real_job_is_refused(void **)
 {
-	size_t bytes = reference("simai/workload_analytical.txt");
+	size_t bytes = given_read(text, sizeof(text), "traces/given/simai/workload_analytical.txt");
 	struct trace trace;
 	struct refusal refusal;
 	// A cut in the last number alone cannot be seen.
@@ -125,13 +106,15 @@ static void aicb_texts_are_read_without_sizes(void **)
 {
 	struct trace trace;
 	struct refusal refusal;
-	size_t bytes = reference("aicb/micro_all_reduce.txt");
+	size_t bytes = given_read(text, sizeof(text), "traces/given/aicb/micro_all_reduce.txt");
 	assert_int_equal(parse(&trace, text, bytes, &refusal), 0);
 	assert_true(trace.is_micro);
 	assert_int_equal(trace.gpus, 0);
 	assert_int_equal(trace.tp, 1);
 	assert_int_equal(trace.entry_count, 19);
-	bytes = reference("aicb/G13B-M1-C02_GPT13B_megatron_tp8_pp1_mbs1_sp_A100.txt");
+	bytes = given_read(
+		text, sizeof(text),
+		"traces/given/aicb/G13B-M1-C02_GPT13B_megatron_tp8_pp1_mbs1_sp_A100.txt");
 	assert_int_equal(parse(&trace, text, bytes, &refusal), 0);
 	assert_false(trace.is_micro);
 	assert_int_equal(trace.gpus, 0);
@@ -147,7 +130,9 @@ static void a_csv_is_no_text_of_layers(void **)
 {
 	struct trace trace;
 	struct refusal refusal;
-	size_t bytes = reference("aicb/physical_L7B-M1-C04_Llama7B_megatron_tp2_pp1_mbs1.csv");
+	size_t bytes = given_read(
+		text, sizeof(text),
+		"traces/given/aicb/physical_L7B-M1-C04_Llama7B_megatron_tp2_pp1_mbs1.csv");
 	assert_int_equal(parse(&trace, text, bytes, &refusal), -22);
 	assert_int_equal(refusal.line, 1);
 	assert_int_equal(refusal.column, 1);
@@ -155,7 +140,7 @@ static void a_csv_is_no_text_of_layers(void **)
 
 static void the_job_of_the_real_trace_has_its_data_parallel_groups(void **)
 {
-	size_t bytes = reference("simai/workload_analytical.txt");
+	size_t bytes = given_read(text, sizeof(text), "traces/given/simai/workload_analytical.txt");
 	struct trace trace;
 	struct refusal refusal;
 	struct job job;

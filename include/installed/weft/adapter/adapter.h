@@ -50,7 +50,7 @@ struct adapter_write {
 	uint64_t va;	   // where in it
 	uint64_t cookie;   // comes back in the completion
 	uint32_t imm;	   // comes out at the peer, with its completion
-	bool has_imm;	   // WRITE_WITH_IMM: else the peer is not told
+	bool has_imm;	   // WRITE_WITH_IMM: else the peer gets no completion
 };
 
 // What it counted; what its endpoint counted is in adapter_transport().
@@ -135,7 +135,7 @@ uint32_t adapter_poll(struct adapter *adapter, struct completion *ret, uint32_t 
 // Takes a frame that came in, from the Ethernet header on; padding and FCS may follow. Its bytes
 // are placed before the call returns. 0; else it was dropped: enum wire_reason, when it is no
 // packet for this adapter, -ENOBUFS, when completions must be polled first. Then the sender of data
-// is told to send it again, and no path is held to have lost it.
+// is asked to send it again, and no path is blamed for the loss.
 int adapter_feed(struct adapter *adapter, const void *frame, size_t bytes, ps_t now_ps);
 
 // Writes the next frame for `plane`, whose line is free, to `buffer`, without FCS. Returns its
@@ -152,7 +152,7 @@ size_t adapter_frame_bytes(const struct adapter *adapter);
 ps_t adapter_free_at(const struct adapter *adapter, uint32_t plane);
 
 // The program learned that the port of `plane` has no light any more, or has it again: nothing more
-// is pulled for a port that is down, and peers are told (transport.port_status). All are up at
+// is pulled for a port that is down, and peers are informed (transport.port_status). All are up at
 // first; to say what is known changes nothing. -EINVAL: no such plane, or the configuration has no
 // port status.
 int adapter_port(struct adapter *adapter, uint32_t plane, bool is_up, ps_t now_ps);

@@ -39,14 +39,14 @@ struct adapter;
 extern "C" {
 #endif
 
-// The address of the own port in `plane`, for the peer to be told. -EINVAL: no such plane.
+// The address of the own port in `plane`, to be sent to the peer. -EINVAL: no such plane.
 int adapter_end_of(const struct adapter *adapter, uint32_t plane, struct wire_end *ret);
 
 // A peer that does what every MRC NIC does, with this adapter's own limits, planes, UDP port and
 // P_Key; its addresses, QPN and PSNs are 0.
 void adapter_peer_default(const struct adapter *adapter, struct adapter_peer *ret);
 
-// As adapter_connect(), with a peer that is told of by plain values. -EPROTO: numbers that cannot
+// As adapter_connect(), with a peer described by plain values. -EPROTO: numbers that cannot
 // be; -EINVAL: no such QP, or planes, an address, port or partition that does not fit; -EADDRINUSE:
 // another QP has this peer, or another NIC one of its addresses; -EISCONN; -EOPNOTSUPP: with SRv6,
 // whose routes follow from the numbers of NICs.

@@ -33,8 +33,8 @@ int adapter_ev_profile(struct adapter *adapter, uint32_t number, const struct ad
 		       uint32_t count, struct refusal *refusal);
 
 // Makes congestion control profile `number`, 1 to transport.cc_profiles_max, or makes it anew:
-// algorithm, window, knobs. 0 in rate_bps or mtu_bytes: as the adapter has it. What gives credits
-// is refused. -EINVAL with the reason, -EBUSY as above.
+// algorithm, window, parameters. 0 in rate_bps or mtu_bytes: as the adapter has it. What gives
+// credits is refused. -EINVAL with the reason, -EBUSY as above.
 int adapter_cc_profile(struct adapter *adapter, uint32_t number, const struct cc_config *cc,
 		       struct refusal *refusal);
 

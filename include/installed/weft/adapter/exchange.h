@@ -35,9 +35,9 @@ struct adapter_exchange {
 	uint8_t wimm_max[4];	 // WRITE_WITH_IMM in flight that it takes
 	uint8_t mpr[4];		 // PSNs in flight that it takes
 	uint8_t udp_port[2];	 // UDP destination port of its frames
-	uint8_t header_bytes[2]; // that it counts for a packet beside the payload; 0: not told
-	uint8_t pkey[2];	 // of its partition; 0: not told
-	uint8_t mac[6];		 // in plane 0; 0: not told
+	uint8_t header_bytes[2]; // that it counts for a packet beside the payload; 0: not given
+	uint8_t pkey[2];	 // of its partition; 0: not given
+	uint8_t mac[6];		 // in plane 0; 0: not given
 	uint8_t reserved[4];	 // 0; not looked at
 };
 static_assert(sizeof(struct adapter_exchange) == 64, "the layout is the contract");

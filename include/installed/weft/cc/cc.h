@@ -21,11 +21,11 @@ static inline bool cc_rule_is_htsim(enum cc_rule rule, bool is_htsim)
 	return rule == CC_RULE_HTSIM || (rule == CC_RULE_AUTO && is_htsim);
 }
 
-// Knobs that are 0, where 0 in a configuration means the default.
+// Parameters that are 0, where 0 in a configuration means the default.
 #define CC_ZERO UINT32_MAX
 #define CC_ZERO_PPB UINT64_MAX
 
-// What every algorithm is told at start. 0 is derived from the network where a formula exists.
+// What every algorithm gets at start. 0 is derived from the network where a formula exists.
 struct cc_config {
 	const char *name;	 // of cc_all
 	uint32_t window_bytes;	 // fixed: the window; 0 = cc_window_auto()
@@ -37,8 +37,8 @@ struct cc_config {
 	bool has_trimming;	 // switches trim
 	uint32_t max_cwnd_bytes; // largest window, also the first one; 0 = cc_window_auto()
 	ps_t target_delay_ps;	 // queueing delay aimed at (NSCC, Swift); 0 = the default formula
-	// NSCC's knobs of the MRC controller structure (mrc_ctl.h); 0 = the default formula, and
-	// CC_ZERO of eta, fi and qa_gate, CC_ZERO_PPB of fi_scale are 0 itself
+	// NSCC's parameters of the MRC controller structure (mrc_ctl.h); 0 = the default formula,
+	// and CC_ZERO of eta, fi and qa_gate, CC_ZERO_PPB of fi_scale are 0 itself
 	uint32_t adjust_bytes;	  // adjust_bytes_threshold: 8 packets
 	ps_t adjust_period_ps;	  // adjust_period_threshold: base_rtt_ps
 	uint32_t eta_bytes;	  // growth per adjust period: 0.15 a MTU
@@ -105,7 +105,7 @@ struct cc_aims {
 	uint32_t window_max;
 };
 
-// NSCC's knobs in force, with the names and units of the MRC controller structure (mrc_ctl.h).
+// NSCC's parameters in force, with the names and units of the MRC controller structure (mrc_ctl.h).
 struct cc_settings {
 	bool disable_qa;
 	uint32_t adjust_bytes_threshold;     // bytes
@@ -127,7 +127,7 @@ struct cc;
 
 // Families of scenario keys that an algorithm reads.
 #define CC_KEYS_TARGET 1u    // cc.target_delay
-#define CC_KEYS_NSCC 2u	     // NSCC's knobs
+#define CC_KEYS_NSCC 2u	     // NSCC's parameters
 #define CC_KEYS_DCQCN 4u     // DCQCN's
 #define CC_KEYS_CREDIT 8u    // of credits
 #define CC_KEYS_LAST_HOP 16u // cc.last_hop_rule
@@ -147,9 +147,9 @@ struct cc_ops {
 	void (*on_loss)(struct cc *, const struct cc_loss *, ps_t now);
 	void (*on_cnp)(struct cc *, ps_t now);	// a congestion notification of RoCEv2 came
 	void (*on_time)(struct cc *, ps_t now); // at wake_at
-	// A packet of so many wire bytes left; told of senders with a rate only.
+	// A packet of so many wire bytes left; called for senders with a rate only.
 	void (*on_sent)(struct cc *, uint32_t bytes, ps_t now);
-	// The receiver granted so many bytes more; told of algorithms with credits only.
+	// The receiver granted so many bytes more; called for algorithms with credits only.
 	void (*on_credit)(struct cc *, uint32_t bytes, ps_t now);
 	// What it measures itself by at this time.
 	void (*aims)(const struct cc *, const struct cc_config *, struct cc_aims *ret);
@@ -158,8 +158,8 @@ struct cc_ops {
 	void (*receiver_init)(uint64_t state[CC_RECEIVER_WORDS], const struct cc_config *);
 	uint8_t (*receiver_on_data)(uint64_t state[CC_RECEIVER_WORDS], uint32_t bytes,
 				    bool is_marked, bool is_trimmed, ps_t now);
-	// The sender told, of all bytes since the QP began, what it asks credit for and what it
-	// sent without, modulo 2^32.
+	// The sender announced, of all bytes since the QP began, what it asks credit for and what
+	// it sent without, modulo 2^32.
 	void (*receiver_notified)(uint64_t state[CC_RECEIVER_WORDS], uint32_t asked,
 				  uint32_t unpaid);
 	// Its turn: what it is granted; `passed_bytes` left before what came, and are under way.
@@ -190,7 +190,7 @@ extern const char *const cc_names[];
 const struct cc_ops *cc_find(const char *name);
 
 // What NSCC makes of a configuration, with or without credits. False where the algorithm has none
-// of its knobs (CC_KEYS_NSCC).
+// of its parameters (CC_KEYS_NSCC).
 bool cc_settings_of(const struct cc_config *config, struct cc_settings *ret);
 
 // Bandwidth-delay product in bytes: rate_bps / 8 * base_rtt.

@@ -96,7 +96,7 @@ struct packet_demand {
 };
 
 struct packet_response {
-	uint8_t op; // whose request it answers is told by its PSN; readers disagree where this is
+	uint8_t op; // its PSN says whose request it answers; readers disagree where this is
 	uint8_t reserved[3];
 };
 

@@ -40,7 +40,7 @@ struct hist {
 	uint32_t cell_bits; // log2 of the cells of the first bucket
 	uint64_t total;	    // values added
 	uint64_t over;	    // values above `value_max`, kept in the last cell too
-	uint64_t value_max; // largest value that is told apart
+	uint64_t value_max; // largest value that has a cell of its own
 	int64_t min, max;   // exact; undefined while total is 0
 	uint64_t sum;	    // exact while it fits in 64 bits
 	// For hist_note(): cells of a bucket behind the first, and which values, from `usual` on,
@@ -80,7 +80,7 @@ struct bypass_event {
 	uint32_t lost, tries;	// packets up to that one; those of later tries of the path
 };
 
-// All such events, told apart by path, cable and the time when it went down.
+// All such events, by path, cable and the time when it went down.
 struct bypass {
 	struct bypass_event *events; // [max]
 	uint32_t *places;	     // [mask + 1] hashed: event + 1, or 0
@@ -93,8 +93,8 @@ struct bypass {
 struct watch_config {
 	ps_t bin_ps; // length of a bin; 0 = no series
 	uint32_t bins;
-	bool halves;	   // bins that are full get longer; else what is later is not told apart
-	bool has_nics;	   // payload of each NIC, too
+	bool halves;   // bins that are full get longer; else all that is later is in the last one
+	bool has_nics; // payload of each NIC, too
 	uint32_t bypasses; // events of paths over dead cables; 0 = none are kept
 	uint32_t packets, packets_from, packets_to; // kept of a pair of NICs; 0 = none
 	uint32_t messages;	   // of rings, kept of each channel of each rank; 0 = none

@@ -42,7 +42,7 @@ static inline uint32_t ev_index_mask(uint32_t universe)
 	return universe < 2 ? 0 : UINT32_MAX >> __builtin_clz(universe - 1);
 }
 
-// What an operator sees of an EV. That it loses a turn is not told.
+// What an operator sees of an EV. A turn that it loses is not reported.
 enum ev_state { EV_GOOD, EV_ASSUMED_BAD, EV_DENIED };
 
 struct endpoint;

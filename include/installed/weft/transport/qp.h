@@ -32,7 +32,7 @@ enum qp_capability {
 	QP_CAN_SERVICE_TIME = 1 << 1, // tells how long it had a packet before it answered
 	QP_CAN_DYNAMIC_MPR = 1 << 2,  // changes its MPR as it goes
 	QP_CAN_ACK = 1 << 3,	      // sends transport ACKs
-	QP_NOTIFIED = 1 << 7,	      // of a qp_config: the peer told what it can
+	QP_NOTIFIED = 1 << 7,	      // of a qp_config: the peer announced its capabilities
 };
 
 // The two ends of a connection, as a control channel would exchange them. What the peer takes may

@@ -55,7 +55,7 @@ struct completion {
 // than NACKs, which are longer, can leave: without a bound an incast would fill all memory.
 #define ENDPOINT_CONTROL_MAX 1024u
 
-#define RKEY_NOTICE 0x80000000u // regions whose writes are told to the host
+#define RKEY_NOTICE 0x80000000u // regions whose writes are reported to the host
 
 // One RDMA write to be posted.
 struct work {
@@ -115,8 +115,8 @@ uint32_t endpoint_next_control(struct endpoint *endpoint, uint32_t plane, ps_t n
 			       struct outbox *out);
 
 // A port of the NIC went down, or came back. What waits for it moves to another plane, nothing more
-// leaves by it, and the peers of QPs in use are told. A QP waits when none is left whose plane is
-// not denied, and ends when it has something to send and that lasts as long as all tries of a
+// leaves by it, and the peers of QPs in use are informed. A QP waits when none is left whose plane
+// is not denied, and ends when it has something to send and that lasts as long as all tries of a
 // packet. config.port_status only.
 void endpoint_port(struct endpoint *endpoint, uint32_t plane, bool is_up, ps_t now,
 		   struct outbox *out);

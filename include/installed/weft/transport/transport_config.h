@@ -135,7 +135,8 @@ struct transport_config {
 				  // SKIP_BY_MARKS
 	uint32_t probe_successes; // that make it GOOD again, in a row, 1 to 15; 0 = 1
 	enum probe_idle probe_idle;
-	bool port_status; // ports that are down are known, and told to peers; PATH_MRC only
+	bool port_status; // the NIC knows which of its ports are down and informs its peers;
+			  // PATH_MRC only
 	struct cc_config cc;
 };
 

@@ -145,7 +145,7 @@ struct wire_config {
 	bool has_solicited;  // build: writes with immediate have SE (solicited event)
 	bool se_low;	     // MRC: SE is bit 6 of the BTH's byte 1, M bit 7; not IBTA's order
 	bool eeth_op_low;    // EETH's op: in bits 3:2 of its byte 1, not 5:4
-	bool icrc_ignored;   // parse: a bad ICRC is told in the view, not refused
+	bool icrc_ignored;   // parse: a bad ICRC is reported in the view, not refused
 	bool icrc_unchecked; // parse: it is not even computed, as in a switch
 	bool takes_requests; // parse: those of enum rc_request are packets, too
 	bool follows_usids;  // parse: a frame without its uSIDs is refused
