@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times of a job that are fitted to logs: fit.c finds them, fit_file.c writes them.
+// Times of a job that are fitted to logs.
 #pragma once
 
 #include <weft/workload/plan.h>
@@ -21,7 +21,3 @@ struct fit {
 	bool has_other;	  // from logs of different numbers of micro-batches; else the job's
 	struct timing timing;
 };
-
-// The text of the job's file with the times of `fit` in place of its own. -EINVAL with a reason
-// when its times stand in a form that is not edited.
-int fit_file_print(FILE *to, const struct fit *fit, const char *path, struct refusal *refusal);

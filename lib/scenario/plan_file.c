@@ -11,6 +11,7 @@
 #include <weft/workload/plan_memory.h>
 
 #include "plan_site.h"
+#include "plan_times.h"
 #include "scenario_words.h"
 
 #define IN(type, field) offsetof(type, field), sizeof(((type *)NULL)->field)
@@ -18,6 +19,7 @@
 #define MODEL(field) IN(struct plan_file, architecture.field)
 #define CUT(field) IN(struct plan_file, plan.parallel.field)
 #define TIME(field) IN(struct plan_file, plan.timing.field)
+#define MEASURED(field) IN(struct plan_file_time, field)
 #define INPUT(field) IN(struct plan_input, field)
 
 #define COUNT_MAX (UINT64_C(1) << 20)
@@ -175,9 +177,21 @@ static const struct scenario_key keys[] = {
 	 "All of a step that is no pipeline and no exposed communication.", TIME(other_ps), 0,
 	 TIME_MAX, NULL, NULL, 0},
 
+	{"times.measured", "list", "none",
+	 "In place of times.forward: what was measured of a rank's layers, one micro-batch.", 0, 0,
+	 0, 0, NULL, NULL, 0},
+	{"times.measured[].part", "word", "required",
+	 "layer: one without experts; expert_layer: one with them; embedding: before the layers; "
+	 "output: behind them, with the loss.",
+	 MEASURED(part), 0, 0, NULL, plan_time_words, 0},
+	{"times.measured[].forward", "time", "required", "Its forward.", MEASURED(forward_ps), 1,
+	 TIME_MAX, NULL, NULL, 0},
+	{"times.measured[].backward", "time", "required", "Its backward.", MEASURED(backward_ps), 1,
+	 TIME_MAX, NULL, NULL, 0},
+
 	{"times.device", "word", "none",
 	 "The device (`weft plan --devices`): its memory, its rates, its domain; without "
-	 "times.forward times come from its roofline.",
+	 "times.forward and times.measured times come from its roofline.",
 	 FILE_(device), 0, 0, NULL, plan_device_words, 0},
 	{"times.precision", "word", "bf16", "Numbers of matrix products: bf16, fp8 or fp4.",
 	 FILE_(plan.site.precision), 0, 0, NULL, precision_words, 0},
@@ -413,7 +427,8 @@ static void settle_origin(struct plan *plan)
 	plan->timing.origin = "the job's file, which does not say where from";
 	plan->timing.is_assumed = true;
 	for (uint32_t i = 0; i < plan->input_count; i++) {
-		if (!plan_input_is_of(&plan->inputs[i], "times.forward"))
+		if (!plan_input_is_of(&plan->inputs[i],
+				      plan->timing.has_parts ? "times.measured" : "times.forward"))
 			continue;
 		plan->timing.origin = plan->inputs[i].text;
 		plan->timing.is_assumed = plan->inputs[i].origin == INPUT_ASSUMED;
@@ -431,6 +446,8 @@ static int read_reader(struct reader *reader, yaml_document_t *document, struct 
 	if (rc == 0)
 		rc = reader_read_list(reader, document, "inputs", PLAN_INPUTS_MAX, read_input);
 	if (rc == 0)
+		rc = plan_times_read(reader, document);
+	if (rc == 0)
 		rc = check_effects(reader, &file->plan);
 	if (rc == 0)
 		rc = settle_reduction(reader, file);
@@ -443,9 +460,11 @@ static int read_reader(struct reader *reader, yaml_document_t *document, struct 
 	settle_origin(&file->plan);
 	if (rc == 0)
 		rc = check_plan(reader, &file->plan);
-	if (rc == 0)
-		plan_roofline(&file->plan);
-	return rc;
+	if (rc != 0)
+		return rc;
+	plan_measured(&file->plan);
+	plan_roofline(&file->plan);
+	return 0;
 }
 
 int plan_file_read(struct plan_file *ret, const char *path, const char *text, size_t bytes,

@@ -19,10 +19,17 @@ static int refuse_effect(struct reader *reader, const char *path, const char *ne
 			     "%s has no effect here; it needs %s", path, needs);
 }
 
+// Whether times are the file's own.
+static bool is_given(const struct reader *reader)
+{
+	return reader_is_given(reader, "times.forward") ||
+		reader_is_given(reader, "times.measured");
+}
+
 static int check_effects(struct reader *reader, const struct plan_file *file)
 {
 	static const char *const paths[] = {"times.efficiency", "times.precision"};
-	bool is_measured = reader_is_given(reader, "times.forward");
+	bool is_measured = is_given(reader);
 	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
 		if (!reader_is_given(reader, paths[i]))
 			continue;
@@ -33,7 +40,8 @@ static int check_effects(struct reader *reader, const struct plan_file *file)
 					     "times from times.device, not given");
 	}
 	if (reader_is_given(reader, "times.other") && !is_measured && file->device == 0)
-		return refuse_effect(reader, "times.other", "times.forward or times.device");
+		return refuse_effect(reader, "times.other",
+				     "times.forward, times.measured or times.device");
 	return 0;
 }
 
@@ -102,7 +110,7 @@ int plan_site_settle(struct reader *reader, struct plan_file *file)
 	file->plan.parallel.is_recomputed = file->recompute == 1;
 	site->domain_Bps = file->domain_bps / 8;
 	site->is_other_given = reader_is_given(reader, "times.other");
-	if (reader_is_given(reader, "times.forward") || file->device == 0)
+	if (is_given(reader) || file->device == 0)
 		site->efficiency_ppb = 0;
 	if (file->device == 0)
 		return 0;

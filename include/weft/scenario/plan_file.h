@@ -15,6 +15,12 @@ extern "C" {
 
 #define PLAN_ORIGIN_BYTES 128
 
+// An element of times.measured.
+struct plan_file_time {
+	uint32_t part; // enum timed_part
+	ps_t forward_ps, backward_ps;
+};
+
 struct plan_file {
 	struct plan plan; // points into what is below: a copy of this struct has none
 	struct architecture architecture;

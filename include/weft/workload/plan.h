@@ -71,12 +71,27 @@ struct parallel {
 	const char *order;    // of ranks, the innermost first: "tp-cp-ep-pp-dp"
 };
 
+// What somebody may have measured of a rank, one micro-batch each.
+enum timed_part {
+	TIMED_EMBEDDING,    // what stands before the layers
+	TIMED_LAYER,	    // one without experts
+	TIMED_EXPERT_LAYER, // one with them
+	TIMED_OUTPUT,	    // what stands behind the layers, and the loss
+	TIMED_COUNT
+};
+
+struct timed {
+	ps_t forward_ps, backward_ps;
+};
+
 // What computation takes; fitted, never published.
 struct timing {
 	ps_t forward_ps, backward_ps; // one micro-batch through one cell with `slots` layers
 	ps_t other_ps;	    // of a step: all that is no pipeline and no exposed communication
 	const char *origin; // what these three are calibrated by, or come from
 	bool is_assumed;    // nobody measured a step of it
+	bool has_parts;	    // the first two are those of layers in `parts`, see measured.c
+	struct timed parts[TIMED_COUNT];
 };
 
 struct plan {
@@ -90,6 +105,12 @@ struct plan {
 	uint32_t input_count;
 	const struct plan_input *inputs;
 };
+
+// Times of a cell from those of its layers, if these were measured.
+void plan_measured(struct plan *plan);
+// What a cell does beside its layers, if that was measured: of the first cell, of the last one.
+ps_t plan_ends_ps(const struct plan *plan, uint32_t stage, uint32_t chunk, bool is_backward);
+const char *timed_part_name(enum timed_part part);
 
 // Whether a plan cuts the model as another does, so that its cells take as long.
 bool plan_is_cut_as(const struct plan *plan, const struct plan *other);

@@ -65,8 +65,14 @@ static int check_plan(const struct plan *plan, struct refusal *refusal)
 		return refuse(refusal, -EINVAL, "a step has at most % forwards", OPERATIONS_MAX);
 	unsigned __int128 all = (unsigned __int128)(timing->forward_ps + timing->backward_ps) *
 		cut->pp * cut->vpp * cut->micro_batches;
-	if (timing->forward_ps > CELL_PS_MAX || timing->backward_ps > CELL_PS_MAX ||
-	    timing->other_ps > OTHER_PS_MAX || all > COMPUTED_PS_MAX)
+	ps_t most = ps_max(timing->forward_ps, timing->backward_ps);
+	for (uint32_t i = 0; timing->has_parts && i < TIMED_COUNT; i++) {
+		const struct timed *part = &timing->parts[i];
+		most = ps_max(most, ps_max(part->forward_ps, part->backward_ps));
+		all += (unsigned __int128)(part->forward_ps + part->backward_ps) *
+			cut->micro_batches;
+	}
+	if (most > CELL_PS_MAX || timing->other_ps > OTHER_PS_MAX || all > COMPUTED_PS_MAX)
 		return refuse(refusal, -EINVAL,
 			      "a cell computes for at most % s, a step % s, the rest takes % s",
 			      CELL_PS_MAX / PS_PER_S, COMPUTED_PS_MAX / PS_PER_S,

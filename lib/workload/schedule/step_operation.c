@@ -132,6 +132,7 @@ ps_t step_compute_ps(const struct plan *plan, const struct step_cell *cell,
 	ps_t time = full_ps * cell->layers / cell->slots;
 	if (place->stage + 1 == cut->pp && operation.chunk + 1 == cut->vpp)
 		time += step_share(full_ps, setup->loss_ppb, STEP_PPB);
+	time += plan_ends_ps(plan, place->stage, operation.chunk, operation.is_backward);
 	if (is_slow(setup, place))
 		time += step_share(time, setup->slow_ppb, STEP_PPB);
 	if (!step_has_jitter(setup))
