@@ -34,6 +34,8 @@ static const char *const reduction_words[] = {"megatron", "ddp",  "zero-1", "zer
 static const char *const precision_words[] = {"bf16", "fp8", "fp4", NULL};
 static const char *const recompute_words[] = {"none", "full", NULL};
 enum sync { SYNC_AUTO, SYNC_LAST, SYNC_EACH };
+enum reshard { RESHARD_AUTO, RESHARD_TRUE, RESHARD_FALSE };
+static const char *const reshard_words[] = {"auto", "true", "false", NULL};
 static const char *const sync_words[] = {"auto", "last", "each", NULL};
 
 // A count that may be left out: of a part that not every model has.
@@ -153,11 +155,13 @@ static const struct scenario_key keys[] = {
 	 CUT(first_bucket_bytes), 1, PARAMS_MAX, NULL, NULL, 0},
 	{"reduce.sync", "word", "auto",
 	 "Gradients are reduced behind each micro-batch, or the last; auto: each with zero-2, "
-	 "zero-3 and fsdp.",
+	 "zero-3, and with fsdp without stages.",
 	 FILE_(sync), 0, 0, NULL, sync_words, 0},
-	FLAG("reduce.reshard", "true",
-	     "fsdp, zero-3: parameters go after a unit's forward and are gathered again.",
-	     CUT(is_resharded)),
+	{"reduce.reshard", "word", "auto",
+	 "fsdp, zero-3: true: parameters go after a unit's forward and are gathered again; auto: "
+	 "so "
+	 "without stages.",
+	 FILE_(reshard), 0, 0, NULL, reshard_words, 0},
 	{"reduce.within", "count", "all",
 	 "fsdp, zero-3: ranks that share what is cut (hybrid sharding); those that hold the same "
 	 "shard sum their gradients by an all-reduce.",
@@ -320,8 +324,13 @@ static int settle_reduction(struct reader *reader, struct plan_file *file)
 	if (file->reduction == MEGATRON)
 		return 0;
 	cut->has_distributed_optimizer = file->reduction != DDP && file->reduction != LOCAL;
+	bool has_stages = file->reduction == FSDP && cut->pp > 1;
+	cut->is_resharded = file->reshard == RESHARD_TRUE ||
+		(file->reshard == RESHARD_AUTO && !has_stages);
+	cut->has_one_stage = file->reduction == ZERO_2 || file->reduction == ZERO_3;
 	cut->is_reduced_each = file->sync == SYNC_EACH ||
-		(file->sync == SYNC_AUTO && file->reduction >= ZERO_2 && file->reduction != LOCAL);
+		(file->sync == SYNC_AUTO && !has_stages && file->reduction >= ZERO_2 &&
+		 file->reduction != LOCAL);
 	if (file->reduction == LOCAL) {
 		cut->outer_steps = file->every;
 		cut->is_aligned = true; // behind the end of a step

@@ -180,6 +180,15 @@ static ps_t communicate(const struct step_setup *setup, const struct step_bucket
 	return stage->network_at;
 }
 
+// The gradients of a unit go out.
+static void reduce_unit(const struct step_setup *setup, struct step_bucket *unit,
+			struct stage *stage, ps_t now)
+{
+	unit->reduced_at = communicate(setup, unit, stage, false, now);
+	if (unit->across_bytes > 0)
+		stage->network_at += step_across_ps(setup, unit);
+}
+
 // A forward or backward unit by unit: gathers are sent so many units ahead as the plan prefetches,
 // when the computation of a unit would begin; a reduce when its unit has ended. Returns the end.
 static ps_t run_units(struct step *step, const struct step_setup *setup, struct stage *stage,
@@ -205,11 +214,12 @@ static ps_t run_units(struct step *step, const struct step_setup *setup, struct 
 			at = ps_max(at, there);
 		}
 		at += step_share(time, ppm, PPM);
-		if (traffic.is_reduced)
-			unit->reduced_at = communicate(setup, unit, stage, false, at);
-		if (traffic.is_reduced && unit->across_bytes > 0)
-			stage->network_at += step_across_ps(setup, unit);
+		if (traffic.is_reduced && !traffic.is_end_of_reduce)
+			reduce_unit(setup, unit, stage, at);
 	}
+	for (uint32_t i = 0;
+	     traffic.is_reduced && traffic.is_end_of_reduce && i < cell->bucket_count; i++)
+		reduce_unit(setup, step_unit(&step->cells, cell, true, i, &ppm), stage, at);
 	return at;
 }
 
@@ -347,8 +357,9 @@ static void begin_replica(struct step *step, const struct step_setup *setup)
 		step->cells.cells[i].is_gathered = false;
 	for (uint32_t r = 0; r < cut->pp; r++) {
 		step->stages[r] = (struct stage){.operations = step_operations(cut)};
-		if (!plan_is_interleaved(step->plan))
-			gather(step, setup, r, 0, 0);
+		if (plan_is_interleaved(step->plan))
+			continue;
+		gather(step, setup, r, 0, 0);
 		if (cut->vpp > 1)
 			gather(step, setup, r, 1, 0);
 	}

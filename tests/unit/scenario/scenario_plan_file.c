@@ -240,10 +240,10 @@ static const struct {
 	       "backward: 1ms}]}\n",
 	 4, 38, "times.measured has no effect here; times.forward is given"},
 	// what does not fit together
-	{SMALL "reduce: {kind: fsdp}\ncut: {pp: 2}\n", 5, 11,
-	 "cut.pp: 2 stages: collectives between the units of each micro-batch are for one stage"},
-	{SMALL "reduce: {kind: zero-2}\ncut: {pp: 2}\n", 5, 11, "go with megatron, ddp, zero-1"},
-	{SMALL "reduce: {kind: ddp, sync: each}\ncut: {pp: 2}\n", 5, 11, "2 stages"},
+	{SMALL "reduce: {kind: zero-3}\ncut: {pp: 2}\n", 5, 11,
+	 "cut.pp: 2 stages: DeepSpeed's pipelines take no ZeRO beyond 1; fsdp goes with stages"},
+	{SMALL "reduce: {kind: zero-2}\ncut: {pp: 2}\n", 5, 11, "DeepSpeed's pipelines take no"},
+	{SMALL "reduce: {kind: fsdp, reshard: 2}\n", 4, 31, "it may be: auto, true, false"},
 	{MODEL "step: {sequence: 64, micro_batches: 2}\nreduce: {kind: zero-1}\n"
 	       "cut: {pp: 2, vpp: 2}\n",
 	 5, 19, "cut.vpp: 2 chunks a stage: ZeRO's gathers"},
