@@ -27,13 +27,27 @@ static bool post(struct world_host *host, uint32_t index, uint32_t nic, uint32_t
 	return host_post(host, nic, qpn, &work, now, out);
 }
 
+// Which QP of its connection a message goes over. Slices of one channel stay in their order, as they
+// do where rings run as such: two that shared the line packet by packet would come late both.
+static uint32_t take_turn(const struct world_host *host, uint32_t index,
+			  struct opgraph_connection *line)
+{
+	const struct opgraph_host *opgraph_host = host->opgraph_host;
+	uint32_t turn = line->turn, qps = host->qps_per_connection;
+	line->turn = (turn + 1) % qps;
+	if (opgraph_host->channels == 0)
+		return turn;
+	uint32_t each = qps / opgraph_host->channels;
+	return opgraph_host->program->ops[index].tag % opgraph_host->channels * each + turn % each;
+}
+
 static void send_far(struct world_host *host, uint32_t index, ps_t now, struct outbox *out)
 {
 	struct opgraph_host *opgraph_host = host->opgraph_host;
 	struct opgraph_connection *line = &opgraph_host->lines[opgraph_host->line_of[index]];
-	uint32_t nic = line->from_nic - host->first_nic, qpn = line->qpn + line->turn;
+	uint32_t nic = line->from_nic - host->first_nic;
+	uint32_t qpn = line->qpn + take_turn(host, index, line);
 	struct nic_peer *peer = &host->nics[nic].peers[qpn];
-	line->turn = (line->turn + 1) % host->qps_per_connection;
 	if (peer->wait_first == OP_NONE && post(host, index, nic, qpn, now, out))
 		return;
 	opgraph_host->next[index] = OP_NONE;
