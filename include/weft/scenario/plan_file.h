@@ -26,9 +26,9 @@ struct plan_file {
 	struct architecture architecture;
 	char name[64], description[256], model[64], order[32], published[200];
 	struct plan_input inputs[PLAN_INPUTS_MAX];
-	uint8_t norm;		  // 0: RMS
+	uint8_t norm;			   // 0: RMS
 	uint32_t reduction, sync, reshard; // as the words of the file are counted
-	uint32_t every;		  // of local steps
+	uint32_t every;			   // of local steps
 	uint32_t device, recompute;
 	uint64_t domain_bps;
 	char origin[PLAN_ORIGIN_BYTES]; // of times that come from a device

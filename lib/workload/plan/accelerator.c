@@ -92,7 +92,8 @@ static const struct accelerator devices[] = {
 	 16,
 	 640 * GIGA,
 	 200 * GIGA,
-	 "AWS Neuron documentation, Trainium2 and Trn2: 16 chips, 3.2 Tb/s; assumed: 1.28 TB/s are both ways"},
+	 "AWS Neuron documentation, Trainium2 and Trn2: 16 chips, 3.2 Tb/s; assumed: 1.28 TB/s are "
+	 "both ways"},
 };
 
 const struct accelerator *accelerator_at(uint32_t index)
