@@ -159,6 +159,18 @@ reduce: {kind: %s}
 """
 
 
+def long(folder):
+    """A step beyond limits.time: its sample says which limit, and runs with a larger one."""
+    scenario = folder / "small.yaml"
+    (folder / "moved.yaml").write_text(MOVED.replace("forward: 4ms, backward: 8ms", "forward: 2s, backward: 4s") + "reduce: {kind: ddp}\n")
+    scenario.write_text("name: small\nfabric: {nics: 8, nics_per_host: 2, nics_per_t0: 8, t1_count: 0}\n"
+                        "scaleup: {rate: 450GB/s, delay: 1us}\ntraffic: {kind: model, model: moved.yaml}\nlimits: {time: 10s}\n")
+    status, out, said = run("sim", scenario, "--fidelity", "sample")
+    expect(status != 0 and "ms into the step, did not end: raise limits.time" in said, f"a long step {said.strip()}")
+    status, out, said = run("sim", scenario, "--fidelity", "sample", "--set", "limits.time=60s")
+    expect(status == 0, f"with a larger limit {said.strip()}")
+
+
 def recorded(folder):
     """A record of a rank of a job of one's own, played back without a device."""
     scenario, out = folder / "small.yaml", folder / "record"
@@ -226,6 +238,7 @@ def main():
         pipelined(folder)
         elsewhere(folder)
         recorded(folder)
+        long(folder)
         hosts(folder)
         bad = folder / "bad.yaml"
         bad.write_text(job.replace("tp: 4", "tpp: 4"))
