@@ -63,8 +63,7 @@ struct parallel {
 	enum sharding sharding;		// other than Megatron's: is_aligned is that of outer_steps
 	uint64_t bucket_bytes, first_bucket_bytes; // DDP: of gradients; the one that is ready first
 	bool is_reduced_each; // every micro-batch's gradients are reduced, else those of all
-	bool is_resharded;    // FSDP: parameters go after a forward, and are gathered again; else
-			   // they stay to the end of a backward, with stages of the step
+	bool is_resharded;    // FSDP: parameters go after a forward, and are gathered again
 	bool has_one_stage;   // DeepSpeed's pipelines take no ZeRO beyond 1
 	uint32_t prefetch;    // FSDP: units that are gathered before the one in hand has ended
 	uint32_t shard_ranks; // FSDP: ranks that share what is cut; others hold the same. 0: all
