@@ -142,6 +142,7 @@ static void hash_plan(struct call *call, const struct plan *plan)
 	hash_text(call, (const char *)&cut, sizeof(cut));
 	hash_text(call, plan->parallel.order, strlen(plan->parallel.order) + 1);
 	hash_text(call, (const char *)times, sizeof(times));
+	hash_text(call, (const char *)plan->timing.parts, sizeof(plan->timing.parts));
 }
 
 // Files of jobs that the scenario names; all ends must have the same.

@@ -7,15 +7,34 @@
 #include "mllog.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <weft/run/exposure.h>
+#include <weft/run/job_times.h>
 #include <weft/run/plan_files.h>
 
 #define HALVINGS 40
 #define GOLDEN 0.6180339887498949
 #define DOMAIN_RANKS 8 // where the job's file does not say it
+
+// One log, and what the fitted times say of its step.
+struct fit_log {
+	const struct log_file *file;
+	struct plan plan; // the job with the log's replicas and micro-batches
+	double step_s;	  // as fitted
+};
+
+struct fit {
+	const struct plan *job;
+	struct fit_log logs[FILES_MAX];
+	uint32_t count;
+	bool has_forward; // from forward-only steps of the logs; else half of the backward
+	bool has_other;	  // from logs of different numbers of micro-batches; else the job's
+	struct timing timing;
+};
 
 // ---------------------------------------------------------------- the logs' jobs
 
@@ -24,6 +43,7 @@ static int take_log(struct fit *fit, const struct log_file *file, struct refusal
 	struct fit_log *to = &fit->logs[fit->count++];
 	const struct mllog *log = &file->log;
 	*to = (struct fit_log){.file = file, .plan = *fit->job};
+	to->plan.timing.has_parts = false;
 	struct parallel *cut = &to->plan.parallel;
 	if (log->micro_batches > 0)
 		cut->micro_batches = log->micro_batches;
@@ -154,6 +174,56 @@ static int search(struct fit *fit, struct refusal *refusal)
 	return 0;
 }
 
+// ---------------------------------------------------------------- how well it fits
+
+static double percent_off(const struct fit_log *log)
+{
+	return 100 * (log->step_s / log->file->figures.median_s - 1);
+}
+
+static void put_comment(FILE *to, const struct fit *fit)
+{
+	fprintf(to, "# Times fitted to the median of the kept steps of logs: %s, %s, %s.\n",
+		fit->has_forward ? "forward by forward-only steps" : "forward half of backward",
+		"backward by the steps",
+		fit->has_other ? "the rest by their different lengths"
+			       : "the rest as the job had it");
+	for (uint32_t i = 0; i < fit->count; i++) {
+		const struct fit_log *log = &fit->logs[i];
+		const char *slash = strrchr(log->file->path, '/');
+		fprintf(to,
+			"#   %s: %" PRIu32
+			" steps of %.4f s, which vary by %.2f %%; fitted %.4f s, "
+			"%+.2f %%\n",
+			slash != NULL ? slash + 1 : log->file->path, log->file->figures.kept,
+			log->file->figures.median_s, 100 * log->file->figures.cv, log->step_s,
+			percent_off(log));
+	}
+	if (fit->count <= 1u + fit->has_other)
+		fprintf(to, "#   As many unknown times as steps: they fit by construction.\n");
+}
+
+static int put_file(FILE *to, struct fit *fit, struct call *call)
+{
+	char origin[96], *comment = NULL;
+	size_t bytes;
+	double worst = 0;
+	for (uint32_t i = 0; i < fit->count; i++)
+		worst = fmax(worst, fabs(percent_off(&fit->logs[i])));
+	snprintf(origin, sizeof(origin),
+		 "fitted to the steps of %" PRIu32 " log%s, at most %.2f %% off", fit->count,
+		 fit->count == 1 ? "" : "s", worst);
+	fit->timing.origin = origin;
+	FILE *memory = open_memstream(&comment, &bytes);
+	if (memory == NULL)
+		return refuse(&call->refusal, -ENOMEM, "no memory for a job's file", 0, 0, 0);
+	put_comment(memory, fit);
+	fclose(memory);
+	int rc = job_times_print(to, call->fit, fit->job, &fit->timing, comment, &call->refusal);
+	free(comment);
+	return rc;
+}
+
 int fit_print(FILE *to, struct call *call)
 {
 	static struct fit fit; // large
@@ -167,5 +237,5 @@ int fit_print(FILE *to, struct call *call)
 	fit.has_other = has_lengths(&fit);
 	fit.timing.forward_ps = (ps_t)(forward_s * PS_PER_S);
 	rc = search(&fit, &call->refusal);
-	return rc < 0 ? rc : fit_file_print(to, &fit, call->fit, &call->refusal);
+	return rc < 0 ? rc : put_file(to, &fit, call);
 }

@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include <weft/study/mllog.h>
-#include <weft/workload/plan.h>
 
 #define FILES_MAX 64
 
@@ -46,25 +45,3 @@ int fit_print(FILE *to, struct call *call);
 void table_print(FILE *to, const struct call *call);
 void ratios_print(FILE *to, const struct call *call);
 void json_print(FILE *to, const struct call *call); // json.c
-
-// Times of a job that are fitted to logs: fit.c finds them, fit_file.c writes them.
-
-// One log, and what the fitted times say of its step.
-struct fit_log {
-	const struct log_file *file;
-	struct plan plan; // the job with the log's replicas and micro-batches
-	double step_s;	  // as fitted
-};
-
-struct fit {
-	const struct plan *job;
-	struct fit_log logs[FILES_MAX];
-	uint32_t count;
-	bool has_forward; // from forward-only steps of the logs; else half of the backward
-	bool has_other;	  // from logs of different numbers of micro-batches; else the job's
-	struct timing timing;
-};
-
-// The text of the job's file with the times of `fit` in place of its own. -EINVAL with a reason
-// when its times stand in a form that is not edited.
-int fit_file_print(FILE *to, const struct fit *fit, const char *path, struct refusal *refusal);

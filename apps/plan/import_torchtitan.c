@@ -214,10 +214,6 @@ static void put_head(FILE *to, const struct sizes *sizes)
 	if (sizes->shards == 0)
 		fprintf(to, "cut.dp (shards are as many as the launch has ranks for), ");
 	fprintf(to, "times.\n");
-	if (sizes->pp > 1)
-		fprintf(to,
-			"# FSDP with a pipeline is not known here: it is refused until one of "
-			"them goes.\n");
 	fprintf(to, "name: imported\n");
 }
 

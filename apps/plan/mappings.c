@@ -111,11 +111,28 @@ static void try_orders(struct search *search, const struct plan *plan)
 
 // ---------------------------------------------------------------- cuts
 
+// Measured layers take what they took but for what a rank does of one.
+static bool scale_parts(struct plan *plan, const struct plan *from, uint64_t work, uint64_t before)
+{
+	unsigned __int128 part = (unsigned __int128)work * plan_slots(from);
+	unsigned __int128 whole = (unsigned __int128)before * plan_slots(plan);
+	for (uint32_t i = 0; i < TIMED_COUNT && part != whole; i++) {
+		const struct timed *was = &from->timing.parts[i];
+		double ratio = (double)part / (double)whole;
+		plan->timing.parts[i] = (struct timed){(ps_t)((double)was->forward_ps * ratio),
+						       (ps_t)((double)was->backward_ps * ratio)};
+	}
+	plan_measured(plan);
+	return part != whole;
+}
+
 bool plan_scale_times(struct plan *plan, const struct plan *from)
 {
 	uint64_t work = plan_operations(plan), before = plan_operations(from);
 	unsigned __int128 forward_ps = (unsigned __int128)from->timing.forward_ps * work / before;
 	unsigned __int128 backward_ps = (unsigned __int128)from->timing.backward_ps * work / before;
+	if (from->timing.has_parts)
+		return scale_parts(plan, from, work, before);
 	if (work == before || forward_ps > INT64_MAX || backward_ps > INT64_MAX)
 		return false;
 	plan->timing.forward_ps = (ps_t)forward_ps;

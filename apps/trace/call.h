@@ -18,10 +18,14 @@ struct call {
 	enum export_form export; // EXPORT_NONE: count
 	const char *out;	 // folder, or NULL
 	uint32_t ranks;		 // 0: the trace tells
+	const char *fit;	 // a job whose times are found, or NULL
 	struct trace_set set;
 	struct trace_count count;
 	struct refusal refusal;
 };
+
+// Writes the file of the job call->fit with times of the traces.
+int fit_print(FILE *to, struct call *call);
 
 void table_print(FILE *to, const struct call *call);
 void json_print(FILE *to, const struct call *call);

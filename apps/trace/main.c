@@ -43,6 +43,10 @@ static const struct command_line arguments = {
 static int show(struct call *call)
 {
 	static const struct export_rings rings = {RINGS, 1};
+	if (call->fit != NULL) {
+		int rc = fit_print(stdout, call);
+		return rc < 0 ? outcome_refused("trace", &call->refusal, rc) : EXIT_SUCCESS;
+	}
 	int rc = trace_files_read(&call->set, call->paths, call->path_count, call->format,
 				  call->skips_damaged, &call->refusal);
 	if (rc == 0 && call->export != EXPORT_NONE)

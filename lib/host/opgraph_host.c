@@ -27,13 +27,28 @@ static bool post(struct world_host *host, uint32_t index, uint32_t nic, uint32_t
 	return host_post(host, nic, qpn, &work, now, out);
 }
 
+// Which QP of its connection a message goes over. Slices of one channel stay in their order, as
+// they do where rings run as such: two that shared the line packet by packet would come late both.
+static uint32_t take_turn(const struct world_host *host, uint32_t index,
+			  struct opgraph_connection *line)
+{
+	const struct opgraph_host *opgraph_host = host->opgraph_host;
+	uint32_t turn = line->turn, qps = host->qps_per_connection;
+	uint32_t tag = opgraph_host->program->ops[index].tag;
+	line->turn = (turn + 1) % qps;
+	if (opgraph_host->channels == 0 || tag < RING_TAG)
+		return turn;
+	uint32_t each = qps / opgraph_host->channels;
+	return tag % opgraph_host->channels * each + turn % each;
+}
+
 static void send_far(struct world_host *host, uint32_t index, ps_t now, struct outbox *out)
 {
 	struct opgraph_host *opgraph_host = host->opgraph_host;
 	struct opgraph_connection *line = &opgraph_host->lines[opgraph_host->line_of[index]];
-	uint32_t nic = line->from_nic - host->first_nic, qpn = line->qpn + line->turn;
+	uint32_t nic = line->from_nic - host->first_nic;
+	uint32_t qpn = line->qpn + take_turn(host, index, line);
 	struct nic_peer *peer = &host->nics[nic].peers[qpn];
-	line->turn = (line->turn + 1) % host->qps_per_connection;
 	if (peer->wait_first == OP_NONE && post(host, index, nic, qpn, now, out))
 		return;
 	opgraph_host->next[index] = OP_NONE;
@@ -44,13 +59,22 @@ static void send_far(struct world_host *host, uint32_t index, ps_t now, struct o
 	peer->wait_last = index;
 }
 
+// A ring's credit is a flag in the neighbour's memory: the scale-up delay, no bandwidth, and
+// nothing that it waits behind.
+static bool is_flag(const struct opgraph_host *opgraph_host, const struct op *op)
+{
+	return opgraph_host->channels > 0 && op->tag >= RING_TAG && op->bytes <= RING_CREDIT_BYTES;
+}
+
 static void send_near(struct world_host *host, uint32_t index, ps_t now)
 {
 	const struct program *program = host->opgraph_host->program;
 	const struct op *op = &program->ops[index];
 	uint32_t from = program->nics[op->rank] - host->first_nic;
 	uint32_t to = program->nics[op->peer] - host->first_nic;
-	ps_t sent, there = scaleup_send(&host->scaleup, from, to, op->bytes, now, &sent);
+	ps_t sent = now, there = now + host->scaleup.delay_ps;
+	if (!is_flag(host->opgraph_host, op))
+		there = scaleup_send(&host->scaleup, from, to, op->bytes, now, &sent);
 	struct outcome_program *count = &host->record->outcome->program;
 	host_later(host, HOST_OP_ENDED, index, sent);
 	host_later(host, HOST_OP_ARRIVED, op->twin, there);

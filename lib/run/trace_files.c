@@ -17,6 +17,8 @@ struct reading {
 	struct trace_set *set;
 	enum trace_format format;
 	struct refusal *refusal;
+	trace_file_visit *visit; // is given each text in place of the set; or NULL
+	void *context;
 };
 
 // Takes the place of a packed text.
@@ -65,7 +67,9 @@ static int read_one(struct reading *reading, const char *path)
 	if (rc < 0)
 		return rc;
 	rc = unpack(reading, path, &text, &bytes);
-	if (rc == 0 && is_groups(path))
+	if (rc == 0 && reading->visit != NULL)
+		rc = reading->visit(reading->context, path, text, bytes, reading->refusal);
+	else if (rc == 0 && is_groups(path))
 		rc = trace_set_groups(reading->set, path, text, bytes, reading->refusal);
 	else if (rc == 0)
 		rc = take_text(reading, path, text, bytes);
@@ -116,18 +120,31 @@ static int read_folder(struct reading *reading, const char *folder)
 	return rc;
 }
 
+static int read_paths(struct reading *reading, char *const *paths, uint32_t count)
+{
+	int rc = 0;
+	for (uint32_t i = 0; rc == 0 && i < count; i++) {
+		struct stat status;
+		bool is_folder = stat(paths[i], &status) == 0 && S_ISDIR(status.st_mode);
+		rc = is_folder ? read_folder(reading, paths[i]) : read_one(reading, paths[i]);
+	}
+	return rc;
+}
+
+int trace_files_each(char *const *paths, uint32_t count, trace_file_visit *visit, void *context,
+		     struct refusal *refusal)
+{
+	struct reading reading = {.refusal = refusal, .visit = visit, .context = context};
+	return read_paths(&reading, paths, count);
+}
+
 int trace_files_read(struct trace_set *ret, char *const *paths, uint32_t count,
 		     enum trace_format format, bool skips_damaged, struct refusal *refusal)
 {
 	struct reading reading = {.set = ret, .format = format, .refusal = refusal};
-	int rc = 0;
 	trace_set_init(ret, TRACE_FORMAT_CHAKRA);
 	ret->skips_damaged = skips_damaged;
-	for (uint32_t i = 0; rc == 0 && i < count; i++) {
-		struct stat status;
-		bool is_folder = stat(paths[i], &status) == 0 && S_ISDIR(status.st_mode);
-		rc = is_folder ? read_folder(&reading, paths[i]) : read_one(&reading, paths[i]);
-	}
+	int rc = read_paths(&reading, paths, count);
 	if (rc == 0 && ret->rank_count == 0) {
 		rc = refuse(refusal, -EINVAL, "there is no trace in the folder");
 		snprintf(refusal->file, sizeof(refusal->file), "%s", paths[count - 1]);

@@ -29,10 +29,17 @@ static int refuse_effect(struct reader *reader, const char *path, const char *ne
 			     "%s has no effect here; it needs %s", path, needs);
 }
 
+// Whether times are the file's own.
+static bool is_given(const struct reader *reader)
+{
+	return reader_is_given(reader, "times.forward") ||
+		reader_is_given(reader, "times.measured");
+}
+
 static int check_site_effects(struct reader *reader, const struct plan_file *file)
 {
 	static const char *const paths[] = {"times.efficiency", "times.precision"};
-	bool is_measured = reader_is_given(reader, "times.forward");
+	bool is_measured = is_given(reader);
 	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
 		if (!reader_is_given(reader, paths[i]))
 			continue;
@@ -43,7 +50,8 @@ static int check_site_effects(struct reader *reader, const struct plan_file *fil
 					     "times from times.device, not given");
 	}
 	if (reader_is_given(reader, "times.other") && !is_measured && file->device == 0)
-		return refuse_effect(reader, "times.other", "times.forward or times.device");
+		return refuse_effect(reader, "times.other",
+				     "times.forward, times.measured or times.device");
 	return 0;
 }
 
@@ -113,7 +121,7 @@ static int plan_site_settle(struct reader *reader, struct plan_file *file)
 	file->plan.parallel.is_recomputed = file->recompute == 1;
 	site->domain_Bps = file->domain_bps / 8;
 	site->is_other_given = reader_is_given(reader, "times.other");
-	if (reader_is_given(reader, "times.forward") || file->device == 0)
+	if (is_given(reader) || file->device == 0)
 		site->efficiency_ppb = 0;
 	if (file->device == 0)
 		return 0;
@@ -129,11 +137,73 @@ static int plan_site_settle(struct reader *reader, struct plan_file *file)
 	return 0;
 }
 
+// ---------------------------------------------------------------- times.measured
+
+// Each part once, and all that the model has layers of.
+#define MEASURED_LIST "times.measured"
+
+static const char *const time_words[] = {"embedding", "layer", "expert_layer", "output", NULL};
+
+// Whether a model has layers of that kind; all have something before and behind them.
+static bool has_part(const struct architecture *of, enum timed_part part)
+{
+	if (part != TIMED_LAYER && part != TIMED_EXPERT_LAYER)
+		return true;
+	for (uint32_t layer = 0; layer < of->layers; layer++)
+		if (layer_is_moe(of, layer) == (part == TIMED_EXPERT_LAYER))
+			return true;
+	return false;
+}
+
+static int read_time(struct reader *reader, yaml_document_t *document, const yaml_node_t *node,
+		     uint32_t index)
+{
+	struct plan_file *file = reader->base;
+	struct plan_file_time time = {0};
+	(void)index;
+	int rc = document_read_element(reader, document, node, MEASURED_LIST "[]", &time);
+	if (rc != 0)
+		return rc;
+	const char *part = timed_part_name((enum timed_part)time.part);
+	struct timed *to = &file->plan.timing.parts[time.part];
+	if (to->forward_ps > 0)
+		return reader_refuse(reader, reader_mark(reader, MEASURED_LIST "[].part"),
+				     MEASURED_LIST "[].part: %s is here twice", part);
+	if (!has_part(&file->architecture, (enum timed_part)time.part))
+		return reader_refuse(reader, reader_mark(reader, MEASURED_LIST "[].part"),
+				     MEASURED_LIST "[].part: the model has no %s", part);
+	*to = (struct timed){time.forward_ps, time.backward_ps};
+	return 0;
+}
+
+static int read_times(struct reader *reader, yaml_document_t *document)
+{
+	struct plan_file *file = reader->base;
+	struct timing *timing = &file->plan.timing;
+	if (!reader_is_given(reader, MEASURED_LIST))
+		return 0;
+	if (reader_is_given(reader, "times.forward"))
+		return reader_refuse(reader, reader->key_marks[key_find(reader->table, MEASURED_LIST)],
+				     MEASURED_LIST " has no effect here; times.forward is given");
+	int rc = reader_read_list(reader, document, MEASURED_LIST, TIMED_COUNT, read_time);
+	for (uint32_t i = TIMED_LAYER; rc == 0 && i <= TIMED_EXPERT_LAYER; i++)
+		if (timing->parts[i].forward_ps == 0 &&
+		    has_part(&file->architecture, (enum timed_part)i))
+			return reader_refuse(reader, reader_mark(reader, MEASURED_LIST),
+					     MEASURED_LIST ": %s is missing; the model has such layers",
+					     timed_part_name((enum timed_part)i));
+	timing->has_parts = true;
+	return rc;
+}
+
+// ---------------------------------------------------------------- keys
+
 #define IN(type, field) offsetof(type, field), sizeof(((type *)NULL)->field)
 #define FILE_(field) IN(struct plan_file, field)
 #define MODEL(field) IN(struct plan_file, architecture.field)
 #define CUT(field) IN(struct plan_file, plan.parallel.field)
 #define TIME(field) IN(struct plan_file, plan.timing.field)
+#define MEASURED(field) IN(struct plan_file_time, field)
 #define INPUT(field) IN(struct plan_input, field)
 
 #define COUNT_MAX (UINT64_C(1) << 20)
@@ -148,6 +218,8 @@ static const char *const reduction_words[] = {"megatron", "ddp",  "zero-1", "zer
 static const char *const precision_words[] = {"bf16", "fp8", "fp4", NULL};
 static const char *const recompute_words[] = {"none", "full", NULL};
 enum sync { SYNC_AUTO, SYNC_LAST, SYNC_EACH };
+enum reshard { RESHARD_AUTO, RESHARD_TRUE, RESHARD_FALSE };
+static const char *const reshard_words[] = {"auto", "true", "false", NULL};
 static const char *const sync_words[] = {"auto", "last", "each", NULL};
 
 // A count that may be left out: of a part that not every model has.
@@ -267,11 +339,13 @@ static const struct scenario_key keys[] = {
 	 CUT(first_bucket_bytes), 1, PARAMS_MAX, NULL, NULL, 0},
 	{"reduce.sync", "word", "auto",
 	 "Gradients are reduced behind each micro-batch, or the last; auto: each with zero-2, "
-	 "zero-3 and fsdp.",
+	 "zero-3, and with fsdp without stages.",
 	 FILE_(sync), 0, 0, NULL, sync_words, 0},
-	FLAG("reduce.reshard", "true",
-	     "fsdp, zero-3: parameters go after a unit's forward and are gathered again.",
-	     CUT(is_resharded)),
+	{"reduce.reshard", "word", "auto",
+	 "fsdp, zero-3: true: parameters go after a unit's forward and are gathered again; auto: "
+	 "so "
+	 "without stages.",
+	 FILE_(reshard), 0, 0, NULL, reshard_words, 0},
 	{"reduce.within", "count", "all",
 	 "fsdp, zero-3: ranks that share what is cut (hybrid sharding); those that hold the same "
 	 "shard sum their gradients by an all-reduce.",
@@ -291,9 +365,21 @@ static const struct scenario_key keys[] = {
 	 "All of a step that is no pipeline and no exposed communication.", TIME(other_ps), 0,
 	 TIME_MAX, NULL, NULL, 0},
 
+	{"times.measured", "list", "none",
+	 "In place of times.forward: what was measured of a rank's layers, one micro-batch.", 0, 0,
+	 0, 0, NULL, NULL, 0},
+	{"times.measured[].part", "word", "required",
+	 "layer: one without experts; expert_layer: one with them; embedding: before the layers; "
+	 "output: behind them, with the loss.",
+	 MEASURED(part), 0, 0, NULL, time_words, 0},
+	{"times.measured[].forward", "time", "required", "Its forward.", MEASURED(forward_ps), 1,
+	 TIME_MAX, NULL, NULL, 0},
+	{"times.measured[].backward", "time", "required", "Its backward.", MEASURED(backward_ps), 1,
+	 TIME_MAX, NULL, NULL, 0},
+
 	{"times.device", "word", "none",
 	 "The device (`weft plan --devices`): its memory, its rates, its domain; without "
-	 "times.forward times come from its roofline.",
+	 "times.forward and times.measured times come from its roofline.",
 	 FILE_(device), 0, 0, NULL, plan_device_words, 0},
 	{"times.precision", "word", "bf16", "Numbers of matrix products: bf16, fp8 or fp4.",
 	 FILE_(plan.site.precision), 0, 0, NULL, precision_words, 0},
@@ -422,8 +508,13 @@ static int settle_reduction(struct reader *reader, struct plan_file *file)
 	if (file->reduction == MEGATRON)
 		return 0;
 	cut->has_distributed_optimizer = file->reduction != DDP && file->reduction != LOCAL;
+	bool has_stages = file->reduction == FSDP && cut->pp > 1;
+	cut->is_resharded = file->reshard == RESHARD_TRUE ||
+		(file->reshard == RESHARD_AUTO && !has_stages);
+	cut->has_one_stage = file->reduction == ZERO_2 || file->reduction == ZERO_3;
 	cut->is_reduced_each = file->sync == SYNC_EACH ||
-		(file->sync == SYNC_AUTO && file->reduction >= ZERO_2 && file->reduction != LOCAL);
+		(file->sync == SYNC_AUTO && !has_stages && file->reduction >= ZERO_2 &&
+		 file->reduction != LOCAL);
 	if (file->reduction == LOCAL) {
 		cut->outer_steps = file->every;
 		cut->is_aligned = true; // behind the end of a step
@@ -529,7 +620,8 @@ static void settle_origin(struct plan *plan)
 	plan->timing.origin = "the job's file, which does not say where from";
 	plan->timing.is_assumed = true;
 	for (uint32_t i = 0; i < plan->input_count; i++) {
-		if (!plan_input_is_of(&plan->inputs[i], "times.forward"))
+		if (!plan_input_is_of(&plan->inputs[i],
+				      plan->timing.has_parts ? "times.measured" : "times.forward"))
 			continue;
 		plan->timing.origin = plan->inputs[i].text;
 		plan->timing.is_assumed = plan->inputs[i].origin == INPUT_ASSUMED;
@@ -547,6 +639,8 @@ static int read_reader(struct reader *reader, yaml_document_t *document, struct 
 	if (rc == 0)
 		rc = reader_read_list(reader, document, "inputs", PLAN_INPUTS_MAX, read_input);
 	if (rc == 0)
+		rc = read_times(reader, document);
+	if (rc == 0)
 		rc = check_effects(reader, &file->plan);
 	if (rc == 0)
 		rc = settle_reduction(reader, file);
@@ -559,9 +653,11 @@ static int read_reader(struct reader *reader, yaml_document_t *document, struct 
 	settle_origin(&file->plan);
 	if (rc == 0)
 		rc = check_plan(reader, &file->plan);
-	if (rc == 0)
-		plan_roofline(&file->plan);
-	return rc;
+	if (rc != 0)
+		return rc;
+	plan_measured(&file->plan);
+	plan_roofline(&file->plan);
+	return 0;
 }
 
 int plan_file_read(struct plan_file *ret, const char *path, const char *text, size_t bytes,

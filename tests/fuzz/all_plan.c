@@ -105,7 +105,11 @@ static void check_schedule(struct plan *plan)
 				   .slow_stage = UINT32_MAX,
 				   .replicas = 1};
 	setup.experts = setup.dense;
-	plan->timing = (struct timing){PS_PER_MS, 2 * PS_PER_MS, PS_PER_MS, "a test", true};
+	plan->timing = (struct timing){.forward_ps = PS_PER_MS,
+				       .backward_ps = 2 * PS_PER_MS,
+				       .other_ps = PS_PER_MS,
+				       .origin = "a test",
+				       .is_assumed = true};
 	if (step_bytes(plan) > sizeof(memory))
 		return;
 	arena_init(&arena, memory, step_bytes(plan));

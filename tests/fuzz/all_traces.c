@@ -6,6 +6,7 @@
 
 #include <errno.h>
 
+#include <weft/trace/trace_phases.h>
 #include <weft/trace/trace_run.h>
 
 #define NODES_EXPANDED_MAX 300u
@@ -26,6 +27,12 @@ const char *const fuzz_texts[] = {
 	"{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"ncclK\", \"ts\": 1.5, "
 	"\"dur\": 2, \"args\": {\"Collective name\": \"broadcast\", \"Group size\": 2, \"dtype\": "
 	"\"Int\", \"In msg nelems\": 4, \"Process Group Ranks\": \"[0, 1]\"}}]}",
+	"{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": "
+	"\"ProfilerStep#1\", \"ts\": 0, \"dur\": 9}, {\"ph\": \"X\", \"cat\": \"cpu_op\", "
+	"\"name\": \"autograd::engine::evaluate_function: A\", \"ts\": 1, \"dur\": 3}, "
+	"{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"ts\": 2, \"dur\": 1, \"args\": "
+	"{\"correlation\": 7}}, {\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 4, \"dur\": 2, "
+	"\"args\": {\"correlation\": 7}}]}",
 	"[rank0 ~ rank3]\ncomm_type,comm_group,comm_group_size,msg_size,additional\n"
 	"CommType.all_reduce,CommGroup.tp_group,2,64,\n"
 	"CommType.computation,None,None,\"((1, 2), (3))\",\n"
@@ -113,6 +120,21 @@ static void read_as(enum trace_format format, const char *text, size_t bytes)
 	trace_set_free(&set);
 }
 
+static void read_phases(const char *text, size_t bytes)
+{
+	struct trace_phases phases;
+	struct refusal refusal = {0};
+	int rc = trace_phases(&phases, text, bytes, &refusal);
+	if (rc < 0) {
+		check_refusal(rc, &refusal);
+		return;
+	}
+	check(phases.steps > 0 && phases.least_ps <= phases.step_ps &&
+	      phases.step_ps <= phases.most_ps);
+	for (int i = 0; i < PHASE_COUNT; i++)
+		check(phases.phase_ps[i] >= 0);
+}
+
 static void fuzz_one(const uint8_t *data, size_t bytes)
 {
 	enum trace_format format;
@@ -130,6 +152,7 @@ static void fuzz_one(const uint8_t *data, size_t bytes)
 	read_as(bytes == 0 ? TRACE_FORMAT_CHAKRA
 			   : (enum trace_format)(data[0] % TRACE_FORMAT_COUNT),
 		text, bytes);
+	read_phases(text, bytes);
 	refusal = (struct refusal){0};
 	rc = trace_unpack(&unpacked, &unpacked_bytes, text, bytes, &refusal);
 	if (rc == 0)

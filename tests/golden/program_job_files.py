@@ -115,14 +115,15 @@ def pipelined(folder):
     job, scenario = folder / "moved.yaml", folder / "small.yaml"
     stages = (4 * LAYER + EMBEDDING, 4 * LAYER + EMBEDDING + HIDDEN)
     edges = 2 * 3 * 512 * 1024 * 2 * 4  # forward and back, of each micro-batch and replica
-    for way, grads, params in (("ddp", 2 * 2, 0), ("zero-1", 2, 2), ("local, every: 4", 2 * 2, 0)):
+    for way, grads, params in (("ddp", 2 * 2, 0), ("zero-1", 2, 2), ("local, every: 4", 2 * 2, 0), ("fsdp", 2, 2),
+                               ("fsdp, reshard: true, sync: each", 3 * 2, 2 * 3 * 2), ("fsdp, within: 2", (2 * 1 / 2 + 2 * 2 / 2 / 2) / 3 * 4, 2 * 2 / 3)):
         job.write_text(PIPELINED + "reduce: {kind: %s}\n" % way)
         status, out, said = run("sim", scenario, "--fidelity", "all", "--json")
         expect(status == 0, f"pipeline, {way}: it runs at all fidelities {said.strip()}")
         if status == 0:
             found = json.loads(out)
             model, full = found["model"]["exposed_ps"], found["full"]["exposed_ps"]
-            expect(0.9 * model < full < 1.25 * model, f"pipeline, {way}: packets expose {full / model - 1:+.1%} against closed forms")
+            expect(0.9 * model < full < 1.3 * model, f"pipeline, {way}: packets expose {full / model - 1:+.1%} against closed forms")
             sent = found["full"]["fabric_bytes"] + found["full"]["scaleup_bytes"]
             own = sum(stage * (grads + params) * 3 for stage in stages) + edges
             expect(0 <= sent - own < 0.002 * own, f"pipeline, {way}: packets carry {sent}, stages have {own}")
@@ -156,6 +157,18 @@ step: {micro_batches: 2, sequence: 128}
 times: {forward: 1ms, backward: 2ms}
 reduce: {kind: %s}
 """
+
+
+def long(folder):
+    """A step beyond limits.time: its sample says which limit, and runs with a larger one."""
+    scenario = folder / "small.yaml"
+    (folder / "moved.yaml").write_text(MOVED.replace("forward: 4ms, backward: 8ms", "forward: 2s, backward: 4s") + "reduce: {kind: ddp}\n")
+    scenario.write_text("name: small\nfabric: {nics: 8, nics_per_host: 2, nics_per_t0: 8, t1_count: 0}\n"
+                        "scaleup: {rate: 450GB/s, delay: 1us}\ntraffic: {kind: model, model: moved.yaml}\nlimits: {time: 10s}\n")
+    status, out, said = run("sim", scenario, "--fidelity", "sample")
+    expect(status != 0 and "ms into the step, did not end: raise limits.time" in said, f"a long step {said.strip()}")
+    status, out, said = run("sim", scenario, "--fidelity", "sample", "--set", "limits.time=60s")
+    expect(status == 0, f"with a larger limit {said.strip()}")
 
 
 def recorded(folder):
@@ -225,6 +238,7 @@ def main():
         pipelined(folder)
         elsewhere(folder)
         recorded(folder)
+        long(folder)
         hosts(folder)
         bad = folder / "bad.yaml"
         bad.write_text(job.replace("tp: 4", "tpp: 4"))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random small jobs of all ways to share, at three fidelities: closed forms, a sample by packets, every packet.
 
-In at least 85 of 100 the exposed time of all packets lies within the sample's stated error and LEFT of its own, or the
+In at least 95 of 100 the exposed time of all packets lies within the sample's stated error and LEFT of its own, or the
 sample gives none and says why. Where more than LONG_PS are exposed, packets expose what closed forms say within RATIO:
 those have no credits, and 9 us for a hop. WEFT_JOBS_FIRST and WEFT_JOBS_COUNT say which (20 from 0).
 """
@@ -20,9 +20,9 @@ WAYS = ["", "reduce: {distributed_optimizer: false}", "reduce: {kind: ddp}", "re
         "reduce: {kind: zero-2}", "reduce: {kind: zero-3, sync: last}", "reduce: {kind: fsdp}", "reduce: {kind: fsdp, reshard: false}",
         "reduce: {kind: fsdp, prefetch: 0}", "reduce: {kind: fsdp, within: 2}", "reduce: {kind: fsdp, within: 4}",
         "reduce: {kind: local, every: 4}"]
-PIPELINED = ("", "reduce: {distributed_optimizer: false}", "reduce: {kind: ddp}", "reduce: {kind: zero-1}", "reduce: {kind: local, every: 4}")
+ONE_STAGE = ("reduce: {kind: zero-2}", "reduce: {kind: zero-3, sync: last}")
 FIRST, COUNT = (int(os.environ.get(f"WEFT_JOBS_{name}", default)) for name, default in (("FIRST", 0), ("COUNT", 20)))
-LONG_PS, RATIO = 3e9, (0.95, 1.3)
+LONG_PS, RATIO = 3e9, (0.95, 1.25)
 LEFT = 0.04  # of exposed time, beside the stated error: ranks that send when they come to it, not one collective at a time
 
 
@@ -30,10 +30,10 @@ def draw(seed, folder):
     """A job and its fabric; ways in turn, so that few jobs have all of them."""
     dice = random.Random(seed)
     way = WAYS[seed % len(WAYS)]
-    pp = dice.choice((1, 2)) if way in PIPELINED else 1
+    pp = 1 if way in ONE_STAGE else dice.choice((1, 2))
     tp = dice.choice((1, 1, 2))
     dp = dice.choice((4, 8))
-    host = dice.choice((2, 4)) if tp * dp > 4 else 2
+    host = dice.choice((2, 4))
     layers, hidden = dice.choice((2, 4, 6)), dice.choice((256, 512, 768))
     compute = dice.choice((100, 300, 1000))
     (folder / "job.yaml").write_text(
@@ -71,7 +71,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         held = [run(seed, pathlib.Path(name)) for seed in range(FIRST, FIRST + COUNT)]
     given = [one for one in held if one is not None]
-    check(sum(given) >= 0.85 * len(given) and len(given) >= 0.8 * COUNT,
+    check(sum(given) >= 0.95 * len(given) and len(given) >= 0.8 * COUNT,
           f"{COUNT} jobs: {len(given)} samples give a time, {sum(given)} hold all packets")
     sys.exit(1 if check.failed else 0)
 

@@ -28,5 +28,7 @@ struct opgraph_host {
 	const uint8_t *owner_of; // [nics] of several jobs: whose each is; or NULL
 	ps_t *begun_ps;		 // [ops] when computations began; NULL: nobody asks
 	uint64_t *events;	 // [hosts] local events that may be under way at once
+	uint32_t channels; // of rings whose messages are told apart by tag, each on QPs of its own;
+			   // 0: messages take all QPs in turn
 	struct write_target write_target;
 };

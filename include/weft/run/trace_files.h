@@ -10,5 +10,11 @@
 int trace_files_read(struct trace_set *ret, char *const *paths, uint32_t count,
 		     enum trace_format format, bool skips_damaged, struct refusal *refusal);
 
+// Gives `visit` the text of each file, unpacked, until one does not return 0.
+typedef int trace_file_visit(void *context, const char *path, const char *text, size_t bytes,
+			     struct refusal *refusal);
+int trace_files_each(char *const *paths, uint32_t count, trace_file_visit *visit, void *context,
+		     struct refusal *refusal);
+
 // Says on stderr, as program `program` of weft, which records were left out; nothing when none was.
 void trace_files_warn(const char *program, const struct trace_set *set);

@@ -15,14 +15,20 @@ extern "C" {
 
 #define PLAN_ORIGIN_BYTES 128
 
+// An element of times.measured.
+struct plan_file_time {
+	uint32_t part; // enum timed_part
+	ps_t forward_ps, backward_ps;
+};
+
 struct plan_file {
 	struct plan plan; // points into what is below: a copy of this struct has none
 	struct architecture architecture;
 	char name[64], description[256], model[64], order[32], published[200];
 	struct plan_input inputs[PLAN_INPUTS_MAX];
-	uint8_t norm;		  // 0: RMS
-	uint32_t reduction, sync; // as the words of the file are counted
-	uint32_t every;		  // of local steps
+	uint8_t norm;			   // 0: RMS
+	uint32_t reduction, sync, reshard; // as the words of the file are counted
+	uint32_t every;			   // of local steps
 	uint32_t device, recompute;
 	uint64_t domain_bps;
 	char origin[PLAN_ORIGIN_BYTES]; // of times that come from a device

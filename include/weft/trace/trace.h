@@ -11,6 +11,7 @@
 //   pytorch.c     execution trace of PyTorch    kineto.c       PyTorch's profiler
 //   aicb.c        AICB's CSV                    simai.c        text of SimAI and AICB
 //   goal.c        GOAL                          count.c        what is in a set
+//   phases.c      what steps computed (weft/trace/trace_phases.h)
 #pragma once
 
 #include <stdbool.h>

@@ -64,11 +64,25 @@ struct parallel {
 	uint64_t bucket_bytes, first_bucket_bytes; // DDP: of gradients; the one that is ready first
 	bool is_reduced_each; // every micro-batch's gradients are reduced, else those of all
 	bool is_resharded;    // FSDP: parameters go after a forward, and are gathered again
+	bool has_one_stage;   // DeepSpeed's pipelines take no ZeRO beyond 1
 	uint32_t prefetch;    // FSDP: units that are gathered before the one in hand has ended
 	uint32_t shard_ranks; // FSDP: ranks that share what is cut; others hold the same. 0: all
 	uint32_t outer_steps; // DDP: replicas meet only so often, behind a step's end; 0: each step
 	bool is_recomputed;   // of a layer only its input is kept; its forward runs again
 	const char *order;    // of ranks, the innermost first: "tp-cp-ep-pp-dp"
+};
+
+// What somebody may have measured of a rank, one micro-batch each.
+enum timed_part {
+	TIMED_EMBEDDING,    // what stands before the layers
+	TIMED_LAYER,	    // one without experts
+	TIMED_EXPERT_LAYER, // one with them
+	TIMED_OUTPUT,	    // what stands behind the layers, and the loss
+	TIMED_COUNT
+};
+
+struct timed {
+	ps_t forward_ps, backward_ps;
 };
 
 // What computation takes; fitted, never published.
@@ -77,6 +91,8 @@ struct timing {
 	ps_t other_ps;	    // of a step: all that is no pipeline and no exposed communication
 	const char *origin; // what these three are calibrated by, or come from
 	bool is_assumed;    // nobody measured a step of it
+	bool has_parts;	    // the first two are those of layers in `parts`, see measured.c
+	struct timed parts[TIMED_COUNT];
 };
 
 struct plan {
@@ -90,6 +106,12 @@ struct plan {
 	uint32_t input_count;
 	const struct plan_input *inputs;
 };
+
+// Times of a cell from those of its layers, if these were measured.
+void plan_measured(struct plan *plan);
+// What a cell does beside its layers, if that was measured: of the first cell, of the last one.
+ps_t plan_ends_ps(const struct plan *plan, uint32_t stage, uint32_t chunk, bool is_backward);
+const char *timed_part_name(enum timed_part part);
 
 // Whether a plan cuts the model as another does, so that its cells take as long.
 bool plan_is_cut_as(const struct plan *plan, const struct plan *other);

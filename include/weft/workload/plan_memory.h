@@ -33,7 +33,8 @@ bool plan_has_roofline(const struct plan *plan);
 // the optimizer goes once over what the rank holds of its state.
 void plan_roofline(struct plan *plan);
 
-// What the last cell does beside its layers, of a cell's time: its output matrix, or 1.1 layers.
+// What the last cell does beside its layers, of a cell's time: its output matrix, or 1.1 layers; 0
+// where it was measured.
 uint32_t plan_loss_ppb(const struct plan *plan);
 
 #ifdef __cplusplus

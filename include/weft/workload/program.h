@@ -29,6 +29,8 @@
 extern "C" {
 #endif
 
+#define RING_TAG 64u	      // messages of a step's rings have tags from here on
+#define RING_CREDIT_BYTES 64u // of a ring's credit as a message: NCCL's entry in the sender's FIFO
 #define OP_NONE UINT32_MAX
 
 // What a computation takes whose end somebody outside tells (world_external_compute.h). It keeps no

@@ -165,8 +165,10 @@ static int take_collectives(struct sampled_run *run, const struct world *world,
 		ring_plan(&plan, &ring, bucket->kind, bucket->bytes);
 		if (from->whole_ps == 0)
 			return refuse(refusal, -EINTR,
-				      "a collective of % bytes did not end: the step has no time",
-				      (int64_t)bucket->bytes);
+				      "a collective of % bytes, which begins % ms into the "
+				      "step, did not end: raise limits.time",
+				      (int64_t)bucket->bytes,
+				      (int64_t)(bucket->release_ps / PS_PER_MS));
 		row->is_run = true;
 		row->of.time_ps = from->whole_ps;
 		row->error_ps = from->whole_error_ps;

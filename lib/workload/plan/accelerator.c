@@ -76,7 +76,7 @@ static const struct accelerator devices[] = {
 	 8,
 	 5376 * GIGA / 10,
 	 400 * GIGA,
-	 "AMD Instinct MI355X data sheet: 7 links of 153.6 GB/s; assumed: NICs of 400 Gb/s"},
+	 "AMD Instinct MI355X data sheet; assumed: 7 links of 153.6 GB/s, NICs of 400 Gb/s"},
 	{"TPU-v5p",
 	 {459 * TERA, 459 * TERA, 0},
 	 95 * GIB,
@@ -92,7 +92,8 @@ static const struct accelerator devices[] = {
 	 16,
 	 640 * GIGA,
 	 200 * GIGA,
-	 "AWS Neuron documentation, Trainium2 and Trn2: 16 chips, 1.28 TB/s both ways, 3.2 Tb/s"},
+	 "AWS Neuron documentation, Trainium2 and Trn2: 16 chips, 3.2 Tb/s; assumed: 1.28 TB/s are "
+	 "both ways"},
 };
 
 const struct accelerator *accelerator_at(uint32_t index)

@@ -24,7 +24,7 @@
 
 #include "job.h"
 
-#include "schedule/step_cells.h"
+#include "schedule/step_operation.h"
 
 #define PPM 1000000
 
@@ -156,13 +156,16 @@ static void put_cell(struct bucket_writer *writer, const struct plan *plan,
 
 // ---------------------------------------------------------------- of each micro-batch
 
-// One forward or backward that begins at `begin`: gathers run `prefetch` units ahead, reduces
-// behind each unit.
+// One forward or backward of a cell that begins at `begin`: gathers run `prefetch` units ahead,
+// reduces behind each unit or behind the last.
 struct pass {
 	const struct plan *plan;
 	struct bucket_writer *writer;
-	bool is_expert, is_backward, is_gathered, is_reduced;
+	bool is_expert;
 	bool is_across; // only what goes between those that hold the same shard
+	uint32_t stage;
+	struct operation operation;
+	struct step_traffic traffic;
 	uint32_t count; // of units
 	ps_t begin;
 };
@@ -171,16 +174,18 @@ struct pass {
 static ps_t unit_ps(const struct pass *pass, uint32_t at)
 {
 	const struct timing *timing = &pass->plan->timing;
-	ps_t time = pass->is_backward ? timing->backward_ps : timing->forward_ps;
-	uint32_t parts = plan_part_count(pass->plan, 0, 0), left = parts, low = parts;
+	bool is_backward = pass->operation.is_backward;
+	uint32_t chunk = pass->operation.chunk;
+	ps_t time = is_backward ? timing->backward_ps : timing->forward_ps;
+	uint32_t parts = plan_part_count(pass->plan, pass->stage, chunk), left = parts, low = parts;
 	struct plan_bucket unit;
-	uint32_t number = pass->is_backward ? at : pass->count - at;
+	uint32_t number = is_backward ? at : pass->count - at;
 	for (uint32_t i = 0; i < number; i++) {
-		plan_bucket_next(pass->plan, 0, 0, pass->is_expert, &left, &unit);
+		plan_bucket_next(pass->plan, pass->stage, chunk, pass->is_expert, &left, &unit);
 		low = left;
 	}
-	uint64_t done = pass->is_backward ? step_ready_ppm(pass->plan, 0, 0, low)
-					  : step_forward_ppm(pass->plan, 0, 0, low);
+	uint64_t done = is_backward ? step_ready_ppm(pass->plan, pass->stage, chunk, low)
+				    : step_forward_ppm(pass->plan, pass->stage, chunk, low);
 	if (at == 0 || at >= pass->count)
 		return pass->begin + (at == 0 ? 0 : time);
 	return pass->begin + (ps_t)((__int128)time * done / PPM);
@@ -190,14 +195,17 @@ static void put_unit(const struct pass *pass, uint32_t at, enum collective_kind 
 		     ps_t release_ps)
 {
 	const struct parallel *cut = &pass->plan->parallel;
-	uint32_t left = plan_part_count(pass->plan, 0, 0);
-	uint32_t number = pass->is_backward ? at : pass->count - 1 - at;
+	uint32_t chunk = pass->operation.chunk;
+	uint32_t left = plan_part_count(pass->plan, pass->stage, chunk);
+	uint32_t number = pass->operation.is_backward ? at : pass->count - 1 - at;
 	struct plan_bucket unit;
 	for (uint32_t i = 0; i <= number; i++)
-		plan_bucket_next(pass->plan, 0, 0, pass->is_expert, &left, &unit);
+		plan_bucket_next(pass->plan, pass->stage, chunk, pass->is_expert, &left, &unit);
 	struct bucket bucket = {
 		.kind = kind,
 		.siblings = 1,
+		.stage = pass->stage,
+		.chunk = chunk,
 		.release_ps = release_ps,
 		.bytes = unit.padded *
 			(kind == COLLECTIVE_ALL_GATHER ? cut->param_bytes : cut->grad_bytes)};
@@ -209,50 +217,47 @@ static void put_unit(const struct pass *pass, uint32_t at, enum collective_kind 
 
 static void put_pass(const struct pass *pass)
 {
-	const struct parallel *cut = &pass->plan->parallel;
-	enum collective_kind reduce = cut->has_distributed_optimizer ? COLLECTIVE_REDUCE_SCATTER
-								     : COLLECTIVE_ALL_REDUCE;
+	const struct step_traffic *traffic = &pass->traffic;
+	enum collective_kind reduce = pass->plan->parallel.has_distributed_optimizer
+		? COLLECTIVE_REDUCE_SCATTER
+		: COLLECTIVE_ALL_REDUCE;
 	uint32_t gathered = 0;
 	if (pass->is_across)
 		reduce = COLLECTIVE_ALL_REDUCE;
 	for (uint32_t at = 0; at < pass->count; at++) {
-		for (;
-		     pass->is_gathered && gathered < pass->count && gathered <= at + cut->prefetch;
+		for (; traffic->is_gathered && !pass->is_across && gathered < pass->count &&
+		     gathered <= at + traffic->prefetch;
 		     gathered++)
 			put_unit(pass, gathered, COLLECTIVE_ALL_GATHER, unit_ps(pass, at));
-		if (pass->is_reduced)
-			put_unit(pass, at, reduce, unit_ps(pass, at + 1));
+		uint32_t end = traffic->is_end_of_reduce ? pass->count : at + 1;
+		if (traffic->is_reduced)
+			put_unit(pass, at, reduce, unit_ps(pass, end));
 	}
 }
 
-static uint32_t count_units(const struct plan *plan, bool is_expert)
+static uint32_t count_units(const struct pass *pass)
 {
+	uint32_t chunk = pass->operation.chunk;
 	struct plan_bucket unit;
-	uint32_t count = 0, left = plan_part_count(plan, 0, 0);
-	while (plan_bucket_next(plan, 0, 0, is_expert, &left, &unit))
+	uint32_t count = 0, left = plan_part_count(pass->plan, pass->stage, chunk);
+	while (plan_bucket_next(pass->plan, pass->stage, chunk, pass->is_expert, &left, &unit))
 		count++;
 	return count;
 }
 
-static uint32_t list_passes(const struct plan *plan, bool is_expert, bool is_across,
+static uint32_t list_passes(const struct plan *plan, uint32_t stage, bool is_expert, bool is_across,
 			    struct bucket_writer *writer)
 {
-	const struct parallel *cut = &plan->parallel;
-	const struct timing *timing = &plan->timing;
-	bool is_fsdp = cut->sharding == SHARDING_FSDP && !is_across;
-	struct pass pass = {
-		.plan = plan, .writer = writer, .is_expert = is_expert, .is_across = is_across};
-	pass.count = count_units(plan, is_expert);
-	for (uint32_t i = 0; i < cut->micro_batches; i++) {
-		pass.begin = (ps_t)i * (timing->forward_ps + timing->backward_ps);
-		pass.is_backward = pass.is_reduced = false;
-		pass.is_gathered = is_fsdp ||
-			(i == 0 && cut->has_distributed_optimizer && !is_across);
-		put_pass(&pass);
-		pass.begin += timing->forward_ps;
-		pass.is_backward = true;
-		pass.is_gathered = is_fsdp && cut->is_resharded;
-		pass.is_reduced = cut->is_reduced_each || i + 1 == cut->micro_batches;
+	struct pass pass = {.plan = plan,
+			    .writer = writer,
+			    .is_expert = is_expert,
+			    .is_across = is_across,
+			    .stage = stage};
+	for (uint32_t i = 0; i < step_operations(&plan->parallel); i++) {
+		pass.operation = step_operation(&plan->parallel, stage, i);
+		pass.traffic = step_traffic(plan, &pass.operation);
+		pass.count = count_units(&pass);
+		pass.begin = step_ideal_ps(plan, stage, i);
 		put_pass(&pass);
 	}
 	return writer->count;
@@ -264,7 +269,7 @@ uint32_t bucket_list(const struct plan *plan, uint32_t stage, bool is_expert, st
 	const struct parallel *cut = &plan->parallel;
 	struct bucket_writer writer = {.to = ret, .max = max};
 	if (plan_is_interleaved(plan))
-		return list_passes(plan, is_expert, false, &writer);
+		return list_passes(plan, stage, is_expert, false, &writer);
 	struct bucket like = {.kind = COLLECTIVE_ALL_GATHER, .stage = stage};
 	for (like.chunk = 0; cut->has_distributed_optimizer && like.chunk < cut->vpp; like.chunk++)
 		put_cell(&writer, plan, &like, is_expert);
@@ -277,8 +282,9 @@ uint32_t bucket_list(const struct plan *plan, uint32_t stage, bool is_expert, st
 	return writer.count;
 }
 
-uint32_t bucket_list_across(const struct plan *plan, struct bucket *ret, uint32_t max)
+uint32_t bucket_list_across(const struct plan *plan, uint32_t stage, struct bucket *ret,
+			    uint32_t max)
 {
 	struct bucket_writer writer = {.to = ret, .max = max};
-	return list_passes(plan, false, true, &writer);
+	return list_passes(plan, stage, false, true, &writer);
 }

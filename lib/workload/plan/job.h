@@ -16,4 +16,5 @@ int group_draw(struct group *group, struct arena *arena, uint32_t ranks, struct 
 int group_layout(struct group *group, uint32_t gpus_per_host, struct refusal *refusal);
 
 // What replicas that hold the same shard reduce among each other in a step; as bucket_list().
-uint32_t bucket_list_across(const struct plan *plan, struct bucket *ret, uint32_t max);
+uint32_t bucket_list_across(const struct plan *plan, uint32_t stage, struct bucket *ret,
+			    uint32_t max);

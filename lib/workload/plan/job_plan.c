@@ -67,7 +67,7 @@ static uint32_t list_buckets(const struct plan *plan, enum group_kind kind, uint
 	if (kind == GROUP_TP)
 		return list_tensors(plan, ret);
 	if (kind == GROUP_ACROSS)
-		return bucket_list_across(plan, ret, ret != NULL ? UINT32_MAX : 0);
+		return bucket_list_across(plan, stage, ret, ret != NULL ? UINT32_MAX : 0);
 	return bucket_list(plan, stage, is_expert(kind), ret, ret != NULL ? UINT32_MAX : 0);
 }
 

@@ -161,8 +161,6 @@ static int check_experts(struct checked *checked)
 	return 0;
 }
 
-// Only Megatron's own way is known with a pipeline, where it hides one collective behind another
-// stage's work.
 static int check_sharding(struct checked *checked)
 {
 	const struct parallel *cut = checked->cut;
@@ -180,12 +178,12 @@ static int check_sharding(struct checked *checked)
 		return cut->is_reduced_each ? blame(checked, "is_reduced_each",
 						    "Megatron-LM reduces once a step", 0, 0, 0)
 					    : 0;
-	if (cut->pp > 1 && (cut->sharding == SHARDING_FSDP || cut->is_reduced_each))
+	if (cut->pp > 1 && cut->has_one_stage)
 		return blame(checked, "pp",
-			     "% stages: collectives between the units of each micro-batch are for "
-			     "one stage here; pipelines go with megatron, ddp, zero-1 and local",
+			     "% stages: DeepSpeed's pipelines take no ZeRO beyond 1; fsdp goes "
+			     "with stages",
 			     cut->pp, 0, 0);
-	if (cut->vpp > 1 && cut->has_distributed_optimizer)
+	if (cut->vpp > 1 && cut->sharding == SHARDING_ZERO1)
 		return blame(checked, "vpp",
 			     "% chunks a stage: ZeRO's gathers of all chunks before a forward are "
 			     "not known here",

@@ -109,8 +109,10 @@ uint32_t plan_reduces(const struct plan *plan)
 uint32_t plan_gathers(const struct plan *plan)
 {
 	const struct parallel *cut = &plan->parallel;
+	if (cut->sharding == SHARDING_FSDP && cut->is_resharded)
+		return 2 * cut->micro_batches;
 	if (cut->sharding == SHARDING_FSDP)
-		return cut->micro_batches * (cut->is_resharded ? 2 : 1);
+		return cut->pp > 1 ? 1 : cut->micro_batches;
 	return cut->has_distributed_optimizer ? 1 : 0;
 }
 

@@ -16,16 +16,16 @@ static uint64_t shared(uint64_t bytes, uint64_t ranks)
 // ---------------------------------------------------------------- parameters
 
 // As many units as are whole at once: the one in hand and those gathered ahead. Gradients: one.
-static uint64_t gathered_bytes(const struct plan *plan)
+static uint64_t gathered_bytes(const struct plan *plan, uint32_t stage)
 {
 	const struct parallel *cut = &plan->parallel;
 	uint64_t largest = 0, all = 0;
 	if (cut->sharding != SHARDING_FSDP)
 		return 0;
-	for (int is_expert = 0; is_expert < 2; is_expert++) {
+	for (uint32_t i = 0; i < 2 * cut->vpp; i++) {
 		struct plan_bucket unit;
-		uint32_t left = plan_part_count(plan, 0, 0);
-		while (plan_bucket_next(plan, 0, 0, is_expert != 0, &left, &unit)) {
+		uint32_t chunk = i / 2, left = plan_part_count(plan, stage, chunk);
+		while (plan_bucket_next(plan, stage, chunk, i % 2 != 0, &left, &unit)) {
 			all += unit.padded;
 			largest = unit.padded > largest ? unit.padded : largest;
 		}
@@ -83,12 +83,19 @@ static uint64_t activation_bytes(const struct plan *plan, uint32_t stage)
 
 // ---------------------------------------------------------------- all of it
 
+// Whether gradients are reduced as they come, so that a rank never holds all of them.
+static bool is_grad_gone(const struct parallel *cut)
+{
+	bool is_once = cut->micro_batches == 1 && cut->pp == 1;
+	return cut->is_reduced_each || (is_once && cut->sharding == SHARDING_FSDP);
+}
+
 void plan_memory(const struct plan *plan, uint32_t stage, struct plan_memory *ret)
 {
 	const struct parallel *cut = &plan->parallel;
 	bool is_optimizer_cut = cut->has_distributed_optimizer;
-	bool is_grad_cut = cut->sharding == SHARDING_ZERO2 || cut->sharding == SHARDING_FSDP;
-	*ret = (struct plan_memory){.gathered = gathered_bytes(plan),
+	bool is_grad_cut = cut->has_distributed_optimizer && is_grad_gone(cut);
+	*ret = (struct plan_memory){.gathered = gathered_bytes(plan, stage),
 				    .activations = activation_bytes(plan, stage)};
 	for (int is_expert = 0; is_expert < 2; is_expert++) {
 		uint64_t params = plan_stage_params(plan, stage, is_expert != 0);

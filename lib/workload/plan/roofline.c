@@ -252,6 +252,8 @@ void plan_roofline(struct plan *plan)
 
 uint32_t plan_loss_ppb(const struct plan *plan)
 {
+	if (plan->timing.has_parts)
+		return 0; // see plan_ends_ps()
 	if (!plan_has_roofline(plan))
 		return LOSS_LAYERS_PPB / plan_slots(plan);
 	unsigned __int128 loss = (unsigned __int128)output_sum(plan).forward_ps * 1000000000u;

@@ -65,8 +65,14 @@ static int check_plan(const struct plan *plan, struct refusal *refusal)
 		return refuse(refusal, -EINVAL, "a step has at most % forwards", OPERATIONS_MAX);
 	unsigned __int128 all = (unsigned __int128)(timing->forward_ps + timing->backward_ps) *
 		cut->pp * cut->vpp * cut->micro_batches;
-	if (timing->forward_ps > CELL_PS_MAX || timing->backward_ps > CELL_PS_MAX ||
-	    timing->other_ps > OTHER_PS_MAX || all > COMPUTED_PS_MAX)
+	ps_t most = ps_max(timing->forward_ps, timing->backward_ps);
+	for (uint32_t i = 0; timing->has_parts && i < TIMED_COUNT; i++) {
+		const struct timed *part = &timing->parts[i];
+		most = ps_max(most, ps_max(part->forward_ps, part->backward_ps));
+		all += (unsigned __int128)(part->forward_ps + part->backward_ps) *
+			cut->micro_batches;
+	}
+	if (most > CELL_PS_MAX || timing->other_ps > OTHER_PS_MAX || all > COMPUTED_PS_MAX)
 		return refuse(refusal, -EINVAL,
 			      "a cell computes for at most % s, a step % s, the rest takes % s",
 			      CELL_PS_MAX / PS_PER_S, COMPUTED_PS_MAX / PS_PER_S,
@@ -174,6 +180,15 @@ static ps_t communicate(const struct step_setup *setup, const struct step_bucket
 	return stage->network_at;
 }
 
+// The gradients of a unit go out.
+static void reduce_unit(const struct step_setup *setup, struct step_bucket *unit,
+			struct stage *stage, ps_t now)
+{
+	unit->reduced_at = communicate(setup, unit, stage, false, now);
+	if (unit->across_bytes > 0)
+		stage->network_at += step_across_ps(setup, unit);
+}
+
 // A forward or backward unit by unit: gathers are sent so many units ahead as the plan prefetches,
 // when the computation of a unit would begin; a reduce when its unit has ended. Returns the end.
 static ps_t run_units(struct step *step, const struct step_setup *setup, struct stage *stage,
@@ -199,11 +214,12 @@ static ps_t run_units(struct step *step, const struct step_setup *setup, struct 
 			at = ps_max(at, there);
 		}
 		at += step_share(time, ppm, PPM);
-		if (traffic.is_reduced)
-			unit->reduced_at = communicate(setup, unit, stage, false, at);
-		if (traffic.is_reduced && unit->across_bytes > 0)
-			stage->network_at += step_across_ps(setup, unit);
+		if (traffic.is_reduced && !traffic.is_end_of_reduce)
+			reduce_unit(setup, unit, stage, at);
 	}
+	for (uint32_t i = 0;
+	     traffic.is_reduced && traffic.is_end_of_reduce && i < cell->bucket_count; i++)
+		reduce_unit(setup, step_unit(&step->cells, cell, true, i, &ppm), stage, at);
 	return at;
 }
 
@@ -341,8 +357,9 @@ static void begin_replica(struct step *step, const struct step_setup *setup)
 		step->cells.cells[i].is_gathered = false;
 	for (uint32_t r = 0; r < cut->pp; r++) {
 		step->stages[r] = (struct stage){.operations = step_operations(cut)};
-		if (!plan_is_interleaved(step->plan))
-			gather(step, setup, r, 0, 0);
+		if (plan_is_interleaved(step->plan))
+			continue;
+		gather(step, setup, r, 0, 0);
 		if (cut->vpp > 1)
 			gather(step, setup, r, 1, 0);
 	}

@@ -27,7 +27,7 @@ enum step_tag {
 	STEP_TAG_TENSOR,
 	STEP_TAG_CONTEXT,
 	STEP_TAG_EXPERT,
-	STEP_TAG_SLICE = 64,		  // and channel; dense parameters
+	STEP_TAG_SLICE = RING_TAG,	  // and channel; dense parameters
 	STEP_TAG_CREDIT = 128,		  // and channel
 	STEP_TAG_EXPERT_PARAMS = 1 << 12, // on top, of experts' parameters
 };

@@ -47,15 +47,21 @@ struct operation step_operation(const struct parallel *cut, uint32_t stage, uint
 	return numbered(cut, index - all, true);
 }
 
+// Facts: PyTorch's pipelining keeps what a stage has gathered to the end of the step, unless it is
+// resharded after each forward, and reduces all units behind the stage's last backward
+// (torch/distributed/pipelining/stage.py, torchtitan's reshard_after_forward). Assumed: what is
+// resharded is gathered before each forward and each backward.
 struct step_traffic step_traffic(const struct plan *plan, const struct operation *operation)
 {
 	const struct parallel *cut = &plan->parallel;
 	bool is_fsdp = cut->sharding == SHARDING_FSDP, is_backward = operation->is_backward;
 	bool is_last = operation->micro_batch + 1 == cut->micro_batches;
 	bool is_start = operation->micro_batch == 0 && !is_backward;
+	bool is_kept = cut->pp > 1 && operation->micro_batch > 0; // from the first one's gather
 	return (struct step_traffic){
-		.is_gathered = is_fsdp ? cut->is_resharded || !is_backward
+		.is_gathered = is_fsdp ? cut->is_resharded || (!is_backward && !is_kept)
 				       : is_start && cut->has_distributed_optimizer,
+		.is_end_of_reduce = is_fsdp && cut->pp > 1 && !cut->is_reduced_each,
 		.is_reduced = is_backward && (cut->is_reduced_each || is_last),
 		.prefetch = is_fsdp ? cut->prefetch : UINT16_MAX,
 		.is_all_awaited = !is_fsdp, // ZeRO-2's come behind the optimizer
@@ -67,6 +73,30 @@ ps_t step_pipeline_ps(const struct plan *plan)
 	const struct parallel *cut = &plan->parallel;
 	ps_t units = (ps_t)cut->micro_batches * cut->vpp + cut->pp - 1;
 	return units * (plan->timing.forward_ps + plan->timing.backward_ps);
+}
+
+// A forward of the warm-up begins as soon as it can; then stage r's backward j of one chunk begins
+// at p f + j (f + b) + (p - 1 - r) b, with its forward before it. With chunks a stage ends at
+// T - r b and has no gap before.
+ps_t step_ideal_ps(const struct plan *plan, uint32_t stage, uint32_t index)
+{
+	const struct parallel *cut = &plan->parallel;
+	ps_t forward_ps = plan->timing.forward_ps, backward_ps = plan->timing.backward_ps;
+	uint32_t all = step_operations(cut) / 2, warm_up = step_warm_up(cut, stage);
+	if (index < warm_up)
+		return (stage + (ps_t)index) * forward_ps;
+	uint32_t turns = index - warm_up, turned = all - warm_up;
+	uint32_t backward = turns < 2 * turned ? turns / 2 : turns - turned;
+	ps_t begin = cut->pp * forward_ps + backward * (forward_ps + backward_ps) +
+		(cut->pp - 1 - stage) * backward_ps;
+	if (cut->vpp > 1) {
+		ps_t last_ps = step_pipeline_ps(plan) - (stage + (ps_t)1) * backward_ps;
+		uint32_t before = backward < turned ? turned - 1 - backward : 0;
+		begin = last_ps - (ps_t)(all - 1 - backward - before) * backward_ps -
+			(ps_t)before * (forward_ps + backward_ps);
+	}
+	bool is_forward = turns < 2 * turned && turns % 2 == 0;
+	return is_forward ? begin - forward_ps : begin;
 }
 
 // ---------------------------------------------------------------- jitter
@@ -132,6 +162,7 @@ ps_t step_compute_ps(const struct plan *plan, const struct step_cell *cell,
 	ps_t time = full_ps * cell->layers / cell->slots;
 	if (place->stage + 1 == cut->pp && operation.chunk + 1 == cut->vpp)
 		time += step_share(full_ps, setup->loss_ppb, STEP_PPB);
+	time += plan_ends_ps(plan, place->stage, operation.chunk, operation.is_backward);
 	if (is_slow(setup, place))
 		time += step_share(time, setup->slow_ppb, STEP_PPB);
 	if (!step_has_jitter(setup))

@@ -24,10 +24,15 @@ struct operation step_operation(const struct parallel *cut, uint32_t stage, uint
 // What a forward or backward has between its units, where a plan's collectives are interleaved.
 struct step_traffic {
 	bool is_gathered, is_reduced;
-	uint32_t prefetch;   // units
-	bool is_all_awaited; // by the first unit
+	uint32_t prefetch;     // units
+	bool is_all_awaited;   // by the first unit
+	bool is_end_of_reduce; // units are reduced behind the last one, not each behind itself
 };
 struct step_traffic step_traffic(const struct plan *plan, const struct operation *operation);
+
+// When an operation of a stage begins in an ideal pipeline; with chunks roughly: its cool-down is
+// all backward and it has no gap but behind its warm-up.
+ps_t step_ideal_ps(const struct plan *plan, uint32_t stage, uint32_t index);
 
 // What one takes to compute; the dice depend on place and seed alone.
 ps_t step_compute_ps(const struct plan *plan, const struct step_cell *cell,

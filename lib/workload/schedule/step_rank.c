@@ -265,6 +265,13 @@ static void compute_releasing(struct builder *builder, const struct step_cell *c
 	}
 }
 
+// The gradients of a unit go out, and what is among those that hold the same shard.
+static void reduce_unit(struct builder *builder, const struct step_bucket *unit)
+{
+	collective(builder, unit, false, builder->computed, OP_NONE);
+	across(builder, unit);
+}
+
 // A forward or backward with collectives between its units: see run_units() in step.c.
 static void compute_units(struct builder *builder, const struct operation *operation, ps_t time,
 			  uint32_t input)
@@ -288,11 +295,12 @@ static void compute_units(struct builder *builder, const struct operation *opera
 			!traffic.is_gathered		 ? OP_NONE
 				: traffic.is_all_awaited ? builder->communicated
 							 : unit->gather_op);
-		if (traffic.is_reduced)
-			collective(builder, unit, false, builder->computed, OP_NONE);
-		if (traffic.is_reduced)
-			across(builder, unit);
+		if (traffic.is_reduced && !traffic.is_end_of_reduce)
+			reduce_unit(builder, unit);
 	}
+	for (uint32_t i = 0;
+	     traffic.is_reduced && traffic.is_end_of_reduce && i < cell->bucket_count; i++)
+		reduce_unit(builder, step_unit(&builder->cells, cell, true, i, &ppm));
 }
 
 static void run_forward(struct builder *builder, struct operation operation, ps_t time)

@@ -10,8 +10,6 @@
 #include "collective/cut.h"
 #include "step_emit.h"
 
-#define CREDIT_BYTES 64u // NCCL's entry in the sender's FIFO
-
 // ---------------------------------------------------------------- operations
 
 uint32_t emit_compute(struct step_emit *emit, uint16_t stream, ps_t time)
@@ -171,7 +169,7 @@ static void send_credit(const struct channel *of, uint64_t slice, const struct p
 	struct step_emit *emit = of->emit;
 	if (slice + of->credits >= of->total || !of->has_credits)
 		return;
-	uint32_t op = emit_send(emit, of->previous, of->credit_tag, CREDIT_BYTES,
+	uint32_t op = emit_send(emit, of->previous, of->credit_tag, RING_CREDIT_BYTES,
 				credit_offset(of));
 	emit_wait(emit, op, emit->receives[slice]);
 	if (place->step + 1 < of->cut.steps)
@@ -192,7 +190,8 @@ static void emit_channel(struct channel *of)
 						     is_summed(of, place.step));
 		if (slice + of->credits < of->total && of->has_credits)
 			emit->credits[slice] = emit_receive(emit, of->next, of->credit_tag,
-							    CREDIT_BYTES, credit_offset(of), false);
+							    RING_CREDIT_BYTES, credit_offset(of),
+							    false);
 		if (place.step + 1 == of->cut.steps)
 			emit_wait(emit, of->end, emit->receives[slice]);
 		send_slice(of, slice, &place);

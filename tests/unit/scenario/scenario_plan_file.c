@@ -94,6 +94,30 @@ static void a_device_says_what_the_file_does_not(void **)
 	assert_false(plan_has_roofline(&file.plan));
 }
 
+// A cell has its share of all layers; embedding and output stand beside those of the first and
+// last.
+static void measured_layers_are_times_of_cells(void **)
+{
+	struct refusal refusal = {0};
+	const struct plan *plan = &file.plan;
+	assert_int_equal(read_text(MOE "times: {device: H100, measured: [{part: expert_layer, "
+				       "forward: 3ms, backward: 5ms}, {part: output, forward: "
+				       "1ms, backward: 2ms}, {part: embedding, forward: 7us, "
+				       "backward: 8us}]}\ncut: {pp: 2}\ninputs:\n  - {of: "
+				       "times.measured, origin: calibrated, text: my list}\n",
+				   &refusal),
+			 0);
+	assert_int_equal(plan->timing.forward_ps, 6 * PS_PER_MS); // two of four layers
+	assert_int_equal(plan->timing.backward_ps, 10 * PS_PER_MS);
+	assert_int_equal(plan_ends_ps(plan, 0, 0, false), 7 * PS_PER_US);
+	assert_int_equal(plan_ends_ps(plan, 0, 0, true), 8 * PS_PER_US);
+	assert_int_equal(plan_ends_ps(plan, 1, 0, true), 2 * PS_PER_MS);
+	assert_int_equal(plan_loss_ppb(plan), 0);
+	assert_false(plan_has_roofline(plan));
+	assert_false(plan->timing.is_assumed);
+	assert_string_equal(plan->timing.origin, "my list");
+}
+
 // The words of times.device are the names of the table.
 static void each_device_may_be_named(void **)
 {
@@ -202,11 +226,24 @@ static const struct {
 	{SMALL "reduce: {sync: each}\n", 4, 10, "reduce.sync has no effect here; it needs reduce."},
 	{SMALL "reduce: {kind: fsdp2}\n", 4, 16,
 	 "it may be: megatron, ddp, zero-1, zero-2, zero-3"},
+	{SMALL "times: {measured: [{part: output, forward: 1ms, backward: 1ms}]}\n", 4, 19,
+	 "times.measured: layer is missing; the model has such layers"},
+	{SMALL "times: {measured: [{part: layer, forward: 1ms}]}\n", 4, 20,
+	 "times.measured[].backward is missing"},
+	{SMALL "times:\n  measured:\n    - {part: layer, forward: 1ms, backward: 1ms}\n"
+	       "    - {part: expert_layer, forward: 1ms, backward: 1ms}\n",
+	 7, 14, "times.measured[].part: the model has no expert_layer"},
+	{SMALL "times:\n  measured:\n    - {part: layer, forward: 1ms, backward: 1ms}\n"
+	       "    - {part: layer, forward: 1ms, backward: 1ms}\n",
+	 7, 14, "times.measured[].part: layer is here twice"},
+	{SMALL "times: {forward: 1ms, backward: 1ms, measured: [{part: layer, forward: 1ms, "
+	       "backward: 1ms}]}\n",
+	 4, 38, "times.measured has no effect here; times.forward is given"},
 	// what does not fit together
-	{SMALL "reduce: {kind: fsdp}\ncut: {pp: 2}\n", 5, 11,
-	 "cut.pp: 2 stages: collectives between the units of each micro-batch are for one stage"},
-	{SMALL "reduce: {kind: zero-2}\ncut: {pp: 2}\n", 5, 11, "go with megatron, ddp, zero-1"},
-	{SMALL "reduce: {kind: ddp, sync: each}\ncut: {pp: 2}\n", 5, 11, "2 stages"},
+	{SMALL "reduce: {kind: zero-3}\ncut: {pp: 2}\n", 5, 11,
+	 "cut.pp: 2 stages: DeepSpeed's pipelines take no ZeRO beyond 1; fsdp goes with stages"},
+	{SMALL "reduce: {kind: zero-2}\ncut: {pp: 2}\n", 5, 11, "DeepSpeed's pipelines take no"},
+	{SMALL "reduce: {kind: fsdp, reshard: 2}\n", 4, 31, "it may be: auto, true, false"},
 	{MODEL "step: {sequence: 64, micro_batches: 2}\nreduce: {kind: zero-1}\n"
 	       "cut: {pp: 2, vpp: 2}\n",
 	 5, 19, "cut.vpp: 2 chunks a stage: ZeRO's gathers"},
@@ -272,6 +309,7 @@ int main(void)
 		cmocka_unit_test(a_file_of_three_lines_is_a_job),
 		cmocka_unit_test(times_have_the_origin_that_the_file_says),
 		cmocka_unit_test(a_device_says_what_the_file_does_not),
+		cmocka_unit_test(measured_layers_are_times_of_cells),
 		cmocka_unit_test(each_device_may_be_named),
 		cmocka_unit_test(a_bad_file_is_refused_at_its_place),
 		cmocka_unit_test(the_documentation_lists_every_key),

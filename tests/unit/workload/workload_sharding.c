@@ -49,7 +49,11 @@ static struct plan *make(enum sharding sharding, uint32_t micro_batches)
 	cut->is_resharded = true;
 	cut->first_bucket_bytes = 1 << 20;
 	cut->bucket_bytes = 25 << 20;
-	draft.plan.timing = (struct timing){12 * PS_PER_MS, 24 * PS_PER_MS, 0, "made up", true};
+	draft.plan.timing = (struct timing){.forward_ps = 12 * PS_PER_MS,
+					    .backward_ps = 24 * PS_PER_MS,
+					    .other_ps = 0,
+					    .origin = "made up",
+					    .is_assumed = true};
 	assert_int_equal(plan_check(&draft.plan, &refusal), 0);
 	arena_init(&arena, memory, sizeof(memory));
 	memset(memory, 0, sizeof(memory));
@@ -298,17 +302,88 @@ static void memory_is_cut_as_the_stage_of_zero_says(void **)
 	}
 }
 
-// Collectives between units are those of one stage; others go with a pipeline.
-static void a_pipeline_goes_with_what_is_reduced_once(void **)
+// Two stages of FSDP as PyTorch runs them: units are gathered in a stage's first forward and kept,
+// and go out behind its last backward. Without prefetch both stages' gathers stand before the
+// pipeline; behind it the first stage's reduces do, or the second's, which began a backward
+// earlier.
+static void stages_of_fsdp_gather_first_and_reduce_last(void **)
+{
+	for (int i = 0; i < RATES; i++) {
+		struct plan *plan = make(SHARDING_FSDP, 4);
+		struct step_setup setup = setup_of(rate(i));
+		struct step *step;
+		struct step_exposed exposed;
+		struct units stages[2] = {{0}};
+		plan->parallel.pp = 2;
+		plan->parallel.is_resharded = plan->parallel.is_reduced_each = false;
+		assert_int_equal(step_create(&step, &arena, plan, &refusal), 0);
+		step_expose(step, &setup, &exposed, NULL);
+		ps_t slot_ps = plan->timing.forward_ps + plan->timing.backward_ps;
+		assert_int_equal(exposed.without.step_ps, (4 + 2 - 1) * slot_ps);
+		for (uint32_t stage = 0; stage < 2; stage++) {
+			struct step_gradient unit;
+			for (uint32_t j = 0; step_gradient(step, &setup, stage, 0, j, &unit); j++) {
+				const struct step_collective reduce = {.bytes = unit.reduce_bytes};
+				stages[stage].gathers_ps += unit.gather_ps;
+				stages[stage].reduces_ps += step_collective_ps(&setup, &reduce);
+			}
+		}
+		ps_t tail = ps_max(stages[0].reduces_ps,
+				   stages[1].reduces_ps - plan->timing.backward_ps);
+		assert_int_equal(exposed.head_ps, stages[0].gathers_ps + stages[1].gathers_ps);
+		assert_int_equal(exposed.tail_ps, tail);
+		assert_int_equal(plan_gathers(plan), 1);
+		assert_int_equal(plan_reduces(plan), 1);
+	}
+}
+
+// Resharded behind each forward, and with chunks: each pass gathers, and no stage waits for ever.
+static void stages_that_reshard_gather_in_each_pass(void **)
+{
+	ps_t before = 0;
+	for (int i = 0; i < RATES; i++) {
+		struct plan *plan = make(SHARDING_FSDP, 4);
+		struct step_setup setup = setup_of(rate(i));
+		struct step *step;
+		struct step_exposed exposed;
+		plan->parallel.pp = plan->parallel.vpp = 2;
+		assert_int_equal(step_create(&step, &arena, plan, &refusal), 0);
+		step_expose(step, &setup, &exposed, NULL);
+		assert_int_equal(plan_gathers(plan), 8);
+		assert_int_equal(exposed.without.step_ps, step_pipeline_ps(plan));
+		ps_t adds = exposed.with.step_ps - exposed.without.step_ps;
+		assert_true(adds > before);
+		before = adds;
+	}
+}
+
+// What a stage holds of parameters and gradients while it keeps what it gathered.
+static void stages_hold_whole_what_they_keep(void **)
+{
+	struct plan *plan = make(SHARDING_FSDP, 4);
+	struct plan_memory kept, cut;
+	plan->parallel.pp = 2;
+	plan_memory(plan, 1, &cut);
+	plan->parallel.is_resharded = plan->parallel.is_reduced_each = false;
+	plan_memory(plan, 1, &kept);
+	uint64_t params = plan_stage_params(plan, 1, false);
+	assert_int_equal(kept.grads, params * 2);
+	assert_int_equal(cut.grads, params * 2 / RANKS);
+	assert_true(kept.gathered >= params * 2 && cut.gathered < params * 2);
+	assert_int_equal(kept.params, cut.params);
+}
+
+// DeepSpeed's pipelines take no ZeRO beyond 1; all others go with stages.
+static void a_pipeline_goes_with_all_but_zero_2_and_3(void **)
 {
 	for (int i = 1; i < SHARDING_COUNT; i++) {
 		struct plan *plan = make((enum sharding)i, 4);
 		const char *size;
 		plan->parallel.pp = 2;
-		int rc = plan_check_size(plan, &size, &refusal);
-		assert_int_equal(rc < 0, plan_is_interleaved(plan));
-		if (rc < 0)
-			assert_string_equal(size, "pp");
+		assert_int_equal(plan_check_size(plan, &size, &refusal), 0);
+		plan->parallel.has_one_stage = true;
+		assert_true(plan_check_size(plan, &size, &refusal) < 0);
+		assert_string_equal(size, "pp");
 	}
 }
 
@@ -407,7 +482,10 @@ int main(void)
 		cmocka_unit_test(buckets_of_ddp_close_at_their_bytes),
 		cmocka_unit_test(units_of_fsdp_are_layers),
 		cmocka_unit_test(memory_is_cut_as_the_stage_of_zero_says),
-		cmocka_unit_test(a_pipeline_goes_with_what_is_reduced_once),
+		cmocka_unit_test(a_pipeline_goes_with_all_but_zero_2_and_3),
+		cmocka_unit_test(stages_of_fsdp_gather_first_and_reduce_last),
+		cmocka_unit_test(stages_that_reshard_gather_in_each_pass),
+		cmocka_unit_test(stages_hold_whole_what_they_keep),
 		cmocka_unit_test(an_outer_step_exposes_one_all_reduce),
 		cmocka_unit_test(hybrid_shards_without_prefetch_hide_nothing),
 		cmocka_unit_test(an_endless_network_exposes_nothing),

@@ -133,8 +133,11 @@ static struct plan_edit even(uint32_t pp, uint32_t vpp, uint32_t micro_batches)
 	draft.plan.parallel.pp = pp;
 	draft.plan.parallel.vpp = vpp;
 	draft.plan.parallel.micro_batches = micro_batches;
-	draft.plan.timing = (struct timing){5 * PS_PER_MS, 9 * PS_PER_MS, PS_PER_MS, "a test",
-					    true};
+	draft.plan.timing = (struct timing){.forward_ps = 5 * PS_PER_MS,
+					    .backward_ps = 9 * PS_PER_MS,
+					    .other_ps = PS_PER_MS,
+					    .origin = "a test",
+					    .is_assumed = true};
 	return draft;
 }
 

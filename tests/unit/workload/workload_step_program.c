@@ -118,8 +118,11 @@ static void make(struct small *small, uint32_t pp, uint32_t vpp, uint32_t micro_
 					   .bucket_params = 10000,
 					   .is_aligned = true,
 					   .order = order};
-	plan->timing = (struct timing){1 * PS_PER_MS, 2 * PS_PER_MS, 5 * PS_PER_MS, "made up",
-				       true};
+	plan->timing = (struct timing){.forward_ps = 1 * PS_PER_MS,
+				       .backward_ps = 2 * PS_PER_MS,
+				       .other_ps = 5 * PS_PER_MS,
+				       .origin = "made up",
+				       .is_assumed = true};
 	memset(memory, 0, sizeof(memory));
 	arena_init(&arena, memory, sizeof(memory));
 	if (order_parse(&small->order, order, plan, &refusal) < 0 ||
