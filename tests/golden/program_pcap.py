@@ -10,6 +10,7 @@ import os
 import pathlib
 import pty
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -321,7 +322,22 @@ def check_bar():
     check(b"\x1b" not in out and b" frames in " in out, "and none on the standard output")
 
 
+def check_lean():
+    """An analysis waits for no library that only scenarios, keys or ports need; without the program that has these, that is told."""
+    own = pathlib.Path(WEFT).parent / "weft-pcap"
+    loaded = subprocess.run([own], env={**os.environ, "LD_TRACE_LOADED_OBJECTS": "1"}, capture_output=True, text=True, check=False).stdout
+    more = [name for name in ("libcrypto", "libprotobuf", "librte_", "libsqlite", "libmpi") if name in loaded]
+    check(more == [] and "libc." in loaded, f"weft-pcap is linked with {more}: {loaded}")
+    with tempfile.TemporaryDirectory() as room:
+        alone = shutil.copy(own, room)
+        for verb in ("gen", "replay", "anonymize"):
+            done = subprocess.run([alone, verb, "incast", "-o", pathlib.Path(room, "out")], capture_output=True, text=True, check=False)
+            told = "weft-pcap-whole, which does this, does not lie beside weft-pcap"
+            check(done.returncode == 3 and told in done.stderr, f"{verb} alone: {done.returncode} {done.stderr}")
+
+
 check_own()
+check_lean()
 check_packed()
 check_bar()
 check_not_followed()

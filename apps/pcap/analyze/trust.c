@@ -21,8 +21,7 @@ static const char *s(uint64_t count)
 enum trust trust_of(const struct call *call)
 {
 	const struct flow_totals *totals = &call->report->totals;
-	if (totals->stopped[WIRE_SHORT_BTH] > 0 &&
-	    totals->layers[__builtin_ctz(WIRE_LAYER_BTH)] == 0)
+	if (totals->stopped[WIRE_SHORT_BTH] > 0 && totals->bth == 0)
 		return TRUST_CUT;
 	return copies_are_of_tap(&call->copies) ? TRUST_COPIES : TRUST_ALL;
 }

@@ -7,7 +7,7 @@
 
 #include <weft/files/files.h>
 
-#include "program.h"
+#include "whole/program.h"
 
 bool program_is_matrix(const struct messages *messages)
 {
