@@ -248,7 +248,11 @@ int setup_meeting(struct call *call)
 						.stop = signals_stop()};
 	if (ports_ring_max() == 0) // without DPDK nobody is waited for: it says so
 		return port_device_open(&call->ports, NULL, NULL, 0, NULL, &call->refusal);
-	int rc = meeting_open(&call->meeting, &options, said, heard, &call->refusal);
+	int rc = 0;
+	for (uint32_t i = 0; rc == 0 && i < choice->device_count; i++) // before the other end waits
+		rc = port_device_check(choice->devices[i].word, &call->refusal);
+	if (rc == 0)
+		rc = meeting_open(&call->meeting, &options, said, heard, &call->refusal);
 	call->index = call->meeting.options.index;
 	if (rc == 0)
 		rc = agree(call);

@@ -83,8 +83,9 @@ void copies_take(struct copies *copies, const struct flow_packet *packet);
 bool copies_are_of_tap(const struct copies *copies);
 
 // trust.c. Whether anything can be said; if not, in whose place which line stands, and what to do.
-enum trust { TRUST_ALL, TRUST_CUT, TRUST_COPIES };
+enum trust { TRUST_ALL, TRUST_CUT, TRUST_COPIES, TRUST_ORDER };
 enum trust trust_of(const struct call *call);
+const char *trust_reason(enum trust trust); // NULL: TRUST_ALL
 void trust_headline(FILE *to, const struct call *call, enum trust trust);
 void trust_advice(FILE *to, enum trust trust);
 // What of a capture that says something is to be taken with care; nothing of most.

@@ -72,6 +72,9 @@ static int show_best(struct call *call, const struct tune_result *result)
 	if (result->verdict == TUNE_UNFINISHED)
 		return -ENODATA;
 	printf("%s\n", result->recommended != NULL ? result->recommended->name : "default");
+	if (result->verdict == TUNE_INFEASIBLE)
+		fputs("weft tune: no setting meets all constraints; this is the smallest breach\n",
+		      stderr);
 	if (call->plan.holdout_count > 0)
 		tune_show_holdouts(stdout, &call->plan, result);
 	return 0;

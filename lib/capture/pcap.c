@@ -51,9 +51,11 @@ int pcap_begin(struct capture_reader *reader, struct refusal *refusal)
 		return refuse(refusal, -EINVAL, "pcap version %.%: 2.4 is the one that is known",
 			      major, minor);
 	struct capture_interface *interface = &reader->interfaces[0];
-	interface->units = magic->units;
-	interface->snap_bytes = reader_u32(reader, at + 16);
-	interface->link = (uint16_t)(reader_u32(reader, at + 20) & LINK_MASK);
+	*interface = (struct capture_interface){
+		.units = magic->units,
+		.snap_bytes = reader_u32(reader, at + 16),
+		.link = (uint16_t)(reader_u32(reader, at + 20) & LINK_MASK),
+	};
 	reader->is_modified = magic->is_modified;
 	reader->interface_count = 1;
 	reader->sections = 1;

@@ -21,10 +21,8 @@ static void move_rest(struct capture_reader *reader, size_t bytes)
 	reader->to = from + have;
 }
 
-bool reader_need(struct capture_reader *reader, size_t bytes)
+bool reader_read(struct capture_reader *reader, size_t bytes)
 {
-	if (reader_have(reader) >= bytes)
-		return true;
 	if (bytes > reader->capacity)
 		return false;
 	move_rest(reader, bytes);
@@ -96,7 +94,9 @@ int64_t reader_time(struct capture_reader *reader, const struct capture_interfac
 	*ret_has_time = !interface->is_odd;
 	if (interface->is_odd)
 		return 0;
-	uint64_t seconds = stamp / interface->units, rest = stamp % interface->units;
+	bool is_ns = interface->units == NS_PER_S; // a division by a constant is cheap
+	uint64_t seconds = is_ns ? stamp / NS_PER_S : stamp / interface->units;
+	uint64_t rest = stamp - seconds * interface->units;
 	int64_t offset = interface->offset_s;
 	bool is_far = seconds > (uint64_t)SECONDS_MAX || offset > SECONDS_MAX ||
 		offset < -SECONDS_MAX || (int64_t)seconds + offset > SECONDS_MAX ||
@@ -106,9 +106,8 @@ int64_t reader_time(struct capture_reader *reader, const struct capture_interfac
 		*ret_has_time = false;
 		return 0;
 	}
-	uint64_t ns = interface->units == NS_PER_S
-		? rest
-		: (uint64_t)((unsigned __int128)rest * NS_PER_S / interface->units);
+	uint64_t ns = is_ns ? rest
+			    : (uint64_t)((unsigned __int128)rest * NS_PER_S / interface->units);
 	return ((int64_t)seconds + offset) * (int64_t)NS_PER_S + (int64_t)ns;
 }
 
@@ -147,11 +146,8 @@ static int refuse_format(struct capture_reader *reader, struct refusal *refusal)
 
 int capture_begin(struct capture_reader *reader, struct refusal *refusal)
 {
-	struct capture_reader clean = {.read = reader->read,
-				       .context = reader->context,
-				       .buffer = reader->buffer,
-				       .capacity = reader->capacity};
-	*reader = clean;
+	size_t from = offsetof(struct capture_reader, end);
+	memset((uint8_t *)reader + from, 0, offsetof(struct capture_reader, interfaces) - from);
 	if (!reader_need(reader, HEAD_BYTES)) {
 		if (reader->read_error == -ENODATA || reader->read_error == -EBADMSG)
 			return refuse(refusal, -EINVAL,

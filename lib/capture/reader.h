@@ -11,10 +11,6 @@
 #define FRAME_BYTES_MAX \
 	((uint32_t)1 << 18) // libpcap's limit of a captured length; above: no record
 
-// Makes `bytes` bytes of the file lie at reader_at(). False: there are not so many, or the buffer
-// is smaller.
-bool reader_need(struct capture_reader *reader, size_t bytes);
-
 // Steps over `bytes` bytes, whether they lie in the buffer or not. False: the file ends before.
 bool reader_skip(struct capture_reader *reader, uint64_t bytes);
 
@@ -26,6 +22,16 @@ static inline const uint8_t *reader_at(const struct capture_reader *reader)
 static inline size_t reader_have(const struct capture_reader *reader)
 {
 	return reader->to - reader->from;
+}
+
+// Reads until there are so many.
+bool reader_read(struct capture_reader *reader, size_t bytes);
+
+// Makes `bytes` bytes of the file lie at reader_at(). False: there are not so many, or the buffer
+// is smaller.
+static inline bool reader_need(struct capture_reader *reader, size_t bytes)
+{
+	return reader_have(reader) >= bytes || reader_read(reader, bytes);
 }
 
 static inline void reader_take(struct capture_reader *reader, size_t bytes)

@@ -100,7 +100,8 @@ static void close_bin(struct flow_target *target, struct target_state *state, in
 		return;
 	uint32_t senders = 0;
 	for (int i = 0; i < FLOW_SENDERS / 64; i++)
-		senders += (uint32_t)__builtin_popcountll(bin->senders[i]);
+		for (uint64_t bits = bin->senders[i]; bits != 0; bits &= bits - 1)
+			senders++;
 	bins->bytes_by_size[size_of(bin->bytes)] += bin->bytes;
 	if (bin->bytes > bins->peak_bytes) {
 		bins->peak_bytes = bin->bytes;

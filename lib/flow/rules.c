@@ -13,6 +13,7 @@
 #define PACKET_FULL_MAX 4096u
 #define ID_STEP_MAX 4096 // as in sequence.c
 #define ID_STEPS_MIN 8
+#define LINE_LOG 9 // bits of a line of the cache, as a power of two
 
 #define IBTA "InfiniBand specification, "
 #define MRC "MRC 1.0, "
@@ -401,9 +402,11 @@ static bool has_name(uint8_t reason)
 	return has;
 }
 
+// Of 2^19 bits. EVs that count on are of one line of the cache.
 static uint32_t ev_bit(uint32_t ev)
 {
-	return ev * UINT32_C(0x9e3779b1) >> 13; // of 2^19
+	uint32_t line = (ev >> LINE_LOG) * UINT32_C(0x9e3779b1) >> (32 - 19 + LINE_LOG);
+	return line << LINE_LOG | ((ev ^ ev >> 16) & ((1u << LINE_LOG) - 1));
 }
 
 void rules_take_ev(struct flow *flow, uint32_t ev)

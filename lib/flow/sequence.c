@@ -11,11 +11,12 @@
 
 #include <weft/wire/wire_dissect.h>
 
-#define WINDOW_MAX 65536 // PSNs: what jumps farther is no window but another connection
-#define ID_STEP_MAX 4096 // identifications that go up by no more at a time count packets
-#define ID_STEPS_MIN 8	 // so many of them are believed
-#define GOOD_MIN 4	 // so many good ICRCs for each bad one: a bad one is a damage
-#define MTU_MIN 256	 // of READ responses
+#define WINDOW_MAX 65536    // PSNs: what jumps farther is no window but another connection
+#define ID_STEP_MAX 4096    // identifications that go up by no more at a time count packets
+#define ID_STEPS_MIN 8	    // so many of them are believed
+#define GOOD_MIN 4	    // so many good ICRCs for each bad one: a bad one is a damage
+#define MTU_MIN 256	    // of READ responses
+#define READ_CUT_PSNS 32768 // of a request whose length was cut off: half a window
 
 void sequence_begin(struct sequence *sequence, uint32_t psn, uint32_t head)
 {
@@ -124,13 +125,14 @@ static bool count(struct flow *flow, struct arrival *arrival)
 }
 
 // A timer's repeat has come to what was never seen, and nothing was acknowledged meanwhile: the
-// end of what had been sent never came here.
+// end of what had been sent never came here. Where no answer passes here, that says nothing.
 static void reach_head(struct flow *flow, struct arrival *arrival)
 {
 	struct sequence *sequence = arrival->sequence;
 	bool is_new = psn_distance(arrival->psn, sequence->timer_head) >= 0;
 	if (sequence->has_timer && is_new && sequence->acked == sequence->timer_acked)
-		repair_settle_timer(flow, arrival->stream, FLOW_LOSS_BEFORE);
+		repair_settle_timer(flow, arrival->stream,
+				    arrival->stream->peer != 0 ? FLOW_LOSS_BEFORE : FLOW_TIMER);
 }
 
 // A response begins, and the one before has not ended: no other requests are between where all are
@@ -184,6 +186,9 @@ static void take_read(struct arrival *arrival)
 	uint32_t bytes = arrival->packet->record->message_bytes;
 	uint32_t mtu = sequence->mtu_bytes != 0 ? sequence->mtu_bytes : MTU_MIN;
 	uint32_t end = arrival->psn + (bytes == 0 ? 1 : (bytes - 1) / mtu + 1);
+	sequence->is_read_open = !(arrival->packet->record->layers & WIRE_LAYER_RETH);
+	if (sequence->is_read_open)
+		end = arrival->psn + READ_CUT_PSNS;
 	arrival->stream->has_reads = true;
 	sequence->read_next = end;
 	if (psn_distance(end, sequence->read_end) <= 0)
@@ -191,6 +196,13 @@ static void take_read(struct arrival *arrival)
 	sequence->read_psn = arrival->psn;
 	sequence->read_bytes = bytes;
 	sequence->read_end = end;
+}
+
+// The next request tells how many responses one had whose length was cut off.
+static void close_read(struct sequence *sequence, uint32_t next)
+{
+	sequence->is_read_open = false;
+	sequence->read_end = sequence->read_next = next;
 }
 
 void sequence_take_mtu(struct sequence *sequence, uint32_t bytes)
@@ -210,6 +222,7 @@ static void end_holes(struct flow *flow, struct flow_stream *stream, struct sequ
 	for (uint32_t i = 0; i < sequence->ring_size; i++)
 		holes += (sequence->ring[i].flags & PSN_MISSING) != 0;
 	blame(flow, stream, FLOW_LOSS_BEFORE, holes);
+	flow->report.unfilled += holes;
 	sequence->unfilled = 0;
 }
 
@@ -283,8 +296,12 @@ void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequenc
 		restart(flow, &arrival);
 	if (is_asked_before(stream, sequence, arrival.psn))
 		begin_at_nak(flow, sequence, arrival.psn);
+	if (sequence->is_read_open && psn_distance(arrival.psn, sequence->read_psn) > 0)
+		close_read(sequence, arrival.psn);
 	take_id(&arrival);
 	sequence_settle_leap(flow, stream, sequence, arrival.psn);
+	flow->report.late_stamps += packet->has_time && packet->at_ns < sequence->last_ns &&
+		psn_distance(arrival.psn, sequence->head) < 0;
 	arrival.slot = psn_slot(flow, sequence, arrival.psn);
 	if (arrival.slot != NULL)
 		take_lateness(sequence, arrival.slot, packet->at_ns);

@@ -61,6 +61,7 @@ struct sequence {
 	uint32_t first_psn, first_bytes; // of the newest RETH
 	bool has_first;
 	bool is_nak_ignored; // that was reported
+	bool is_read_open;   // the length of the newest READ was cut off
 	int32_t open_most;   // PSNs that were ever sent and not acknowledged
 	uint32_t strays;     // damaged packets whose PSN is not to be believed
 	int64_t last_ns;     // of the last packet

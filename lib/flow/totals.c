@@ -131,6 +131,7 @@ static void take_bth(struct flow *flow, const struct flow_packet *packet)
 {
 	struct flow_totals *totals = &flow->report.totals;
 	const struct wire_record *record = packet->record;
+	totals->bth++;
 	totals->opcodes[record->found][record->opcode]++;
 	totals->icrc[record->icrc]++;
 	if (record->icrc == WIRE_ICRC_BAD && totals->first_bad_icrc == 0)
@@ -158,8 +159,6 @@ void totals_take(struct flow *flow, const struct flow_packet *packet)
 	totals->found[record->found]++;
 	totals->found_bytes[record->found] += record->original;
 	totals->stopped[record->stopped]++;
-	for (uint32_t layers = record->layers; layers != 0; layers &= layers - 1)
-		totals->layers[__builtin_ctz(layers)]++;
 	take_stamp(flow, packet);
 	if (record->found == WIRE_FOUND_PAUSE)
 		take_pause(totals, record);

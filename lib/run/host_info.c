@@ -23,7 +23,8 @@ void program_exec(const char *program, char **argv)
 	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
 	path[length > 0 ? length : 0] = '\0';
 	char *slash = strrchr(path, '/');
-	if (slash == NULL || (size_t)(slash + 1 - path) + strlen(program) >= PATH_MAX)
+	if (slash == NULL || strcmp(slash + 1, program) == 0 ||
+	    (size_t)(slash + 1 - path) + strlen(program) >= PATH_MAX)
 		return;
 	strcpy(slash + 1, program);
 	execv(path, argv);

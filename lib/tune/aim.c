@@ -114,6 +114,20 @@ static int read_bound(struct tune_limit *limit, const char *text, const char *wo
 		"Mb/s, Gb/s; %), or with x, times the default's");
 }
 
+// A constraint on the same figure, in the same unit, whose bound lies beyond this one's; or NULL.
+static const struct tune_limit *opposite(const struct tune_aim *aim, const struct tune_limit *limit)
+{
+	for (uint32_t i = 0; i < aim->limit_count; i++) {
+		const struct tune_limit *other = &aim->limits[i];
+		double least = limit->is_least ? limit->bound : other->bound;
+		double most = limit->is_least ? other->bound : limit->bound;
+		if (other->figure == limit->figure && other->is_ratio == limit->is_ratio &&
+		    other->is_least != limit->is_least && least > most)
+			return other;
+	}
+	return NULL;
+}
+
 int tune_aim_limit(struct tune_aim *aim, const char *text, struct refusal *refusal)
 {
 	struct tune_limit limit = {0};
@@ -130,6 +144,11 @@ int tune_aim_limit(struct tune_aim *aim, const char *text, struct refusal *refus
 	int rc = find_figure(&limit.figure, text, name, refusal);
 	if (rc == 0)
 		rc = read_bound(&limit, text, relation + 2, refusal);
+	const struct tune_limit *other = rc == 0 ? opposite(aim, &limit) : NULL;
+	if (other != NULL) {
+		snprintf(name, sizeof(name), "no value meets it and %.40s", other->text);
+		return refuse_word(refusal, text, name);
+	}
 	if (rc == 0)
 		aim->limits[aim->limit_count++] = limit;
 	return rc;

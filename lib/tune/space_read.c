@@ -204,6 +204,11 @@ int tune_space_add(struct tune_space *space, const char *text, struct refusal *r
 		snprintf(refusal->file, sizeof(refusal->file), "%.200s", text);
 		return -EINVAL;
 	}
+	if (strcmp(key->path, "seed") == 0)
+		return refuse_knob(refusal, text,
+				   "all settings meet the same seeds (--search-seeds), which the "
+				   "search draws: no knob is",
+				   key->path);
 	struct tune_knob *knob = &space->knobs[space->count];
 	*knob = (struct tune_knob){.above = -1, .gate = -1};
 	strcpy(knob->key, key->path);

@@ -315,6 +315,10 @@ static int join_host(struct meeting *meeting, const struct hello *mine, void *he
 			return found;
 		if (is_stopped(meeting))
 			return refuse_peer(refusal, -EINTR, 0, 0);
+		if (now_ms() > deadline_ms && found == -ECONNREFUSED)
+			return refuse_text(refusal, -ENODEV,
+					   "nobody waited at %.200s for as long as this end called",
+					   meeting->options.address);
 		if (now_ms() > deadline_ms)
 			return refuse_socket(meeting, found, refusal);
 		usleep(STEP_MS * 1000);

@@ -36,6 +36,12 @@ static inline enum wire_class class_of_dscp(const struct wire_config *config, ui
 	return WIRE_CLASS_NO_TRIM;
 }
 
+static inline bool is_trimmed_dscp(const struct wire_config *config, uint8_t dscp)
+{
+	return dscp == config->dscp[WIRE_CLASS_TRIMMED] ||
+		dscp == config->dscp[WIRE_CLASS_TRIMMED_LAST];
+}
+
 static inline uint8_t flags_of(enum wire_class klass, uint8_t ecn)
 {
 	static const uint8_t flags[WIRE_CLASS_COUNT] = {

@@ -241,8 +241,7 @@ static void read_mrc(struct dissection *d, uint8_t pad_bytes, uint8_t flags)
 		return;
 	}
 	ret->is_rtx = flags & 1 << 5;
-	ret->is_trimmed = is_trimmed_class(class_of_dscp(d->config, ret->dscp)) &&
-		mrc_is_trimmable(ret->opcode);
+	ret->is_trimmed = is_trimmed_dscp(d->config, ret->dscp) && mrc_is_trimmable(ret->opcode);
 	if (mrc_is_write(ret->opcode) || ret->opcode == PACKET_PROBE)
 		put_ev(d);
 	uint32_t behind = all - MRC_BTH_BYTES, there = d->captured - d->at;

@@ -13,21 +13,24 @@
 #include "udp.h"
 
 #define LINK_BYTES 8
+#define V6_MASKED (IPV6_BYTES + UDP_BYTES + MRC_BTH_BYTES)
 #define HEAD_BYTES_MAX (LINK_BYTES + IPV4_BYTES_MAX + UDP_BYTES + MRC_BTH_BYTES)
 
-// Bytes that do not count, as (offset, length).
-struct mask {
-	uint8_t at, bytes;
-};
-static const struct mask v4_masks[] = {{1, 1}, {8, 1}, {10, 2}}; // class, TTL, checksum
-static const struct mask v6_masks[] = {{1, 3}, {7, 1}};		 // class and flow label, hop limit
-#define UDP_MASK_AT 6						 // checksum
-#define BTH_MASK_AT 4						 // reserved (congestion marks)
+// Bytes that do not count, by where they are.
+enum { V4_CLASS_AT = 1, V4_TTL_AT = 8, V4_CHECKSUM_AT = 10 };
+enum { V6_CLASS_AT = 0, V6_LABEL_AT = 1, V6_HOP_LIMIT_AT = 7 };
+enum { BTH_RESERVED_AT = 4 }; // there are the congestion marks
 
-static void put_ones(uint8_t *at, const struct mask *masks, size_t count)
+static void mask_ip(uint8_t *ip, uint8_t version)
 {
-	for (size_t i = 0; i < count; i++)
-		memset(at + masks[i].at, 0xff, masks[i].bytes);
+	if (version == 4) {
+		ip[V4_CLASS_AT] = ip[V4_TTL_AT] = 0xff;
+		ip[V4_CHECKSUM_AT] = ip[V4_CHECKSUM_AT + 1] = 0xff;
+		return;
+	}
+	ip[V6_CLASS_AT] |= 0x0f; // the upper half of the traffic class
+	ip[V6_LABEL_AT] = ip[V6_LABEL_AT + 1] = ip[V6_LABEL_AT + 2] = 0xff;
+	ip[V6_HOP_LIMIT_AT] = 0xff;
 }
 
 uint32_t wire_icrc(const void *frame, const struct wire_view *view)
@@ -38,16 +41,14 @@ uint32_t wire_icrc(const void *frame, const struct wire_view *view)
 	uint8_t head[HEAD_BYTES_MAX];
 	check(LINK_BYTES + masked <= sizeof(head) && view->icrc_at >= view->ip_at + masked);
 	memset(head, 0xff, LINK_BYTES);
-	memcpy(head + LINK_BYTES, ip, masked);
 	uint8_t *copy = head + LINK_BYTES;
-	if (view->ip_version == 4) {
-		put_ones(copy, v4_masks, sizeof(v4_masks) / sizeof(v4_masks[0]));
-	} else {
-		copy[0] |= 0x0f; // the upper half of the traffic class
-		put_ones(copy, v6_masks, sizeof(v6_masks) / sizeof(v6_masks[0]));
-	}
-	memset(copy + ip_and_udp - UDP_BYTES + UDP_MASK_AT, 0xff, 2);
-	copy[ip_and_udp + BTH_MASK_AT] = 0xff;
+	if (masked == V6_MASKED) // of a known size it is no call
+		memcpy(copy, ip, V6_MASKED);
+	else
+		memcpy(copy, ip, masked);
+	mask_ip(copy, view->ip_version);
+	copy[ip_and_udp - 2] = copy[ip_and_udp - 1] = 0xff; // the checksum of UDP
+	copy[ip_and_udp + BTH_RESERVED_AT] = 0xff;
 	uint32_t crc = crc32_gzip_refl(0, head, LINK_BYTES + masked);
 	return crc32_gzip_refl(crc, ip + masked, view->icrc_at - view->ip_at - masked);
 }

@@ -7,8 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bytes.h"
+
 #define UDP_BYTES 8
 #define UDP_PROTOCOL 17
+enum { UDP_SOURCE_AT = 0, UDP_TARGET_AT = 2, UDP_LENGTH_AT = 4, UDP_CHECKSUM_AT = 6 };
 
 struct udp_head {
 	uint16_t source_port;
@@ -18,7 +21,15 @@ struct udp_head {
 };
 
 // Reads a header of which all UDP_BYTES are there.
-struct udp_head udp_parse(const uint8_t *at);
+static inline struct udp_head udp_parse(const uint8_t *at)
+{
+	return (struct udp_head){
+		.source_port = get_be16(at + UDP_SOURCE_AT),
+		.target_port = get_be16(at + UDP_TARGET_AT),
+		.bytes = get_be16(at + UDP_LENGTH_AT),
+		.has_checksum = get_be16(at + UDP_CHECKSUM_AT) != 0,
+	};
+}
 
 // Writes a header without a checksum.
 void udp_build(const struct udp_head *head, uint8_t *at);

@@ -669,6 +669,13 @@ class Words(unittest.TestCase):
             self.assertEqual((run.returncode, run.stdout), (BAD_INPUT, ""), words)
             self.assertIn(says, run.stderr)
 
+    @unittest.skipUnless(HAS_DPDK, "without DPDK nobody is waited for")
+    def test_a_call_that_nobody_takes_says_so(self):
+        name = f"nobody-{os.getpid()}"
+        run = weft.run("host", "--to", name, "--timeout", "1", timeout=60)
+        self.assertEqual((run.returncode, run.stdout), (ENVIRONMENT, ""), run.stderr)
+        self.assertIn(f"nobody waited at {name}", run.stderr)
+
     def test_what_makes_no_pair(self):
         self.assert_refused([], "one of --listen ADDRESS and --to ADDRESS")
         self.assert_refused(["--listen", "a", "--to", "a"], "not both")
@@ -683,6 +690,9 @@ class Words(unittest.TestCase):
         self.assert_refused(["--to", "a", "-b", "4KiB"], "--minbytes is 1 to 2147483648")
         self.assert_refused(["--to", "a", "--depth", "129"], "from 1 to 128")
         self.assert_refused(["--to", "a", "--force"], "needs --pcap")
+        if HAS_DPDK:  # at once, not when the other end is there
+            self.assert_refused(["--to", "a", "--port", "bogus"], "a port is memif:NAME, a PCI address")
+            self.assert_refused(["--listen", "a", "--port", "memif:x", "--port", "eth-none"], "(net_...), not: 'eth-none'")
         self.assert_refused(["--foreign", "1,2,3"], "--foreign is needed twice")
         self.assert_refused(["--foreign", "1,2,3", "--foreign", "1,2,3", "--port", "net_null0", "--set", "wire.qpns=drawn"], "wire.qpns: with --foreign")
         self.assert_refused(["--foreign", "1,2"], "QPN,RKEY,ADDRESS are needed, not")

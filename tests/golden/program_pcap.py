@@ -10,6 +10,7 @@ import os
 import pathlib
 import pty
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -321,7 +322,63 @@ def check_bar():
     check(b"\x1b" not in out and b" frames in " in out, "and none on the standard output")
 
 
+def frames_of(name):
+    """(ns, length, bytes) of a given capture in microseconds of this machine's order."""
+    data, at, frames = (ROCE / name).read_bytes(), 24, []
+    unit = 1 if data[:4] == bytes.fromhex("4d3cb2a1") else 1000
+    while at < len(data):
+        seconds, part, captured, length = struct.unpack_from("<4I", data, at)
+        frames.append((seconds * 10**9 + part * unit, length, data[at + 16:at + 16 + captured]))
+        at += 16 + captured
+    return frames
+
+
+def of_frames(frames):
+    head = struct.pack("<IHHiIII", 0xa1b23c4d, 2, 4, 0, 0, 65535, 1)
+    return head + b"".join(struct.pack("<4I", ns // 10**9, ns % 10**9, len(data), length) + data for ns, length, data in frames)
+
+
+def check_mutilated():
+    """A cause that a part of the capture alone, or a capture that is not what it looks like, would seem to show is not told, or less certain."""
+    behind, needless = frames_of("rxe_write_rxdrop_after_tap_first1200.pcap"), frames_of("rxe_write_spurious_timeouts.pcap")
+    reads, label = frames_of("rxe_read_clean_nsec.pcap"), frames_of("rxe_write_v6_linklocal.pcap")
+    merged = sorted(behind + [(ns + 3_000_000, length, data) for ns, length, data in behind], key=lambda frame: frame[0])
+    swapped = list(behind)
+    for i in range(0, len(swapped) - 1, 2):
+        swapped[i:i + 2] = swapped[i:i + 2][::-1]
+    one_way, two_captures, order = "as far as one direction tells; likely", "of two captures in one file", "is not in the order of its stamps"
+    cases = {
+        "loss behind, one way": ([one for one in behind if one[2][26:30] == behind[0][2][26:30]], one_way, "BEFORE"),
+        "no loss, one way": ([one for one in needless if one[2][26:30] == needless[0][2][26:30]], one_way, "BEFORE"),
+        "READs cut before their length": ([(ns, length, data[:64]) for ns, length, data in reads], "no fault found", "loss"),
+        "responses that the capture lacks": ([one for i, one in enumerate(reads) if i % 20 != 11], "; possible", "certain"),
+        "two captures, clocks 3 ms apart": (merged, two_captures, "by the network"),
+        "not in order": (swapped, order, "reordering"),
+        "cut within UDP": ([(ns, length, data[:54]) for ns, length, data in label], "nothing can be said: 340 of 340 frames", "no RDMA"),
+        "cut within the BTH": ([(ns, length, data[:64]) for ns, length, data in label], "nothing can be said: 340 of 340 frames", "no RDMA"),
+    }
+    for name, (frames, has, lacks) in cases.items():
+        status, out, error = analyze("-", given=of_frames(frames))
+        first = out.splitlines()[0] if out else error
+        check(status == 0 and has in first and lacks not in first, f"{name}: {first}")
+
+
+def check_lean():
+    """An analysis waits for no library that only scenarios, keys or ports need; without the program that has these, that is told."""
+    own = pathlib.Path(WEFT).parent / "weft-pcap"
+    loaded = subprocess.run([own], env={**os.environ, "LD_TRACE_LOADED_OBJECTS": "1"}, capture_output=True, text=True, check=False).stdout
+    more = [name for name in ("libcrypto", "libprotobuf", "librte_", "libsqlite", "libmpi") if name in loaded]
+    check(more == [] and "libc." in loaded, f"weft-pcap is linked with {more}: {loaded}")
+    with tempfile.TemporaryDirectory() as room:
+        alone = shutil.copy(own, room)
+        for verb in ("gen", "replay", "anonymize"):
+            done = subprocess.run([alone, verb, "incast", "-o", pathlib.Path(room, "out")], capture_output=True, text=True, check=False)
+            told = "weft-pcap-whole, which does this, does not lie beside weft-pcap"
+            check(done.returncode == 3 and told in done.stderr, f"{verb} alone: {done.returncode} {done.stderr}")
+
+
 check_own()
+check_lean()
 check_packed()
 check_bar()
 check_not_followed()
@@ -333,6 +390,7 @@ if ROCE.is_dir():
     check_kept()
     check_reference()
     check_hostile()
+    check_mutilated()
 else:
     print(f"{ROCE} is not here: the given captures are left out")
 sys.exit(1 if check.failed else 0)

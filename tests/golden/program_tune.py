@@ -186,6 +186,7 @@ class Tune(Room):
         breaches = [one["fresh"]["violation"] for one in study["finalists"]]
         self.assertEqual(breaches, sorted(breaches))
         self.assertIn("queue_bytes_max<=1kB binds", self.weft("show", "small.tune", status=MISSED).stdout)
+        self.assertIn("no setting meets all constraints", self.weft("best", "small.tune", status=MISSED).stderr)
 
     def test_runs_that_end_early_change_no_recommendation(self):
         """Of timeouts, packets sent again, time paused and time taken: with and without early ends the study is the same."""
@@ -308,6 +309,9 @@ class Tune(Room):
                 (["--knob", "cc.rate_timer=10us..1ms"], "cc.rate_timer has no effect here"),
                 (["--knob", "transport.path=rotate,around"], "around"),
                 (["--knob", "cc.qa_gate=0..6", "--knob", "cc.qa_gate=1..2"], "given twice"),
+                (["--knob", "seed=1..5"], "all settings meet the same seeds"),
+                ([*KNOBS, "--limit", "done_s<=0.9x", "--limit", "done_s>=1.1x"], "done_s>=1.1x: no value meets it and done_s<=0.9x"),
+                ([*KNOBS, "--limit", "done_s>=3us", "--limit", "done_s<=2us"], "done_s<=2us: no value meets it and done_s>=3us"),
                 (["--knob", "queue.ecn_high=1kB..9kB:above=queue.ecn_low"], "wants a knob given before"),
                 (["--knob", "cc.qa_gate=0..6:when=cc.quick_adapt=true"], "wants a knob given before"),
                 (["--knob", "cc.gamma=0.1..1:lag"], "may stand log, linear"),

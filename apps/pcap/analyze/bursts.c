@@ -8,13 +8,11 @@
 
 #define MEETING_MIN 3 // fewer senders at a time are usual
 
-static const char doubled[] = "the capture has nearly every frame twice";
-
 // NULL where the bins of this width can be reported.
 static const char *withheld(const struct call *call, const struct flow_target *target, int index)
 {
-	if (trust_of(call) != TRUST_ALL)
-		return doubled; // of frames that all end before the BTH there are no destinations
+	if (trust_of(call) == TRUST_COPIES) // order alone has a reason of its own here
+		return trust_reason(TRUST_COPIES);
 	return flow_bins_reason(flow_bins_state(call->report, target, index));
 }
 

@@ -94,7 +94,7 @@ static json_t *files(const struct call *call)
 
 static json_t *trust(const struct call *call)
 {
-	static const char *const names[] = {"all", "cut", "copies"};
+	static const char *const names[] = {"all", "cut", "copies", "order"};
 	const struct flow_totals *totals = &call->report->totals;
 	json_t *to = json_object();
 	put_text(to, "state", names[trust_of(call)]);
@@ -222,9 +222,7 @@ json_t *json_make(const struct call *call)
 	json_object_set_new(all, "finding", finding(call, &story));
 	json_object_set_new(all, "figures", figures_make(call, &story));
 	if (trust_of(call) != TRUST_ALL)
-		put_text(all, "figures_reason",
-			 trust_of(call) == TRUST_CUT ? "frames end before the BTH"
-						     : "the capture has nearly every frame twice");
+		put_text(all, "figures_reason", trust_reason(trust_of(call)));
 	json_object_set_new(all, "dscp", figures_dscp(call));
 	json_object_set_new(all, "priorities", figures_priorities(call));
 	json_object_set_new(all, "bursts", bursts_json(call));

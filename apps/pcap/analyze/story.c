@@ -193,8 +193,8 @@ static void order_causes(struct story *story, const struct flow_report *report)
 }
 
 // A loss behind the tap was said by a receiver, of a packet that passed here. One before it is a
-// hole, which a capture that lost frames has, too; and a repeat is told from a late packet and a
-// copy by identifications, if there are any.
+// hole, which a capture that lost frames has, too, and is that likely where nothing filled it; and
+// a repeat is told from a late packet and a copy by identifications, if there are any.
 static enum certainty judge(const struct story *story, const struct flow_report *report)
 {
 	enum flow_cause first = story->order[0];
@@ -209,6 +209,7 @@ static enum certainty judge(const struct story *story, const struct flow_report 
 	case FLOW_TRIM_BEFORE:
 		return CERTAIN;
 	case FLOW_LOSS_BEFORE:
+		is_doubtful |= 2 * report->unfilled > report->causes[FLOW_LOSS_BEFORE];
 		return is_doubtful ? POSSIBLE : story->has_ids || story->rtx > 0 ? CERTAIN : LIKELY;
 	case FLOW_DUPLICATE:
 	case FLOW_REORDER_BEFORE:

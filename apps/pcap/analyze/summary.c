@@ -46,6 +46,11 @@ static bool is_mrc(const struct out *out)
 	return out->report->totals.found[WIRE_FOUND_MRC] > 0;
 }
 
+static bool is_one_way(const struct story *story)
+{
+	return story->one_way > 0 && story->connections == 0;
+}
+
 static void say_headline(const struct out *out)
 {
 	const struct story *story = out->story;
@@ -54,16 +59,15 @@ static void say_headline(const struct out *out)
 			out->report->partial_streams > 0
 				? " on the paths that pass here"
 				: ": nothing lost, retransmitted, doubled or out of order",
-			story->one_way > 0 && story->connections == 0
-				? ", as far as one direction tells"
-				: "");
+			is_one_way(story) ? ", as far as one direction tells" : "");
 		return;
 	}
 	bool is_repeated = story->again > story->doubled || story->rtx > 0;
-	fprintf(out->to, "%s%s; %s\n", cause_words(story->order[0]),
+	fprintf(out->to, "%s%s%s; %s\n", cause_words(story->order[0]),
 		!is_repeated	      ? ""
 			: is_mrc(out) ? ", repaired by selective repeat"
 				      : ", repaired by go-back-N",
+		is_one_way(story) ? ", as far as one direction tells" : "",
 		certainty_word(story->certainty));
 }
 
@@ -453,7 +457,7 @@ void summary_print(FILE *to, const struct call *call)
 	bool has_rdma = found[WIRE_FOUND_ROCE] + found[WIRE_FOUND_ROCE1] + found[WIRE_FOUND_MRC] +
 			found[WIRE_FOUND_INFINIBAND] >
 		0;
-	if (!has_rdma) {
+	if (!has_rdma && trust_of(call) != TRUST_CUT) {
 		if (found[WIRE_FOUND_UET] > 0)
 			say_uet(&out);
 		else

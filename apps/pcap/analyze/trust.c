@@ -4,6 +4,8 @@
 
 #include "pcap.h"
 
+#define MERGED_LEAST 20
+#define MERGED_PERCENT 90
 #define COARSE_NS 10000 // microseconds are usual
 
 static const char *n(uint64_t count)
@@ -18,13 +20,60 @@ static const char *s(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
+// UDP that ends before a BTH could.
+static uint64_t short_of(const struct flow_totals *totals)
+{
+	return totals->stopped[WIRE_SHORT_UDP] + totals->stopped[WIRE_SHORT_BTH];
+}
+
+// Data packets, and how many of them identifications call copies.
+static uint64_t copies_of(const struct flow_report *report, uint64_t *ret_data)
+{
+	uint64_t doubled = 0;
+	*ret_data = 0;
+	for (uint32_t i = 0; i < report->stream_count; i++) {
+		*ret_data += report->streams[i].data;
+		doubled += report->streams[i].doubled;
+	}
+	return doubled;
+}
+
+// Nearly each packet twice, farther apart than copies of one capture point are: two captures with
+// clocks apart lie in one file.
+static bool is_merged(const struct flow_report *report)
+{
+	uint64_t data, doubled = copies_of(report, &data);
+	return doubled >= MERGED_LEAST && 200 * doubled >= MERGED_PERCENT * data;
+}
+
+// What the network reorders has its stamps in order.
+static bool has_other_order(const struct flow_report *report)
+{
+	return report->late_stamps > 0 &&
+		2 * report->late_stamps >= report->causes[FLOW_REORDER_BEFORE] &&
+		report->causes[FLOW_REORDER_BEFORE] > 0;
+}
+
 enum trust trust_of(const struct call *call)
 {
 	const struct flow_totals *totals = &call->report->totals;
-	if (totals->stopped[WIRE_SHORT_BTH] > 0 &&
-	    totals->layers[__builtin_ctz(WIRE_LAYER_BTH)] == 0)
+	bool is_cut = totals->stopped[WIRE_SHORT_BTH] > 0 || 2 * short_of(totals) > totals->frames;
+	if (is_cut && totals->bth == 0)
 		return TRUST_CUT;
-	return copies_are_of_tap(&call->copies) ? TRUST_COPIES : TRUST_ALL;
+	if (copies_are_of_tap(&call->copies) || is_merged(call->report))
+		return TRUST_COPIES;
+	return has_other_order(call->report) ? TRUST_ORDER : TRUST_ALL;
+}
+
+const char *trust_reason(enum trust trust)
+{
+	static const char *const reasons[] = {
+		[TRUST_ALL] = NULL,
+		[TRUST_CUT] = "frames end before the BTH",
+		[TRUST_COPIES] = "the capture has nearly every frame twice",
+		[TRUST_ORDER] = "the capture is not in the order of its stamps",
+	};
+	return reasons[trust];
 }
 
 void trust_headline(FILE *to, const struct call *call, enum trust trust)
@@ -32,10 +81,21 @@ void trust_headline(FILE *to, const struct call *call, enum trust trust)
 	const struct flow_totals *totals = &call->report->totals;
 	const struct copies *copies = &call->copies;
 	char range[WORDS_BYTES];
+	uint64_t data, doubled = copies_of(call->report, &data);
 	if (trust == TRUST_CUT)
 		fprintf(to, "nothing can be said: %s of %s frame%s end%s before the BTH\n",
-			n(totals->stopped[WIRE_SHORT_BTH]), n(totals->frames), s(totals->frames),
+			n(short_of(totals)), n(totals->frames), s(totals->frames),
 			totals->frames == 1 ? "s" : "");
+	else if (trust == TRUST_ORDER)
+		fprintf(to,
+			"the CAPTURE is not in the order of its stamps: %s packets stand behind "
+			"later ones\n",
+			n(call->report->late_stamps));
+	else if (!copies_are_of_tap(copies))
+		fprintf(to,
+			"the CAPTURE has nearly every packet twice: %s of %s with data are copies, "
+			"as of two captures in one file\n",
+			n(doubled), n(data));
 	else
 		fprintf(to,
 			"the CAPTURE has nearly every frame twice: %s of %s are copies, %s after "
@@ -51,6 +111,12 @@ void trust_advice(FILE *to, enum trust trust)
 		fprintf(to,
 			"look at: the snap length of the capture; 128 bytes have all headers "
 			"(tcpdump -s 128), more with tunnels\n");
+	else if (trust == TRUST_ORDER)
+		fprintf(to,
+			"withheld: what was lost, retransmitted or overtaken cannot be told in "
+			"another order; sort it (reordercap IN OUT) and analyze that\n"
+			"look at: a capture of several queues or rings, files joined one behind "
+			"the other\n");
 	else
 		fprintf(to,
 			"withheld: what was lost, retransmitted or doubled cannot be told from the "

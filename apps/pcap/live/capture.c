@@ -384,7 +384,7 @@ int capture_run(int argc, char **argv)
 	if (rc == 0)
 		rc = complete(&live);
 	if (rc == 0 && one_port_is_elsewhere(argv[optind]))
-		program_exec("weft-pcap-dpdk", argv - 1); // the whole line: the verb is argv[0]
+		program_exec("weft-pcap-whole", argv - 1); // the whole line: the verb is argv[0]
 	if (rc == 0)
 		rc = run(&live, argv[optind]);
 	free(live.ring.blocks.at);

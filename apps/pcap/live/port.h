@@ -21,7 +21,7 @@ struct one_port {
 };
 
 // Whether `word` names a port: memif:NAME, the address of a PCI device, or a virtual device of DPDK
-// (net_...); and whether it does, and this program has none: weft-pcap-dpdk does.
+// (net_...); and whether it does, and this program has none: weft-pcap-whole does.
 bool one_port_is(const char *word);
 bool one_port_is_elsewhere(const char *word);
 

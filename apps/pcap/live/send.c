@@ -144,7 +144,7 @@ int send_run(int argc, char **argv)
 	pace_settle(&send.pace);
 	const char *path = rc == 0 ? argv[optind] : NULL;
 	if (rc == 0 && one_port_is_elsewhere(argv[optind + 1]))
-		program_exec("weft-pcap-dpdk", argv - 1); // the whole line: the verb is argv[0]
+		program_exec("weft-pcap-whole", argv - 1); // the whole line: the verb is argv[0]
 	if (rc == 0 && send.pace.loops > 1 && strcmp(path, "-") == 0)
 		rc = outcome_bad_line(&send.refusal, "--loops needs a file, not standard input");
 	if (rc == 0)

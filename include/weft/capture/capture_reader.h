@@ -72,7 +72,6 @@ struct capture_reader {
 	uint64_t comments;	      // of sections, interfaces and frames
 	uint32_t sections;
 	uint32_t interface_count, interfaces_left_out;
-	struct capture_interface interfaces[CAPTURE_INTERFACES_MAX];
 	char program[CAPTURE_TEXT_BYTES]; // who wrote it, by the last section
 	bool is_pcapng;
 	// Its own.
@@ -81,6 +80,8 @@ struct capture_reader {
 	size_t from, to;	// what there is in the buffer
 	uint64_t offset;	// of `from` in the file
 	int64_t read_error;
+	// So many as were found. Last, for they are most of it, and are not cleared.
+	struct capture_interface interfaces[CAPTURE_INTERFACES_MAX];
 };
 
 #ifdef __cplusplus

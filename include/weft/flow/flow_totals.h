@@ -33,7 +33,7 @@ struct flow_totals {
 	struct flow_class priority[8]; // of a VLAN tag, without one the upper 3 bits of the DSCP
 	uint64_t icrc[4];	       // by enum wire_icrc, of packets with a BTH
 	uint64_t first_bad_icrc;       // packet number
-	uint64_t layers[16];	       // frames that have each
+	uint64_t bth;		       // frames that have one
 	uint64_t stopped[WIRE_REASON_COUNT];
 	uint64_t positive, rnr, nak, nak_codes[32];	 // AETHs
 	uint64_t pauses, resumes, pauses_by_priority[9]; // [8]: global

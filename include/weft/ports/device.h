@@ -34,6 +34,9 @@ struct device {
 int port_device_open(struct ports *ports, struct arena *arena, const struct device *devices,
 		     uint32_t count, const struct dpdk_options *options, struct refusal *refusal);
 
+// -EINVAL where a word names no device of any kind; nothing is opened.
+int port_device_check(const char *word, struct refusal *refusal);
+
 // The longest frame of the interface of the kernel that a word names, by its MTU; UINT32_MAX: it
 // names none.
 uint32_t port_device_longest(const char *word);

@@ -139,7 +139,7 @@ static void rig_packet(struct rig *rig, const char *word)
 	record.ecn = 2;
 	record.source_port = 50000;
 	record.asks_ack = strchr("LOSE", kind) != NULL;
-	if (strchr("FOwoml", kind) != NULL) {
+	if (strchr("FOwomlQ", kind) != NULL) {
 		record.layers |= WIRE_LAYER_RETH;
 		record.message_bytes = strchr("Oo", kind) != NULL ? MTU : 3 * MTU;
 	}
