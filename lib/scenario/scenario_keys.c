@@ -346,8 +346,9 @@ static const struct scenario_key keys[] = {
 	 "Whether losses are inferred from the count of packets out of order, as htsim's SLEEK.",
 	 SCENARIO(transport.sleek), 0, 1, NULL, flag_words, USE_SLEEK},
 	{"transport.rto", "time", "auto",
-	 "Base of the retransmit timer; auto is 262.144 us and at least two round trips, with "
-	 "queue.pfc longer than any pause, and then with transport.kind rc 67.1 ms.",
+	 "Base of the retransmit timer; auto is 262.144 us and at least two round trips and what "
+	 "queues and QPs of a line hold, with queue.pfc longer than any pause, and then with "
+	 "transport.kind rc 67.1 ms.",
 	 SCENARIO(transport.rto_ps), US, 20 * SECOND, "auto", NULL, USE_ALWAYS},
 	{"transport.rto_linear", "count", "7",
 	 "Tries at the base interval; waits and NACKs use them up.", SCENARIO(transport.rto_linear),

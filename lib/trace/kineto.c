@@ -144,6 +144,17 @@ static int take_message(struct file *file, struct trace_node *node, const json_t
 	return 0;
 }
 
+// Whether what comes out of a gathering, or goes into a scattering, is one part for each member.
+static bool has_parts(const struct trace_node *node, uint64_t ranks, uint64_t in, const json_t *out)
+{
+	uint64_t elements = (uint64_t)json_integer_value(out);
+	if (!json_is_integer(out))
+		return true; // not said
+	if (node->collective == TRACE_COLLECTIVE_ALL_GATHER)
+		return elements == in * ranks;
+	return node->collective != TRACE_COLLECTIVE_REDUCE_SCATTER || elements * ranks == in;
+}
+
 static int take_collective(struct file *file, struct trace_node *node, const json_t *args)
 {
 	struct trace_input *input = file->input;
@@ -154,7 +165,11 @@ static int take_collective(struct file *file, struct trace_node *node, const jso
 	uint32_t bytes;
 	if (node->collective == TRACE_COLLECTIVE_BARRIER)
 		return 0;
+	uint64_t ranks = input->set->groups[node->group].ranks;
 	int rc = take_bytes(input, node, args, "In msg nelems", &elements, &bytes);
+	if (rc == 0 && !has_parts(node, ranks, elements, out))
+		return field_refuse(input, node->place, "Out msg nelems",
+				    "does not fit In msg nelems and Group size");
 	if (rc < 0 || node->collective != TRACE_COLLECTIVE_ALL_TO_ALL)
 		return rc;
 	bool is_split = splits != NULL && strcmp(splits, "[]") != 0;
@@ -164,7 +179,7 @@ static int take_collective(struct file *file, struct trace_node *node, const jso
 		return field_refuse(input, node->place, "In split size",
 				    "is not there: what an uneven all-to-all sends to whom is not "
 				    "known");
-	return split_take(input, splits, input->set->groups[node->group].ranks, elements, bytes);
+	return split_take(input, splits, ranks, elements, bytes);
 }
 
 // Why a kernel of NCCL has no name of its collective: the file's PyTorch writes none, or this

@@ -91,6 +91,16 @@ def check_splits(folder):
     check(done.returncode == 0 and total == sum(map(sum, uneven)) * 256 - (5 + 0 + 2 + 0) * 256, f"  as GOAL: {total} bytes")
 
 
+def check_parts(folder):
+    """What is gathered, or scattered, is one part for each member."""
+    for name, share in (("_allgather_base", 1 / 4), ("_reduce_scatter_base", 4)):
+        sizes = {"In msg nelems": int(4096 * share), "Out msg nelems": 4096}
+        run(kineto(folder, name, 4, {rank: [kernel(0, "0", range(4), name, **sizes)] for rank in range(4)}))
+        for odd in (4095, int(4096 * share), 0):
+            calls = {rank: [kernel(0, "0", range(4), name, **{**sizes, "Out msg nelems": odd})] for rank in range(4)}
+            refused(kineto(folder, f"{name} {odd}", 4, calls), "record 1: Out msg nelems does not fit In msg nelems and Group size")
+
+
 def check_damage(folder):
     good = [kernel(0, "0", range(2)), kernel(1000, "0", range(2))]
     whole = run(kineto(folder, "whole", 2, {0: good, 1: good}))
@@ -133,7 +143,7 @@ def check_cases():
 
 def main():
     with tempfile.TemporaryDirectory() as name:
-        for part in (check_messages, check_splits, check_damage):
+        for part in (check_messages, check_splits, check_parts, check_damage):
             folder = pathlib.Path(name, part.__name__)
             folder.mkdir()
             part(folder)

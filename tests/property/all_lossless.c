@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // On a fabric that loses nothing no packet is sent again: incasts of 2:1 to 200:1 over PFC, with
-// the timers that follow from the fabric. WEFT_LOSSLESS_FIRST and WEFT_LOSSLESS_COUNT say which
-// worlds.
+// the timers that follow from the fabric; and on one that trims none that has arrived, however many
+// share a line. WEFT_LOSSLESS_FIRST and WEFT_LOSSLESS_COUNT say which worlds, of WEFT_TRIMMING the
+// same.
 #include <inttypes.h>
 
 #include "../random_world.h"
+
+#define SPURIOUS_LEAST 1000u // one in so many packets is none
 
 static struct rig rig;
 static struct text text;
@@ -70,10 +73,59 @@ static void nothing_is_sent_again(void **state)
 	assert_true(paused * 2 > count || count < 10); // or nothing was tried
 }
 
+// Many to many, so that a NIC serves its QPs in turn and its answers are far apart.
+static void draw_trimming_world(uint64_t seed)
+{
+	static const char *const rates[] = {"1", "2.5", "10", "25", "100", "400"};
+	static const char *const kinds[] = {"all_to_all", "all_to_all", "permutation", "tornado"};
+	static const char *const controls[] = {"nscc", "fixed", "swift", "dctcp", "mprdma"};
+	struct rng rng = rng_of(seed, RNG_TEST, 0x7472696d);
+	uint32_t per_t0 = 4u << pick(&rng, 0, 2), t0s = pick(&rng, 2, per_t0 == 16 ? 2 : 4);
+	uint32_t delay_ns = 500u << 2 * pick(&rng, 0, 2), planes = 1u << pick(&rng, 0, 2);
+	const char *rate = rates[pick(&rng, 0, 5)], *kind = kinds[pick(&rng, 0, 3)];
+	const char *control = controls[pick(&rng, 0, 4)];
+	text.used = 0;
+	add(&text, "name: trimming\nseed: %u\nfabric: {nics: %u, nics_per_t0: %u, t1_count: %u, ",
+	    (uint32_t)seed, t0s * per_t0, per_t0, per_t0);
+	add(&text, "planes: %u, link_rate: %sGb/s, nic_delay: %uns, trunk_delay: %uns}\n", planes,
+	    rate, delay_ns, delay_ns);
+	add(&text, "transport: {payload: %uB}\n", 1024u << 2 * pick(&rng, 0, 1));
+	add(&text, "cc: {algorithm: %s}\n", control);
+	bool is_long = kind[0] != 'a';
+	add(&text, "traffic: {kind: %s, bytes: %uB}\n", kind,
+	    (is_long ? 524288u : 32768u) << pick(&rng, 0, 1));
+}
+
+static void what_arrived_is_not_sent_again(void **state)
+{
+	(void)state;
+	uint64_t first = number("WEFT_TRIMMING_FIRST", 1), trimmed = 0;
+	uint64_t count = number("WEFT_TRIMMING_COUNT", 100);
+	for (uint64_t seed = first; seed < first + count; seed++) {
+		seed_begin("WEFT_TRIMMING", seed);
+		draw_trimming_world(seed);
+		rig_run(&rig, text.at, NULL);
+		if (rig.run.end != RUN_DONE)
+			fail_msg("ended as %s:\n%s", run_end_name(rig.run.end), text.at);
+		uint64_t sent = rig.outcome->transport.data_packets;
+		uint64_t spurious = rig.outcome->transport.rtx_spurious;
+		if (spurious > sent / SPURIOUS_LEAST)
+			fail_msg("%" PRIu64 " of %" PRIu64 " packets were sent again and had "
+				 "arrived:\n%s",
+				 spurious, sent, text.at);
+		trimmed += rig.outcome->fabric.trimmed > 0;
+		world_instance_free(&rig.world_instance);
+	}
+	seeds_end();
+	print_message("%u of %u worlds trimmed\n", (uint32_t)trimmed, (uint32_t)count);
+	assert_true(trimmed * 5 > count || count < 10); // or nothing was tried
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_sent_again),
+		cmocka_unit_test(what_arrived_is_not_sent_again),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,6 @@
 #include "verbs.h"
 #include "weft-pcap_options.h"
 #include "weft_version.h"
-#include "whole/program.h"
 
 #define WORDS_MAX 1024
 #define PATH_BYTES 4096

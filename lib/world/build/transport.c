@@ -56,12 +56,29 @@ static ps_t longest_pause_ps(const struct world *world, uint32_t senders)
 // timer waits.
 #define PAUSES 8
 
-// No answer comes later without a loss: a timer rings after two round trips, or after what is
-// paused has left.
-static ps_t auto_rto(const struct world *world, ps_t pause_ps)
+// What a packet waits for, at most, where nothing pauses: each switch port on its way is full, and
+// of all QPs that share a line each sends what its receiver gathers before it answers.
+static ps_t longest_wait_ps(const struct world *world, uint32_t senders)
+{
+	const struct topology *topology = &world->topology;
+	const struct transport_config *transport = &world->transport;
+	uint64_t bytes = (topology->links_max - 2) * topology->queue_bytes +
+		topology->last_hop_queue_bytes;
+	if (transport->contexts > 0 && senders > transport->contexts)
+		senders = transport->contexts;
+	uint32_t planes = transport->kind == TRANSPORT_MRC ? world->fabric.planes : 1;
+	bytes += (uint64_t)senders * transport->cc.gather_bytes / planes;
+	return line_ps(line_of(fabric_nic_rate_least(&world->fabric)), bytes);
+}
+
+// No answer comes later without a loss: a timer rings after two round trips, and after all that
+// waits or is paused has left.
+static ps_t auto_rto(const struct world *world, uint32_t senders)
 {
 	bool is_rc = world->transport.kind == TRANSPORT_RC;
-	ps_t least = 2 * world->topology.base_rtt_ps + PAUSES * pause_ps;
+	ps_t wait_ps = world->fabric.pfc.is_on ? PAUSES * longest_pause_ps(world, senders)
+					       : longest_wait_ps(world, senders);
+	ps_t least = 2 * world->topology.base_rtt_ps + wait_ps;
 	ps_t most = ACK_TIMEOUT_PS << ACK_TIMEOUT_MAX;
 	if (!is_rc || !world->fabric.pfc.is_on)
 		return ps_min(ps_max(RTO_USUAL, least), most);
@@ -79,7 +96,7 @@ void transport_timers(struct world *world, uint32_t senders)
 				topology->queue_bytes);
 	ps_t pause_ps = longest_pause_ps(world, senders);
 	if (transport->rto_ps == 0)
-		transport->rto_ps = auto_rto(world, pause_ps);
+		transport->rto_ps = auto_rto(world, senders);
 	ps_t queues_ps = (trunks_of(world) + 1) * queue_ps;
 	ps_t wait_ps = ps_max(queues_ps, PAUSES / 2 * pause_ps);
 	if (transport->hole_age_ps < 0) // before the timer rings
