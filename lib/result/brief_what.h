@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The head of the short form: what ran in a few words, and how it ended.
+// What the short form says in words: the traffic, a step, and what a reader must know first. In the
+// `headline` of result.json, which is there.
 #pragma once
 
-#include "brief_line.h"
+#include <jansson.h>
+#include <weft/result/report.h>
 
-void brief_what(struct brief_line *line, const struct report_input *input);
-
-// Why a run is not complete, in a sentence.
-void brief_why_partial(const struct report_input *input, char *ret, size_t bytes);
+void brief_what_json(json_t *root, const struct report_input *input);
