@@ -78,9 +78,17 @@ static ps_t traffic_ps(const struct report_input *input)
 	return goodput.traffic_ps;
 }
 
+// Operations that wait for each other, computations among them.
+static bool is_program(const struct world *world)
+{
+	return world->program != NULL && !is_course_of_all(world);
+}
+
 ps_t headline_time_ps(const struct report_input *input)
 {
 	const struct outcome *outcome = input->world->outcome;
+	if (is_program(input->world))
+		return outcome->end_ps;
 	if (outcome->collective_count == 1)
 		return outcome->collectives[0].whole_ps;
 	return traffic_ps(input);
@@ -102,7 +110,10 @@ static uint64_t collective_bytes(const struct report_input *input)
 
 double headline_algbw(const struct report_input *input)
 {
-	return (double)collective_bytes(input) * PS_PER_S / (double)headline_time_ps(input);
+	const struct world *world = input->world;
+	ps_t time_ps = is_program(world) ? world->outcome->collectives[0].whole_ps
+					 : headline_time_ps(input);
+	return (double)collective_bytes(input) * PS_PER_S / (double)time_ps;
 }
 
 double headline_busbw(const struct report_input *input)
