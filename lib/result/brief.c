@@ -336,6 +336,31 @@ static void links_rows(struct brief_line *line, const json_t *result)
 	}
 }
 
+#define COLLIDE_MIN 1.5 // the busiest uplink over their mean
+
+// Where a flow keeps the path that its hash chose, and the uplinks are not alike.
+static void collide_row(struct brief_line *line, const json_t *result)
+{
+	const json_t *each;
+	size_t i;
+	char text[200];
+	bool is_hashed = strcmp(word(result, "scenario.transport"), "rc") == 0 &&
+		strcmp(word(result, "scenario.spray"), "hash") == 0;
+	json_array_foreach(at(result, "links.groups"), i, each)
+	{
+		double most = real(each, "max_to_mean");
+		if (!is_hashed || strcmp(word(each, "group"), "trunk_up") != 0 || isnan(most) ||
+		    most < COLLIDE_MIN)
+			continue;
+		snprintf(text, sizeof(text),
+			 "the busiest of the uplinks carries %.2f times their mean: ECMP puts "
+			 "several "
+			 "flows on one link",
+			 most);
+		text_row(line, "collide", text);
+	}
+}
+
 // "t0 2 up 1 - t1 1 (lossy)"
 static void culprit_name(struct brief_line *line, const json_t *one, const char *behind)
 {
@@ -507,6 +532,7 @@ static void show(struct brief_line *line, const json_t *result, const struct rep
 	jobs_rows(line, result);
 	fputc('\n', line->to);
 	links_rows(line, result);
+	collide_row(line, result);
 	culprit_rows(line, result);
 	expected_rows(line, result);
 	if (input != NULL)

@@ -117,12 +117,14 @@ static int read_folder(struct reading *reading, const char *folder)
 }
 
 int trace_files_read(struct trace_set *ret, char *const *paths, uint32_t count,
-		     enum trace_format format, bool skips_damaged, struct refusal *refusal)
+		     enum trace_format format, bool skips_damaged, uint64_t memory_bytes_max,
+		     struct refusal *refusal)
 {
 	struct reading reading = {.set = ret, .format = format, .refusal = refusal};
 	int rc = 0;
 	trace_set_init(ret, TRACE_FORMAT_CHAKRA);
 	ret->skips_damaged = skips_damaged;
+	ret->memory_bytes_max = memory_bytes_max;
 	for (uint32_t i = 0; rc == 0 && i < count; i++) {
 		struct stat status;
 		bool is_folder = stat(paths[i], &status) == 0 && S_ISDIR(status.st_mode);

@@ -315,12 +315,13 @@ static ps_t send_end_ps(struct ideal *ideal, const struct program *program, stru
 	uint32_t per_host = ideal->topology->nics_per_host;
 	ps_t begin_ps = chain->begin_ps[index], there_ps = begin_ps;
 	if (from != to)
-		there_ps = ideal_add(ideal, &(struct ideal_message){.from = from,
-								    .to = to,
-								    .bytes = op->bytes,
-								    .first_bytes = op->bytes,
-								    .packet_bytes = 1,
-								    .begin_ps = begin_ps});
+		there_ps = ideal_add(ideal,
+				     &(struct ideal_message){.from = from,
+							     .to = to,
+							     .bytes = op->bytes,
+							     .first_bytes = op->bytes,
+							     .packet_bytes = 1,
+							     .begin_ps = begin_ps});
 	if (op->twin != OP_NONE)
 		chain_after(chain, op->twin, there_ps);
 	bool is_near = from / per_host == to / per_host;
@@ -342,8 +343,7 @@ static void add_program(struct ideal *ideal, const struct program *program, stru
 {
 	for (uint32_t i = 0; i < program->op_count; i++) {
 		const struct op *op = &program->ops[i];
-		chain->left[i] = op->waits_for +
-			(op->kind == OP_RECEIVE && op->twin != OP_NONE);
+		chain->left[i] = op->waits_for + (op->kind == OP_RECEIVE && op->twin != OP_NONE);
 		if (chain->left[i] == 0)
 			chain->ready[chain->ready_count++] = i;
 	}
