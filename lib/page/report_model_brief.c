@@ -30,8 +30,10 @@ static void verdict(struct brief_line *line, const struct report_model *report_m
 {
 	const json_t *story = report_model->story,
 		     *summary = json_array_get(report_model->sections, 0);
+	char badge[160];
 	brief_begin(line, "verdict");
-	brief_words(line, colour_of(text_of(story, "state")), text_of(story, "badge"));
+	snprintf(badge, sizeof(badge), "%s:", text_of(story, "badge"));
+	brief_words(line, colour_of(text_of(story, "state")), badge);
 	if (report_model->kind == RESULT_RUN && *report_model->state != '\0' &&
 	    strcmp(report_model->state, "partial") != 0) {
 		const json_t *note = json_array_get(json_object_get(summary, "notes"), 0);

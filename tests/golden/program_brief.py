@@ -158,7 +158,7 @@ class Brief(unittest.TestCase):
             run("sim", "incast", "--seeds", 3, "--sweep", "queue.bytes=64KiB,256KiB", "--out", study)
             shown, page = run("report", study).stdout, (study / "report.html").read_text(encoding="utf-8")
             best = max(range(2), key=lambda i: json.loads((study / "study.json").read_text())["figures"][0]["points"][i]["mean"])
-            self.assertRegex(" ".join(shown.split()), rf"verdict COMPLETE .*{['64KiB', '256KiB'][best]}")
+            self.assertRegex(" ".join(shown.split()), rf"verdict COMPLETE: .*{['64KiB', '256KiB'][best]}")
             self.assertEqual(len(re.findall('class="card tile', page)), 3)
             self.assertIn("What to do next", page)
 
