@@ -59,12 +59,11 @@ void table_head(FILE *to, const struct call *call, const struct measured *first)
 			? "data are checked as unsigned integers of the type's size"
 			: "no data are carried (-c 1 carries and checks them), so #wrong is N/A");
 	fputs("#\n"
-	      "#       size         count      type   redop    root      time     ideal    %   "
-	      "algbw   "
-	      "busbw #wrong  algorithm\n"
-	      "#        (B)    (elements)                               (us)      (us)       "
-	      "(GB/s)  "
-	      "(GB/s)\n",
+	      "#       size         count      type   redop    root      time   algbw   busbw "
+	      "#wrong"
+	      "     ideal    %  algorithm\n"
+	      "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)       "
+	      "      (us)\n",
 	      to);
 }
 
@@ -98,11 +97,11 @@ void table_row(FILE *to, const struct call *call, const struct measured *row)
 	fprintf(to, "%12" PRIu64 "  %12" PRIu64 "  %8s  %6s  %6d  ", row->bytes, row->count,
 		call->type->name, redop_of(call->kind), root_of(call));
 	put_figure(to, row, 8, 1, row->time_us);
-	fprintf(to, "%8.1f  ", ideal_us(row));
-	put_figure(to, row, 3, 0, ideal_percent(row));
 	put_figure(to, row, 6, 2, algbw(row));
 	put_figure(to, row, 6, 2, busbw(row));
-	fprintf(to, "%6s  %s", wrong, algorithm_of(row));
+	fprintf(to, "%5s  %8.1f  ", wrong, ideal_us(row));
+	put_figure(to, row, 3, 0, ideal_percent(row));
+	fprintf(to, "%s", algorithm_of(row));
 	put_note(to, call, row);
 	fputc('\n', to);
 	fflush(to); // sizes take a while

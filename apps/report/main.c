@@ -14,9 +14,11 @@
 #include "weft-report_options.h"
 #include "weft_version.h"
 #include <weft/page/page_assets.h>
+#include <weft/result/brief_line.h>
 #include <weft/run/example.h>
 #include <weft/run/outcome.h>
 #include <weft/run/result_file.h>
+#include <weft/run/style.h>
 
 #define PROFILE_BYTES_MAX ((size_t)1 << 20)
 #define HDR_BYTES_MAX ((size_t)1 << 24)
@@ -27,7 +29,7 @@
 // Everything one call of the program holds.
 struct call {
 	const char *folder, *profile_name, *out;
-	bool is_lone, has_no_files, is_quiet, is_plain;
+	bool is_lone, has_no_files, is_quiet, is_plain, is_verbose;
 	struct profile profile;
 	struct verdict verdict;
 	struct result_file result;
@@ -177,6 +179,25 @@ static int check_files(struct call *call, const struct report_model *report_mode
 	return rc;
 }
 
+// The short form's row of what was written.
+static void files_row(char paths[OUTPUT_COUNT][PATH_BYTES], size_t count)
+{
+	struct brief_line line = {.to = stdout, .style = style_of(STDOUT_FILENO)};
+	brief_begin(&line, "files");
+	for (size_t i = 0; i < count; i++)
+		brief_add(&line, BRIEF_PLAIN, 0, "%.400s", paths[i]);
+	brief_end(&line);
+}
+
+static void next_row(const struct call *call)
+{
+	struct brief_line line = {.to = stdout, .style = style_of(STDOUT_FILENO)};
+	brief_begin(&line, "next");
+	brief_add(&line, BRIEF_TYPE, 0, "weft report %.400s -v", call->folder);
+	brief_add(&line, BRIEF_PLAIN, 0, "for all tables");
+	brief_end(&line);
+}
+
 // All are whole before the first gets its name.
 static int write_files(struct call *call, const struct report_model *report_model,
 		       const struct html_input *input)
@@ -203,9 +224,11 @@ static int write_files(struct call *call, const struct report_model *report_mode
 		if (rc == 0 && ended < 0)
 			call->refusal = why;
 		rc = rc < 0 ? rc : ended;
-		if (rc == 0 && !call->is_quiet)
+		if (rc == 0 && call->is_verbose)
 			printf("%s  %s\n", i == 0 ? "\nFiles\n" : "", paths[i]);
 	}
+	if (rc == 0 && !call->is_verbose && !call->is_quiet)
+		files_row(paths, count);
 	return rc;
 }
 
@@ -247,9 +270,13 @@ static int make(struct call *call)
 	if (!call->has_no_files)
 		rc = check_files(call, report_model);
 	if (rc == 0 && !call->is_quiet)
-		rc = report_model_show(stdout, report_model);
+		rc = call->is_verbose
+			? report_model_show(stdout, report_model)
+			: report_model_brief(stdout, report_model, style_of(STDOUT_FILENO));
 	if (rc == 0 && !call->has_no_files)
 		rc = write_files(call, report_model, &input);
+	if (rc == 0 && !call->is_quiet && !call->is_verbose)
+		next_row(call);
 	report_model_free(report_model);
 	return rc;
 }

@@ -48,7 +48,7 @@ static int show(struct call *call)
 		return rc < 0 ? outcome_refused("trace", &call->refusal, rc) : EXIT_SUCCESS;
 	}
 	int rc = trace_files_read(&call->set, call->paths, call->path_count, call->format,
-				  call->skips_damaged, &call->refusal);
+				  call->skips_damaged, memory_available_bytes(), &call->refusal);
 	if (rc == 0 && call->export != EXPORT_NONE)
 		rc = export_write(&call->set, call->export, call->out, call->ranks, &rings,
 				  &call->refusal);

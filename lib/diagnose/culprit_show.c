@@ -306,28 +306,4 @@ static bool culprits_place(const struct report_input *input, char *ret, size_t b
 	return true;
 }
 
-static bool culprits_line(const struct report_input *input, char *ret, size_t bytes)
-{
-	char name[WORLD_CABLE_NAME_BYTES], evidence[EVIDENCE_BYTES];
-	struct culprits culprits;
-	struct text text;
-	if (input->world->links.counts == NULL || culprits_find(&culprits, input->world) < 0) {
-		snprintf(ret, bytes, "not looked for: watch.links is false");
-		return false;
-	}
-	if (culprits.count == 0) {
-		snprintf(ret, bytes, "none among %s links", number_grouped(&text, culprits.links));
-		return false;
-	}
-	culprit_name(&culprits.list[0], input->world, name, sizeof(name));
-	culprit_evidence(&culprits.list[0], evidence, sizeof(evidence));
-	int used = snprintf(ret, bytes, "%s (%s): %s", name, findings[culprits.list[0].finding],
-			    evidence);
-	if (culprits.count > 1 && used > 0 && (size_t)used < bytes)
-		snprintf(ret + used, bytes - (size_t)used, "; %" PRIu32 " more",
-			 culprits.count - 1);
-	return true;
-}
-
-const struct report_section diagnose_section = {culprits_json, culprits_table, culprits_place,
-						culprits_line};
+const struct report_section diagnose_section = {culprits_json, culprits_table, culprits_place};

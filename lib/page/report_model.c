@@ -320,7 +320,7 @@ static void fill(struct report_model *report_model, const struct html_input *inp
 	if (input->verdict != NULL)
 		strcpy(report_model->state, ends[input->verdict->end]);
 	if (report_model->kind == RESULT_STUDY)
-		report_model_study(report_model, input);
+		report_model_study(report_model, input), story_of_study(report_model, input);
 	else if (report_model->kind == RESULT_ACCEPTANCE)
 		report_model_acceptance(report_model), story_of_acceptance(report_model, input);
 	else

@@ -3,6 +3,7 @@
 // good settings lie, what they cost each other, and how soon the search came near its end.
 
 #include "report_model.h"
+#include "story.h"
 
 #include <errno.h>
 #include <math.h>
@@ -503,6 +504,7 @@ int report_model_create_tune(struct report_model **ret, const json_t *study,
 	pareto(report_model);
 	search(report_model);
 	report_model_again(report_model);
+	story_of_tune(report_model);
 	*ret = report_model;
 	return 0;
 }

@@ -14,6 +14,8 @@
 #define STORY_SHARE_GOOD 0.9 // and from here on a figure is called good
 
 void story_of_run(struct report_model *report_model, const struct html_input *input);
+void story_of_study(struct report_model *report_model, const struct html_input *input);
+void story_of_tune(struct report_model *report_model);
 void story_of_acceptance(struct report_model *report_model, const struct html_input *input);
 
 // Its parts, each a file of its own.

@@ -1,58 +1,146 @@
 // SPDX-License-Identifier: Apache-2.0
-// The short form: what a reader asks first, in 25 lines of at most 100 columns. Each figure is one
-// of the table of figures, so that result.json has it under its name; what is no number is there as
-// text. All else is in the table (-v).
+// The short form: what a reader asks first, in 25 lines of at most 100 columns. It is made of the
+// document that result.json holds, so that a run and a reader of its folder are told the same.
 
 #include <weft/result/brief.h>
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#include "brief_line.h"
 #include "sections/sections.h"
+#include <weft/result/brief_line.h>
 #include <weft/result/expect.h>
-#include <weft/result/figure_table.h>
-#include <weft/result/figures.h>
-#include <weft/result/jobs.h>
-#include <weft/result/links_top.h>
 #include <weft/result/number.h>
-#include <weft/world/world_warning.h>
 
 #define WARNINGS_SHOWN 2
 #define JOBS_SHOWN 3
 #define EXPECTED_SHOWN 2
-#define SENTENCE_BYTES 512
+#define CULPRITS_NAMED 4
+#define PATH_BYTES 128
 
 // Columns of values, so that those of two rows stand below each other.
 #define FIRST 14
 #define SECOND 24
 
-// NAN: the run has none.
-static double real(const struct report_input *input, const char *path)
+// ---------------------------------------------------------------- the document
+
+// What stands at "a.b"; NULL: nothing.
+static const json_t *at(const json_t *from, const char *path)
 {
-	return figure_real(figure_find(path), input);
+	char name[PATH_BYTES];
+	while (from != NULL && *path != '\0') {
+		size_t length = strcspn(path, ".");
+		snprintf(name, sizeof(name), "%.*s", (int)length, path);
+		from = json_object_get(from, name);
+		path += length + (path[length] == '.');
+	}
+	return from;
 }
 
-static bool has(const struct report_input *input, const char *path)
+static bool has(const json_t *from, const char *path)
 {
-	return figure_missing(figure_find(path), input) == NULL;
+	return json_is_number(at(from, path));
 }
 
-static const char *why_not(const struct report_input *input, const char *path)
+// NAN: there is none.
+static double real(const json_t *from, const char *path)
 {
-	return figure_missing(figure_find(path), input);
+	return has(from, path) ? json_number_value(at(from, path)) : NAN;
+}
+
+static const char *word(const json_t *from, const char *path)
+{
+	const char *text = json_string_value(at(from, path));
+	return text != NULL ? text : "";
+}
+
+static const char *why_not(const json_t *from, const char *path)
+{
+	char name[PATH_BYTES];
+	snprintf(name, sizeof(name), "%s_reason", path);
+	return word(from, name);
+}
+
+static bool is_true(const json_t *from, const char *path)
+{
+	return json_is_true(at(from, path));
+}
+
+static const char *time_of(struct text *text, const json_t *from, const char *path)
+{
+	return number_time(text, (ps_t)llround(real(from, path)));
 }
 
 // Until its last timer, of which a rate says nothing.
-static bool is_stalled(const struct report_input *input)
+static bool is_stalled(const json_t *result)
 {
-	return strcmp(input->end, "stalled") == 0;
+	return strcmp(word(result, "run.end"), "stalled") == 0;
+}
+
+static bool is_sample(const json_t *result)
+{
+	return strcmp(word(result, "congestion.share_quality"), "indication") == 0;
 }
 
 static enum brief_colour of_ideal(double share)
 {
 	return share >= 0.85 ? BRIEF_GOOD : share < 0.6 ? BRIEF_WARN : BRIEF_PLAIN;
+}
+
+// ---------------------------------------------------------------- what ran
+
+static void upper(char *text)
+{
+	for (; *text != '\0'; text++)
+		if (*text >= 'a' && *text <= 'z')
+			*text = (char)(*text - 'a' + 'A');
+}
+
+static void transport_words(struct brief_line *line, const json_t *result)
+{
+	bool is_rc = strcmp(word(result, "scenario.transport"), "rc") == 0;
+	bool has_none = is_rc && strcmp(word(result, "scenario.cc"), "fixed") == 0;
+	char cc[32];
+	snprintf(cc, sizeof(cc), "%s", has_none ? "no control" : word(result, "scenario.cc"));
+	if (!has_none)
+		upper(cc);
+	brief_add(line, BRIEF_PLAIN, 0, "%s, %s", is_rc ? "RoCEv2" : "MRC", cc);
+}
+
+static void fabric_words(struct brief_line *line, const json_t *result)
+{
+	double nics = real(result, "network.nics"), hosts = real(result, "network.hosts");
+	struct text text[2];
+	char on[48] = "";
+	if (hosts < nics)
+		snprintf(on, sizeof(on), " on %s host%s", number_grouped(&text[1], (uint64_t)hosts),
+			 hosts == 1 ? "" : "s");
+	brief_add(line, BRIEF_PLAIN, 0, "%s NICs%s, %.0f x %.4g Gb/s",
+		  number_grouped(&text[0], (uint64_t)nics), on, real(result, "network.planes"),
+		  real(result, "network.link_rate_bps") / 1e9);
+}
+
+static void what(struct brief_line *line, const json_t *result)
+{
+	bool is_partial = is_true(result, "run.partial");
+	struct text text[2];
+	char end[32];
+	brief_begin(line, "");
+	line->gap = 2;
+	brief_add(line, BRIEF_BOLD, 0, "%s", word(result, "scenario.name"));
+	if (*word(result, "headline.traffic") != '\0')
+		brief_add(line, BRIEF_PLAIN, 0, "%s", word(result, "headline.traffic"));
+	if (is_true(result, "plan.sampled"))
+		brief_add(line, BRIEF_WARN, 0, "sample: %s of %s",
+			  number_bytes(&text[0], (uint64_t)real(result, "plan.bytes_run")),
+			  number_bytes(&text[1], (uint64_t)real(result, "plan.bytes_all")));
+	fabric_words(line, result);
+	transport_words(line, result);
+	brief_add(line, BRIEF_DIM, 0, "seed %s", word(result, "scenario.seed"));
+	snprintf(end, sizeof(end), "%s", is_partial ? word(result, "run.end") : "done");
+	upper(end);
+	brief_add(line, is_partial ? BRIEF_BAD : BRIEF_GOOD, 0, "%s", end);
+	brief_end(line);
 }
 
 // ---------------------------------------------------------------- warnings
@@ -67,308 +155,332 @@ static void warn(struct brief_line *line, const char *text)
 	brief_end(line);
 }
 
-// Rings leave a host over one NIC a channel.
-static bool idle_nics(const struct report_input *input, char *ret, size_t bytes)
+static void warnings(struct brief_line *line, const json_t *result)
 {
-	const struct world *world = input->world;
-	const struct traffic_config *traffic = &world->scenario->traffic;
-	uint32_t each = world->fabric.nics_per_host, channels = traffic->ring.channels;
-	double receiving = real(input, "goodput.nics_receiving");
-	uint32_t ranks = traffic->ring.ranks;
-	bool is_collective = traffic->kind == TRAFFIC_RING || traffic->kind == TRAFFIC_COLLECTIVE;
-	if (!is_collective || channels >= each || isnan(receiving) || receiving >= ranks)
-		return false;
-	snprintf(ret, bytes,
-		 "%.0f of %" PRIu32 " NICs received nothing: %" PRIu32 " channels, %" PRIu32
-		 " NICs per host; traffic.channels=%" PRIu32 " would use all",
-		 ranks - receiving, ranks, channels, each, each);
-	return true;
-}
-
-static void warnings(struct brief_line *line, const struct report_input *input)
-{
-	struct world_warning of[WORLD_WARNINGS_MAX];
-	char text[SENTENCE_BYTES];
-	uint32_t count = world_warnings(input->world, of);
-	if (input->is_partial) {
-		brief_why_partial(input, text, sizeof(text));
-		warn(line, text);
-	}
-	if (idle_nics(input, text, sizeof(text)))
-		warn(line, text);
-	for (uint32_t i = 0; i < count && i < WARNINGS_SHOWN; i++)
-		warn(line, of[i].text);
-	if (count <= WARNINGS_SHOWN)
+	const json_t *notes = at(result, "headline.notes"), *list = at(result, "warnings"), *each;
+	char text[40];
+	size_t i;
+	json_array_foreach(notes, i, each) warn(line, json_string_value(each));
+	json_array_foreach(list, i, each) if (i < WARNINGS_SHOWN) warn(line, word(each, "text"));
+	if (json_array_size(list) <= WARNINGS_SHOWN)
 		return;
-	snprintf(text, sizeof(text), "%" PRIu32 " more with -v", count - WARNINGS_SHOWN);
+	snprintf(text, sizeof(text), "%zu more with -v", json_array_size(list) - WARNINGS_SHOWN);
 	warn(line, text);
 }
 
 // ---------------------------------------------------------------- rows
 
-static void time_row(struct brief_line *line, const struct report_input *input)
+// A row of one text; none where that is empty.
+static void text_row(struct brief_line *line, const char *name, const char *text)
 {
-	struct text text;
-	if (input->is_partial)
+	if (*text == '\0')
 		return;
-	brief_begin(line, "time");
-	if (!has(input, "headline.time_ps")) {
-		brief_words(line, BRIEF_PLAIN, why_not(input, "headline.time_ps"));
-		brief_end(line);
-		return;
-	}
-	brief_add(line, BRIEF_BOLD, FIRST, "%s",
-		  number_time(&text, (ps_t)real(input, "headline.time_ps")));
-	if (has(input, "headline.ideal_ps")) {
-		double share = real(input, "headline.ideal_share");
-		brief_add(line, BRIEF_DIM, SECOND - 8, "ideal %s",
-			  number_time(&text, (ps_t)real(input, "headline.ideal_ps")));
-		brief_add(line, of_ideal(share), 8, "%.0f %%", 100 * share);
-	}
-	if (has(input, "headline.busbw_bytes_per_s")) {
-		brief_add(line, BRIEF_PLAIN, 0, "algbw %.4g GB/s",
-			  real(input, "headline.algbw_bytes_per_s") / 1e9);
-		brief_add(line, BRIEF_PLAIN, 0, "busbw %.4g GB/s",
-			  real(input, "headline.busbw_bytes_per_s") / 1e9);
-	}
+	brief_begin(line, name);
+	brief_words(line, BRIEF_PLAIN, text);
 	brief_end(line);
 }
 
-// What computes, and waits for communication.
-static void step_row(struct brief_line *line, const struct report_input *input)
+static void time_row(struct brief_line *line, const json_t *result)
 {
-	char text[PROGRAM_STEP_BYTES];
-	if (!program_step_text(input, text))
+	const json_t *from = at(result, "headline");
+	struct text text;
+	if (is_true(result, "run.partial"))
 		return;
-	brief_begin(line, "step");
-	brief_words(line, BRIEF_PLAIN, text);
+	if (!has(from, "time_ps"))
+		return text_row(line, "time", why_not(from, "time_ps"));
+	brief_begin(line, "time");
+	brief_add(line, BRIEF_BOLD, FIRST, "%s", time_of(&text, from, "time_ps"));
+	if (has(from, "ideal_ps")) {
+		double share = real(from, "ideal_share");
+		brief_add(line, BRIEF_DIM, SECOND - 8, "ideal %s",
+			  time_of(&text, from, "ideal_ps"));
+		brief_add(line, of_ideal(share), 8, "%.0f %%", 100 * share);
+	}
+	if (has(from, "busbw_bytes_per_s")) {
+		brief_add(line, BRIEF_PLAIN, 0, "algbw %.4g GB/s",
+			  real(from, "algbw_bytes_per_s") / 1e9);
+		brief_add(line, BRIEF_PLAIN, 0, "busbw %.4g GB/s",
+			  real(from, "busbw_bytes_per_s") / 1e9);
+	}
 	brief_end(line);
 }
 
 // Of several collectives the one that took longest, extrapolated in a sample; those without a time
 // are counted.
-static void slowest_row(struct brief_line *line, const struct report_input *input)
+static void slowest_row(struct brief_line *line, const json_t *result)
 {
-	const struct outcome *outcome = input->world->outcome;
-	struct collective slowest = {0}, one;
-	uint32_t timed = 0;
+	const json_t *list = at(result, "collectives"), *each, *slowest = NULL;
+	size_t i, timed = 0;
 	struct text text;
-	for (uint32_t i = 0; i < outcome->collective_count; i++) {
-		collective_of(&one, input->world, i);
-		if (one.reason != NULL)
-			continue;
-		bool is_first = timed++ == 0;
-		if (is_first || one.outcome->whole_ps > slowest.outcome->whole_ps)
-			slowest = one;
+	json_array_foreach(list, i, each)
+	{
+		timed += has(each, "time_ps");
+		if (has(each, "time_ps") &&
+		    (slowest == NULL || real(each, "time_ps") > real(slowest, "time_ps")))
+			slowest = each;
 	}
-	if (outcome->collective_count < 2 || timed == 0)
+	if (json_array_size(list) < 2 || timed == 0)
 		return;
 	brief_begin(line, "slowest");
-	brief_add(line, BRIEF_BOLD, FIRST, "%s", number_time(&text, slowest.outcome->whole_ps));
-	if (slowest.outcome->whole_error_ps > 0)
-		brief_add(line, BRIEF_DIM, 0, "+- %s",
-			  number_time(&text, slowest.outcome->whole_error_ps));
-	brief_add(line, BRIEF_PLAIN, 0, "%.24s %s", slowest.bucket->label,
-		  number_bytes(&text, slowest.bucket->bytes));
+	brief_add(line, BRIEF_BOLD, FIRST, "%s", time_of(&text, slowest, "time_ps"));
+	if (real(slowest, "time_error_ps") > 0)
+		brief_add(line, BRIEF_DIM, 0, "+- %s", time_of(&text, slowest, "time_error_ps"));
+	brief_add(line, BRIEF_PLAIN, 0, "%.24s %s", word(slowest, "label"),
+		  number_bytes(&text, (uint64_t)real(slowest, "bytes")));
 	brief_add(line, BRIEF_PLAIN, 0, "busbw %.4g GB/s",
-		  (double)slowest.outcome->busbw_bytes_per_s / 1e9);
-	brief_add(line, BRIEF_DIM, 0, "of %" PRIu32 " collectives", timed);
+		  real(slowest, "busbw_bytes_per_s") / 1e9);
+	brief_add(line, BRIEF_DIM, 0, "of %zu collectives", timed);
 	brief_end(line);
 }
 
-static void goodput_row(struct brief_line *line, const struct report_input *input)
+static void goodput_row(struct brief_line *line, const json_t *result)
 {
 	struct text text[3];
-	if (!has(input, "goodput.per_nic_bps") || !has(input, "headline.payload_rate_share") ||
-	    is_stalled(input))
+	if (!has(result, "goodput.per_nic_bps") || !has(result, "headline.payload_rate_share") ||
+	    is_stalled(result))
 		return;
-	double share = real(input, "headline.payload_rate_share");
+	double share = real(result, "headline.payload_rate_share");
 	brief_begin(line, "goodput");
 	brief_add(line, BRIEF_BOLD, FIRST, "%s",
-		  number_rate(&text[0], real(input, "goodput.per_nic_bps")));
+		  number_rate(&text[0], real(result, "goodput.per_nic_bps")));
 	brief_add(line, BRIEF_DIM, SECOND - 8, "of %s",
-		  number_rate(&text[0], real(input, "headline.payload_rate_bps")));
+		  number_rate(&text[0], real(result, "headline.payload_rate_bps")));
 	brief_add(line, of_ideal(share), 8, "%.0f %%", 100 * share);
 	brief_add(line, BRIEF_PLAIN, 0, "%s of %s NICs received",
-		  number_grouped(&text[1], (uint64_t)real(input, "goodput.nics_receiving")),
-		  number_grouped(&text[2], input->world->topology.nics));
+		  number_grouped(&text[1], (uint64_t)real(result, "goodput.nics_receiving")),
+		  number_grouped(&text[2], (uint64_t)real(result, "network.nics")));
 	brief_end(line);
 }
 
-static void latency_part(struct brief_line *line, const struct report_input *input,
-			 const char *name, const char *path, uint32_t width)
+static void latency_part(struct brief_line *line, const json_t *from, const char *name,
+			 const char *key, uint32_t width)
 {
 	struct text text;
-	if (!has(input, path))
-		return;
-	ps_t ps = (ps_t)(real(input, path) * PS_PER_NS);
-	brief_add(line, BRIEF_PLAIN, width, "%s %s", name, number_time(&text, ps));
+	if (has(from, key))
+		brief_add(line, BRIEF_PLAIN, width, "%s %s", name,
+			  number_time(&text, (ps_t)(real(from, key) * PS_PER_NS)));
 }
 
-static void latency_row(struct brief_line *line, const struct report_input *input)
+static void latency_row(struct brief_line *line, const json_t *result)
 {
+	const json_t *from = at(result, "headline");
 	struct text text;
-	double count = real(input, "headline.messages");
+	double count = real(from, "messages");
 	if (isnan(count) || count < 1)
 		return;
 	brief_begin(line, "latency");
-	latency_part(line, input, "p50", "headline.latency_p50_ns", FIRST);
-	latency_part(line, input, "p99", "headline.latency_p99_ns", SECOND - 8);
-	latency_part(line, input, "max", "headline.latency_max_ns", 8);
-	if (!has(input, "headline.latency_p50_ns"))
-		brief_add(line, BRIEF_PLAIN, 0, "%s", why_not(input, "headline.latency_p50_ns"));
+	latency_part(line, from, "p50", "latency_p50_ns", FIRST);
+	latency_part(line, from, "p99", "latency_p99_ns", SECOND - 8);
+	latency_part(line, from, "max", "latency_max_ns", 8);
+	if (!has(from, "latency_p50_ns"))
+		brief_add(line, BRIEF_PLAIN, 0, "%s", why_not(from, "latency_p50_ns"));
 	brief_add(line, BRIEF_DIM, 0, "%s message%s", number_grouped(&text, (uint64_t)count),
 		  count > 1 ? "s" : "");
 	brief_end(line);
 }
 
-static void share_part(struct brief_line *line, const struct report_input *input, const char *name,
+static void share_part(struct brief_line *line, const json_t *result, const char *name,
 		       const char *path, uint32_t width)
 {
-	if (has(input, path))
-		brief_add(line, BRIEF_PLAIN, width, "%s %.3g %%", name, 100 * real(input, path));
+	if (has(result, path))
+		brief_add(line, BRIEF_PLAIN, width, "%s %.3g %%", name, 100 * real(result, path));
 }
 
-static void count_part(struct brief_line *line, const struct report_input *input, const char *name,
+static void count_part(struct brief_line *line, const json_t *result, const char *name,
 		       const char *path)
 {
 	struct text text;
-	if (has(input, path))
+	if (has(result, path))
 		brief_add(line, BRIEF_PLAIN, 0, "%s %s", name,
-			  number_grouped(&text, (uint64_t)real(input, path)));
+			  number_grouped(&text, (uint64_t)real(result, path)));
 }
 
-static void network_row(struct brief_line *line, const struct report_input *input)
+static void network_row(struct brief_line *line, const json_t *result)
 {
-	bool is_whole = !is_sampled(input); // else shares are an indication
+	bool is_whole = !is_sample(result); // else shares are an indication
 	brief_begin(line, "network");
 	if (is_whole)
-		share_part(line, input, "marked", "congestion.marked_share", FIRST);
-	if (is_whole && input->world->fabric.trim_on)
-		share_part(line, input, "trimmed", "congestion.trimmed_share", SECOND - 8);
-	count_part(line, input, "dropped", "headline.dropped");
-	count_part(line, input, "timeouts", "congestion.retransmitted_by.timeout");
+		share_part(line, result, "marked", "congestion.marked_share", FIRST);
+	if (is_whole && is_true(result, "network.trimming"))
+		share_part(line, result, "trimmed", "congestion.trimmed_share", SECOND - 8);
+	count_part(line, result, "dropped", "headline.dropped");
+	count_part(line, result, "timeouts", "congestion.retransmitted_by.timeout");
 	if (is_whole)
-		share_part(line, input, "retransmitted", "congestion.retransmitted_share", 0);
+		share_part(line, result, "retransmitted", "congestion.retransmitted_share", 0);
 	brief_end(line);
 }
 
-static void links_rows(struct brief_line *line, const struct report_input *input)
+// ---------------------------------------------------------------- links
+
+static void links_rows(struct brief_line *line, const json_t *result)
 {
-	char name[WORLD_CABLE_NAME_BYTES], text[SENTENCE_BYTES];
-	const struct world *world = input->world;
-	struct link_top top;
-	struct text number;
-	if (world->links.counts == NULL)
-		return;
-	if (!is_stalled(input) && links_busiest(&top, input)) {
-		world_cable_name(world, top.cable, name, sizeof(name));
+	const json_t *busiest = at(result, "links.most_loaded"),
+		     *deepest = at(result, "links.deepest");
+	struct text text;
+	if (!is_stalled(result) && has(busiest, "share")) {
 		brief_begin(line, "busiest");
-		brief_add(line, BRIEF_PLAIN, 0, "%s", name);
-		brief_add(line, BRIEF_PLAIN, 0, "%.1f %% of %s", 100 * top.share,
-			  number_rate(&number,
-				      (double)world->topology.links[top.cable / 2].rate_bps));
+		brief_add(line, BRIEF_PLAIN, 0, "%s", word(busiest, "cable"));
+		brief_add(line, BRIEF_PLAIN, 0, "%.1f %% of %s", 100 * real(busiest, "share"),
+			  number_rate(&text, real(busiest, "rate_bps")));
 		brief_end(line);
 	}
-	if (links_deepest(&top, input)) {
-		world_cable_name(world, top.cable, name, sizeof(name));
+	if (has(deepest, "bytes")) {
 		brief_begin(line, "deepest");
-		brief_add(line, BRIEF_PLAIN, 0, "%s", name);
+		brief_add(line, BRIEF_PLAIN, 0, "%s", word(deepest, "cable"));
 		brief_add(line, BRIEF_PLAIN, 0, "%s in the queue",
-			  number_bytes(&number, top.bytes));
-		if (top.full > 1)
-			brief_add(line, BRIEF_DIM, 0, "as deep at %" PRIu32 " ports", top.full);
+			  number_bytes(&text, (uint64_t)real(deepest, "bytes")));
+		if (real(deepest, "queues") > 1)
+			brief_add(line, BRIEF_DIM, 0, "as deep at %.0f ports",
+				  real(deepest, "queues"));
 		brief_end(line);
 	}
-	if (input->diagnosis == NULL || input->diagnosis->line == NULL)
+}
+
+#define COLLIDE_MIN 1.5 // the busiest uplink over their mean
+
+// Where a flow keeps the path that its hash chose, and the uplinks are not alike.
+static void collide_row(struct brief_line *line, const json_t *result)
+{
+	const json_t *each;
+	size_t i;
+	char text[200];
+	bool is_hashed = strcmp(word(result, "scenario.transport"), "rc") == 0 &&
+		strcmp(word(result, "scenario.spray"), "hash") == 0;
+	json_array_foreach(at(result, "links.groups"), i, each)
+	{
+		double most = real(each, "max_to_mean");
+		if (!is_hashed || strcmp(word(each, "group"), "trunk_up") != 0 || isnan(most) ||
+		    most < COLLIDE_MIN)
+			continue;
+		snprintf(text, sizeof(text),
+			 "the busiest of the uplinks carries %.2f times their mean: ECMP puts "
+			 "several "
+			 "flows on one link",
+			 most);
+		text_row(line, "collide", text);
+	}
+}
+
+// "t0 2 up 1 - t1 1 (lossy)"
+static void culprit_name(struct brief_line *line, const json_t *one, const char *behind)
+{
+	char text[PATH_BYTES];
+	snprintf(text, sizeof(text), "%.80s (%.30s)%s", word(one, "name"), word(one, "finding"),
+		 behind);
+	for (char *from = strrchr(text, '('); *from != '\0'; from++)
+		*from = *from == '_' ? ' ' : *from;
+	brief_words(line, BRIEF_WARN, text);
+}
+
+// The first with its evidence, the next ones by name.
+static void culprit_rows(struct brief_line *line, const json_t *result)
+{
+	const json_t *list = at(result, "culprits.list"), *each;
+	size_t i, count = json_array_size(list);
+	struct text text;
+	char more[64];
+	if (count == 0) {
+		snprintf(more, sizeof(more), "none among %s links",
+			 number_grouped(&text, (uint64_t)real(result, "culprits.links")));
+		text_row(line, "culprit",
+			 json_is_array(list) ? more
+					     : (*why_not(result, "culprits") == '\0'
+							? ""
+							: "not looked for: watch.links is false"));
 		return;
-	bool stands_out = input->diagnosis->line(input, text, sizeof(text));
+	}
 	brief_begin(line, "culprit");
-	brief_words(line, stands_out ? BRIEF_WARN : BRIEF_PLAIN, text);
+	culprit_name(line, json_array_get(list, 0), ":");
+	brief_words(line, BRIEF_WARN, word(json_array_get(list, 0), "evidence"));
+	brief_end(line);
+	if (count == 1)
+		return;
+	brief_begin(line, "and");
+	json_array_foreach(list, i, each) if (i > 0 && i <= CULPRITS_NAMED)
+		culprit_name(line, each, i + 1 < count ? "," : "");
+	snprintf(more, sizeof(more), "%zu more with -v", count - 1 - CULPRITS_NAMED);
+	if (count > 1 + CULPRITS_NAMED)
+		brief_words(line, BRIEF_DIM, more);
 	brief_end(line);
 }
 
 // ---------------------------------------------------------------- jobs, expectations
 
-static void jobs_rows(struct brief_line *line, const struct report_input *input)
+static void jobs_rows(struct brief_line *line, const json_t *result)
 {
-	struct job_side sides[SCENARIO_JOBS_MAX];
-	uint32_t count = job_sides_of(sides, input);
-	for (uint32_t i = 0; i < count && i < JOBS_SHOWN; i++) {
-		const struct job_figures *figures = &sides[i].figures;
-		struct text text;
+	const json_t *list = at(result, "jobs"), *each;
+	size_t i, count = json_array_size(list);
+	struct text text;
+	json_array_foreach(list, i, each)
+	{
+		if (i == JOBS_SHOWN)
+			break;
 		brief_begin(line, "job");
-		brief_add(line, BRIEF_PLAIN, FIRST, "%.30s", sides[i].name);
+		brief_add(line, BRIEF_PLAIN, FIRST, "%.30s", word(each, "name"));
 		brief_add(line, BRIEF_PLAIN, SECOND - 8, "%s",
-			  figures->time_ps.reason != NULL
-				  ? figures->time_ps.reason
-				  : number_time(&text, figures->time_ps.value));
-		if (figures->factor > 0)
-			brief_add(line, BRIEF_PLAIN, 0, "%.3f x its time alone", figures->factor);
+			  has(each, "time_ps") ? time_of(&text, each, "time_ps")
+					       : why_not(each, "time_ps"));
+		if (has(each, "interference_factor"))
+			brief_add(line, BRIEF_PLAIN, 0, "%.3f x its time alone",
+				  real(each, "interference_factor"));
 		if (i + 1 == JOBS_SHOWN && count > JOBS_SHOWN)
-			brief_add(line, BRIEF_DIM, 0, "%" PRIu32 " more with -v",
-				  count - JOBS_SHOWN);
+			brief_add(line, BRIEF_DIM, 0, "%zu more with -v", count - JOBS_SHOWN);
 		brief_end(line);
 	}
 }
 
-static void missed_row(struct brief_line *line, const struct expect_row *row)
+static void missed_row(struct brief_line *line, const json_t *row)
 {
-	struct text text[2];
+	struct text text;
+	enum expect_measure measure = EXPECT_GOODPUT;
+	for (uint32_t i = 0; i < EXPECT_MEASURE_COUNT; i++)
+		if (strcmp(expect_measure_name((enum expect_measure)i), word(row, "measure")) == 0)
+			measure = (enum expect_measure)i;
 	brief_begin(line, "missed");
-	brief_add(line, BRIEF_WARN, 0, "%s", row->name);
+	brief_add(line, BRIEF_WARN, 0, "%s", word(row, "name"));
 	brief_add(line, BRIEF_PLAIN, 0, "%s",
-		  expect_value_text(&text[0], row->measure, row->measured));
+		  expect_value_text(&text, measure, real(row, "measured")));
 	brief_add(line, BRIEF_PLAIN, 0, "expected %s%s",
-		  row->bound == EXPECT_NEAR		 ? ""
-			  : row->bound == EXPECT_AT_MOST ? "at most "
-							 : "at least ",
-		  expect_value_text(&text[1], row->measure, row->expected));
+		  strcmp(word(row, "bound"), "at_most") == 0		? "at most "
+			  : strcmp(word(row, "bound"), "at_least") == 0 ? "at least "
+									: "",
+		  expect_value_text(&text, measure, real(row, "expected")));
 	brief_end(line);
 }
 
-static void expected_rows(struct brief_line *line, const struct report_input *input)
+static void expected_rows(struct brief_line *line, const json_t *result)
 {
-	const struct scenario *scenario = input->world->scenario;
-	struct expect_row row;
-	uint32_t all = 0, missed = 0;
-	for (uint32_t i = 0; i < scenario->expectation_count; i++) {
-		if (!expect_applies(scenario, i))
-			continue;
-		expect_of(&row, input, i);
-		all++;
-		if (!row.is_inside && missed++ < EXPECTED_SHOWN)
-			missed_row(line, &row);
-	}
+	const json_t *list = at(result, "expect"), *each;
+	size_t i, missed = 0, all = json_array_size(list);
+	json_array_foreach(list, i, each) if (!is_true(each, "inside") && missed++ < EXPECTED_SHOWN)
+		missed_row(line, each);
 	if (all == 0)
 		return;
 	brief_begin(line, "expected");
-	brief_add(line, missed == 0 ? BRIEF_GOOD : BRIEF_WARN, 0, "%" PRIu32 " of %" PRIu32 " met",
-		  all - missed, all);
+	brief_add(line, missed == 0 ? BRIEF_GOOD : BRIEF_WARN, 0, "%zu of %zu met", all - missed,
+		  all);
 	brief_end(line);
 }
 
 // ---------------------------------------------------------------- the end
 
-static void assumed_row(struct brief_line *line, const struct report_input *input)
+static void assumed_row(struct brief_line *line, const json_t *result)
 {
-	uint32_t assumed = 0;
-	for (uint32_t i = 0; i < input->input_count; i++)
-		assumed += input->inputs[i].origin == INPUT_ASSUMED;
-	if (input->input_count == 0)
+	const json_t *list = at(result, "inputs"), *each;
+	size_t i, assumed = 0;
+	json_array_foreach(list, i, each) assumed += strcmp(word(each, "origin"), "assumed") == 0;
+	if (json_array_size(list) == 0)
 		return;
 	brief_begin(line, "assumed");
-	brief_add(line, BRIEF_PLAIN, 0, "%" PRIu32 " of %" PRIu32 " inputs (-v)", assumed,
-		  input->input_count);
+	brief_add(line, BRIEF_PLAIN, 0, "%zu of %zu inputs (-v)", assumed, json_array_size(list));
 	brief_end(line);
 }
 
 #define RETRY_BYTES 48
 
 // The command, or its first words where it is long: "weft sim incast ...".
-static void retry_of(const struct report_input *input, char ret[RETRY_BYTES])
+static void retry_of(const char *command, char ret[RETRY_BYTES])
 {
-	const char *command = input->command;
 	size_t program = strcspn(command, " ");
 	program += 1 + strcspn(command + program + 1, " ");
 	if (strlen(command) < RETRY_BYTES)
@@ -382,7 +494,7 @@ static void next_row(struct brief_line *line, const struct report_input *input)
 	char retry[RETRY_BYTES];
 	if (input->command == NULL)
 		return;
-	retry_of(input, retry);
+	retry_of(input->command, retry);
 	brief_begin(line, "next");
 	if (input->out_dir != NULL)
 		brief_add(line, BRIEF_TYPE, 0, "weft report %s", input->out_dir);
@@ -393,37 +505,55 @@ static void next_row(struct brief_line *line, const struct report_input *input)
 	brief_end(line);
 }
 
-static void cost_row(struct brief_line *line, const struct report_input *input)
+static void cost_row(struct brief_line *line, const json_t *result)
 {
 	struct text text;
 	brief_begin(line, "");
 	line->pad = 2;
-	brief_add(line, BRIEF_DIM, 0, "digest %016" PRIx64, input->digest);
-	brief_add(line, BRIEF_DIM, 0, "%.2f s CPU, %s%s", real(input, "speed.cpu_s"),
-		  number_memory(&text, input->memory_peak_bytes),
-		  input->ranks > 1 ? " of each process at most" : "");
+	brief_add(line, BRIEF_DIM, 0, "digest %s", word(result, "run.digest"));
+	brief_add(line, BRIEF_DIM, 0, "%.2f s CPU, %s%s", real(result, "speed.cpu_s"),
+		  number_memory(&text, (uint64_t)real(result, "speed.memory_peak_bytes")),
+		  real(result, "speed.ranks") > 1 ? " of each process at most" : "");
 	brief_end(line);
+}
+
+// `input`: the run, or NULL where its folder is read.
+static void show(struct brief_line *line, const json_t *result, const struct report_input *input)
+{
+	what(line, result);
+	fputc('\n', line->to);
+	warnings(line, result);
+	time_row(line, result);
+	text_row(line, "step", word(result, "headline.step"));
+	slowest_row(line, result);
+	goodput_row(line, result);
+	latency_row(line, result);
+	network_row(line, result);
+	jobs_rows(line, result);
+	fputc('\n', line->to);
+	links_rows(line, result);
+	collide_row(line, result);
+	culprit_rows(line, result);
+	expected_rows(line, result);
+	if (input != NULL)
+		emulation_short(line->to, input);
+	assumed_row(line, result);
+	if (input != NULL)
+		next_row(line, input);
+	cost_row(line, result);
 }
 
 void brief_table(FILE *to, const struct report_input *input)
 {
 	struct brief_line line = {.to = to, .style = input->style};
-	brief_what(&line, input);
-	fputc('\n', to);
-	warnings(&line, input);
-	time_row(&line, input);
-	step_row(&line, input);
-	slowest_row(&line, input);
-	goodput_row(&line, input);
-	latency_row(&line, input);
-	network_row(&line, input);
-	jobs_rows(&line, input);
-	fputc('\n', to);
-	links_rows(&line, input);
-	expected_rows(&line, input);
-	emulation_short(to, input);
-	assumed_row(&line, input);
-	next_row(&line, input);
-	cost_row(&line, input);
+	json_t *result = report_document(input);
+	show(&line, result, input);
+	json_decref(result);
 	emulation_files(to, input);
+}
+
+void brief_result(FILE *to, struct report_style style, const json_t *result)
+{
+	struct brief_line line = {.to = to, .style = style};
+	show(&line, result, NULL);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // See brief_line.h.
 
-#include "brief_line.h"
+#include <weft/result/brief_line.h>
 
 #include <stdarg.h>
 #include <string.h>

@@ -93,11 +93,19 @@ static ps_t traffic_ps(const struct report_input *input)
 	return goodput.traffic_ps;
 }
 
+// Operations that wait for each other, computations among them.
+static bool is_program(const struct world *world)
+{
+	return world->program != NULL && !is_course_of_all(world);
+}
+
 // From the first start to the last completion; of one collective its own time, extrapolated in a
 // sample.
 static ps_t headline_time_ps(const struct report_input *input)
 {
 	const struct outcome *outcome = input->world->outcome;
+	if (is_program(input->world))
+		return outcome->end_ps;
 	if (outcome->collective_count == 1)
 		return outcome->collectives[0].whole_ps;
 	return traffic_ps(input);
@@ -121,7 +129,10 @@ static uint64_t collective_bytes(const struct report_input *input)
 // As nccl-tests has them, of one collective.
 static double headline_algbw(const struct report_input *input)
 {
-	return (double)collective_bytes(input) * PS_PER_S / (double)headline_time_ps(input);
+	const struct world *world = input->world;
+	ps_t time_ps = is_program(world) ? world->outcome->collectives[0].whole_ps
+					 : headline_time_ps(input);
+	return (double)collective_bytes(input) * PS_PER_S / (double)time_ps;
 }
 
 static double headline_busbw(const struct report_input *input)

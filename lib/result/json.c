@@ -288,11 +288,10 @@ static void put_emulation(json_t *root, const struct report_input *input)
 	fidelity_json(root, input);
 }
 
-int report_json(FILE *to, const struct report_input *input)
+json_t *report_document(const struct report_input *input)
 {
 	json_t *root = json_object();
-	if (root == NULL)
-		return -ENOMEM;
+	check(root != NULL);
 	put_count(root, "schema", RESULT_SCHEMA);
 	put_text(root, "weft", input->version);
 	put_text(root, "command", input->command);
@@ -303,6 +302,7 @@ int report_json(FILE *to, const struct report_input *input)
 	faults_json(root, input);
 	put_plan(root, input);
 	figures_json(root, "headline", input);
+	brief_what_json(root, input);
 	figures_json(root, "goodput", input);
 	put_collectives(root, input);
 	jobs_json(root, input);
@@ -328,6 +328,12 @@ int report_json(FILE *to, const struct report_input *input)
 	inputs_json(root, input);
 	warnings_json(root, input);
 	withheld_json(root, input);
+	return root;
+}
+
+int report_json(FILE *to, const struct report_input *input)
+{
+	json_t *root = report_document(input);
 	errno = 0;
 	int failed = json_dumpf(root, to,
 				JSON_ENSURE_ASCII | JSON_INDENT(2) | JSON_REAL_PRECISION(12));

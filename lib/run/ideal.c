@@ -23,5 +23,5 @@ void call_ideal(const struct world *world, struct report_ideal *ret)
 	if (rc == 0)
 		*ret = (struct report_ideal){.ps = time.ps};
 	else if (rc != -ENOMEM)
-		ret->reason = IDEAL_NONE;
+		ret->reason = world->plan.sample.is_on ? IDEAL_OF_SAMPLE : IDEAL_NONE;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "job_set.h"
+#include <weft/files/files.h>
 #include <weft/run/call.h>
 #include <weft/run/plan_files.h>
 #include <weft/run/topology_file.h>
@@ -59,12 +60,20 @@ static void take_default(struct call *call, uint32_t gpus)
 		options->sets[options->set_count++] = call->gpus_set;
 }
 
+// What operations of a trace may take: limits.memory where it is known, else what there is.
+static uint64_t trace_memory_max(const struct call *call)
+{
+	uint64_t asked = call->scenario.memory_bytes_max;
+	return asked > 0 ? asked : memory_available_bytes();
+}
+
 // --trace FILE: on the fabric of the scenario as it is, in place of its traffic.
 static int take_trace(struct call *call)
 {
 	struct options *options = &call->options;
 	uint32_t gpus;
 	call->workload.skips_damaged = options->skips_damaged;
+	call->workload.memory_bytes_max = trace_memory_max(call);
 	int rc = workload_read(&call->workload, TRAFFIC_TRACE, options->trace, &gpus,
 			       &call->refusal);
 	if (rc < 0)
@@ -118,6 +127,7 @@ static int find_workload(struct call *call)
 		workload_free(&call->workload); // of the run before
 	if (file[0] != '\0') {
 		file_beside(call->scenario.path, file, path, sizeof(path));
+		call->workload.memory_bytes_max = trace_memory_max(call);
 		return workload_read(&call->workload, traffic->kind, path, &nics, &call->refusal);
 	}
 	snprintf(call->refusal.file, sizeof(call->refusal.file), "%s", call->scenario.path);

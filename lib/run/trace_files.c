@@ -139,11 +139,13 @@ int trace_files_each(char *const *paths, uint32_t count, trace_file_visit *visit
 }
 
 int trace_files_read(struct trace_set *ret, char *const *paths, uint32_t count,
-		     enum trace_format format, bool skips_damaged, struct refusal *refusal)
+		     enum trace_format format, bool skips_damaged, uint64_t memory_bytes_max,
+		     struct refusal *refusal)
 {
 	struct reading reading = {.set = ret, .format = format, .refusal = refusal};
 	trace_set_init(ret, TRACE_FORMAT_CHAKRA);
 	ret->skips_damaged = skips_damaged;
+	ret->memory_bytes_max = memory_bytes_max;
 	int rc = read_paths(&reading, paths, count);
 	if (rc == 0 && ret->rank_count == 0) {
 		rc = refuse(refusal, -EINVAL, "there is no trace in the folder");

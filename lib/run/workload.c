@@ -253,9 +253,11 @@ static int read_nodes(struct workload *workload, const char *path, uint32_t *ret
 {
 	char *paths[] = {(char *)(uintptr_t)path};
 	free(workload->text);
-	*workload = (struct workload){.has_set = true, .skips_damaged = workload->skips_damaged};
+	*workload = (struct workload){.has_set = true,
+				      .skips_damaged = workload->skips_damaged,
+				      .memory_bytes_max = workload->memory_bytes_max};
 	int rc = trace_files_read(&workload->set, paths, 1, TRACE_FORMAT_COUNT,
-				  workload->skips_damaged, refusal);
+				  workload->skips_damaged, workload->memory_bytes_max, refusal);
 	*ret_nics = rc < 0 ? 0 : trace_ranks(&workload->set);
 	return rc;
 }
@@ -282,6 +284,7 @@ int workload_read_nodes(struct workload *workload, const char *path, struct refu
 		return rc;
 	workload->has_set = true;
 	trace_set_init(&workload->set, format);
+	workload->set.memory_bytes_max = workload->memory_bytes_max;
 	return trace_set_add(&workload->set, path, workload->text, workload->bytes, refusal);
 }
 

@@ -222,6 +222,37 @@ static int deal_all(struct deal *deal)
 	return rc;
 }
 
+// Operations that the lines of all ranks become at least: each of a computation or a collective
+// one.
+static uint64_t least_operations(const struct trace_rank *file, const struct aicb_section *sections,
+				 uint32_t count)
+{
+	uint64_t ret = 0;
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t k = 0; k < sections[i].nodes; k++) {
+			uint8_t kind = file->nodes[sections[i].first + k].kind;
+			bool is_message = kind == TRACE_KIND_SEND || kind == TRACE_KIND_RECEIVE;
+			ret += is_message ? 0 : sections[i].count;
+		}
+	return ret;
+}
+
+// Before the lines are dealt, which takes time and memory for each of them and each rank.
+static int check_memory(const struct trace_input *input, const struct aicb_section *sections,
+			uint32_t count, uint32_t ranks)
+{
+	uint64_t most = input->set->memory_bytes_max;
+	uint64_t operations = least_operations(input->rank, sections, count);
+	uint64_t bytes = operations * (sizeof(struct op) + sizeof(uint32_t));
+	if (most == 0 || bytes <= most)
+		return 0;
+	return refuse(
+		input->refusal, -ENODEV,
+		"its lines make % operations of % ranks at least, which take % MiB of the % MiB "
+		"that there are (limits.memory): run a sample or fewer ranks, or raise it",
+		(int64_t)operations, ranks, (int64_t)(bytes >> 20), (int64_t)(most >> 20));
+}
+
 static int deal_to(struct trace_input *input, const struct aicb_section *sections, uint32_t count,
 		   uint32_t ranks, bool is_shared)
 {
@@ -233,9 +264,11 @@ static int deal_to(struct trace_input *input, const struct aicb_section *section
 			    .place_of = calloc(ranks, sizeof(uint32_t)),
 			    .members = calloc(ranks, sizeof(uint32_t)),
 			    .is_shared = is_shared};
-	int rc = deal.section_of == NULL || deal.place_of == NULL || deal.members == NULL
-		? input_no_memory(input)
-		: deal_all(&deal);
+	int rc = check_memory(input, sections, count, ranks);
+	if (rc == 0)
+		rc = deal.section_of == NULL || deal.place_of == NULL || deal.members == NULL
+			? input_no_memory(input)
+			: deal_all(&deal);
 	free(deal.section_of);
 	free(deal.place_of);
 	free(deal.members);

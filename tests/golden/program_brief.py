@@ -133,6 +133,35 @@ class Brief(unittest.TestCase):
         long = run("sim", *STALLS, "-v")
         self.assertIn("PARTIAL RESULT", long.stdout)
 
+    def test_several_culprits_are_named(self):
+        faults = [word for t0, up, plane in ((2, 1, 0), (3, 1, 0), (4, 2, 1))
+                  for word in ("--fault", f"{{kind: loss, at: {{t0: {t0}, up: {up}, plane: {plane}}}, probability: 2%}}")]
+        done, result = self.sim("rail-8x4", *faults)
+        names = [one["name"] for one in result["culprits"]["list"]]
+        self.assertEqual(len(names), 3)
+        for name in names:
+            self.assertIn(f"{name} (lossy)", " ".join(done.stdout.split()))
+
+    def test_a_report_says_the_same(self):
+        """weft report prints the rows of weft sim, of the files alone; with -v all tables; of a study its story."""
+        with tempfile.TemporaryDirectory() as folder:
+            for words in SCENARIOS:
+                out = pathlib.Path(folder, "-".join(words[:1]) + str(len(words)))
+                said = run("sim", *words, "--out", out).stdout.splitlines()
+                shown = run("report", out).stdout
+                self.assertLessEqual(len(shown.splitlines()), 28, shown)
+                kept = [line for line in said if line and not line.startswith(("  next ", "  paced", "            weft sim"))]
+                self.assertEqual([line for line in shown.splitlines() if line][:len(kept)], kept)
+                self.assertIn("  verdict  ", shown)
+                self.assertIn("What could not be measured", run("report", out, "-v").stdout)
+            study = pathlib.Path(folder, "study")
+            run("sim", "incast", "--seeds", 3, "--sweep", "queue.bytes=64KiB,256KiB", "--out", study)
+            shown, page = run("report", study).stdout, (study / "report.html").read_text(encoding="utf-8")
+            best = max(range(2), key=lambda i: json.loads((study / "study.json").read_text())["figures"][0]["points"][i]["mean"])
+            self.assertRegex(" ".join(shown.split()), rf"verdict COMPLETE: .*{['64KiB', '256KiB'][best]}")
+            self.assertEqual(len(re.findall('class="card tile', page)), 3)
+            self.assertIn("What to do next", page)
+
     def test_all_with_v(self):
         text = run("sim", "two-racks", "-v").stdout
         self.assertGreater(len(text.splitlines()), 40)

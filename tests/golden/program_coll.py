@@ -81,7 +81,7 @@ def coll(*words, timeout=600):
 def rows(text):
     """(size, count, type, redop, root, time, ideal, algbw, busbw, wrong, algorithm and the rest, percent of ideal) of each size."""
     split = [line.split(None, 11) for line in text.splitlines() if line and not line.startswith("#")]
-    return [row[:7] + row[8:] + [row[7]] for row in split]
+    return [row[:6] + row[9:10] + row[6:9] + row[11:] + [row[10]] for row in split]
 
 
 def check_refusals():
@@ -118,6 +118,8 @@ def check_columns():
         check(int(row[1]) == size // 2 and row[2:5] == ["half", "sum", "-1"] and row[9] == "N/A", f"{size}: columns")
         check(abs(size / time_us / 1e3 - algbw) < 0.006 + algbw * 0.001 and abs(busbw / algbw - 2 * 31 / 32) < 0.002,
               f"{size}: algbw {algbw}, busbw {busbw} in {time_us} us")
+    head = [line.lstrip("#").split() for line in out.splitlines() if " size " in line]
+    check(head == ["size count type redop root time algbw busbw #wrong ideal % algorithm".split()], "columns of nccl-tests first, weft's own behind them")
     mean = sum(float(row[8]) for row in table) / 3
     check(f"# Avg bus bandwidth    : {mean:.1f}"[:-1] in out or abs(float(out.rsplit(":", 1)[1]) - mean) < 0.01, "their mean")
     status, out, _ = coll("broadcast", "-b", "1000000", "-e", "3000000", "-i", "1000000", "-r", "9")

@@ -3,6 +3,7 @@
 """Presets on an incast and on a ring all-reduce: each ends, without a time-out, a drop or a warning, and near the others; DCQCN without
 its preset does not."""
 import pathlib
+import re
 import sys
 import tempfile
 
@@ -51,6 +52,14 @@ def main():
         for fabric in FABRICS:
             for traffic in TRAFFIC:
                 each(folder, fabric, traffic)
+    done = run("sim", "rail-8x4", "--set", "preset=roce-dcqcn", "--set", "queue.pfc=false")
+    check(done.returncode == 2 and done.stderr.endswith("; preset roce-dcqcn sets queue.ecn_low\n"), f"a refusal of what it set names it: {done.stderr}")
+    said = {}
+    for preset in ("roce-dcqcn", "mrc"):
+        said[preset] = " ".join(run("sim", "perm128-400g", "--set", f"preset={preset}").stdout.split())
+    told = re.search(r"collide the busiest of the uplinks carries ([\d.]+) times their mean", said["roce-dcqcn"])
+    check(told is not None and float(told[1]) > 1.5, f"RoCE on a permutation: flows that hash onto one uplink are told {said['roce-dcqcn']}")
+    check("collide" not in said["mrc"], "MRC sprays")
     return 1 if check.failed else 0
 
 

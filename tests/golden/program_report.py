@@ -123,7 +123,7 @@ def check_links(folder, scenario):
                        "watch.delays=true", "--set", "watch.gaps=true", "--set",
                "traffic.bytes=4MiB", "--fault", fault)[0] == 0, "a run")
     result = json.loads((folder / "result.json").read_text())
-    status, text, errors = weft.outcome("report", folder)
+    status, text, errors = weft.outcome("report", folder, "-v")
     first = result["culprits"]["list"][0]
     place = text.find("Culprits, the likeliest first")
     check(status == 0 and re.search(re.escape(first["name"]) + " +" + first["finding"], text[place:]) is not None and place > 0,
@@ -390,7 +390,7 @@ def check_watched_histograms(folder, result):
 def check_verdicts(folder, result):
     for profile, words in (("operator-default", ()), ("strict", ()), ("strict", ("--no-files",))):
         status, said, _ = weft.outcome("verdict", folder, "--profile", profile)
-        got, text, errors = weft.outcome("report", folder, "--profile", profile, *words)
+        got, text, errors = weft.outcome("report", folder, "--profile", profile, "-v", *words)
         check(got == status and errors == "", f"{profile}: status {got}, that of weft verdict is {status}")
         word = {0: "PASS", 1: "FAIL", 5: "NOT VALID"}[status]
         check(f"Verdict {word}, held against {profile}" in text, f"{profile}: {word}")
@@ -400,7 +400,7 @@ def check_verdicts(folder, result):
         check(("\nFiles\n" in text) == (not words), "--no-files writes none")
     partial = dict(result, run=dict(result["run"], partial=True, end="time limit"))
     remanifest.put(folder / "partial", "result.json", partial)
-    status, text, _ = weft.outcome("report", folder / "partial")
+    status, text, _ = weft.outcome("report", folder / "partial", "-v")
     page = (folder / "partial" / "report.html").read_text()
     check(status == 0 and "PARTIAL RESULT" in text and ">PARTIAL RESULT<" in page, "a partial result is reported as one")
     check("Tails of latency: unavailable: there is no histogram" in page, "no histogram, no tails: said")
@@ -431,7 +431,7 @@ def main():
         fault = "{kind: loss, at: {nic: 3, plane: 0}, probability: 2%, from: 20us, until: 60us}"
         check(weft.outcome("sim", scenario, "--out", folder, "--fault", fault)[0] == 0, "a run")
         result = json.loads((folder / "result.json").read_text())
-        status, text, errors = weft.outcome("report", folder)
+        status, text, errors = weft.outcome("report", folder, "-v")
         check(status == 0 and errors == "", f"status {status} {errors}")
         check_text(text, result)
         full = check_page(folder, folder / "report.html", result, False)

@@ -46,7 +46,7 @@ def check_study(folder):
     out = folder / "study"
     said = ran("sim", folder / "small.yaml", "--seeds", 3, "--sweep", "queue.ecn=true,false", "--out", out, status=1)
     study = json.loads((out / "study.json").read_text())
-    shown = ran("report", out, "--plain")
+    shown = ran("report", out, "--plain", "-v")
     page = (out / "report.html").read_text()
     drawn = {"figure-" + one["name"]: len(one["points"]) for one in study["figures"] if any(point["mean"] for point in one["points"])}
     check(figures_of(page) == drawn and len(drawn) > 8, f"{len(drawn)} drawings, one for each figure that is not zero")

@@ -5,7 +5,9 @@ arithmetic, and the order in which they run."""
 import pathlib
 import sys
 import tempfile
+import time
 
+import weft
 from program_trace_members import CASES, SKIPPED, check, placed, refused, run
 
 MIB = 1 << 20
@@ -101,6 +103,12 @@ def check_aicb(folder):
     check(placed(run(csv(folder, "wide", wide))) == 8 * MIB + 8 * MIB // 2 + 4 * MIB, "  tensor and data groups of each stage")
     ranges = csv(folder, "ranges", wide.replace("rank0, rank1, rank2, rank3", "rank0 ~ rank3"))
     check(placed(run(ranges)) == 8 * MIB + 8 * MIB // 2 + 4 * MIB, "  ranks as a range")
+    many = csv(folder, "many", section(0, range(4608), *[row("all_reduce", "dp_group", 4608, MIB)] * 20000) + section(1, range(4608, 9216), row("all_reduce", "dp_group", 4608, MIB)))
+    began = time.monotonic()
+    done = weft.run("sim", "trace-nodes", "--set", f"traffic.trace={many}", "--set", "fabric.nics=9216", "--set", "limits.memory=1GiB")
+    check(done.returncode == 3 and "its lines make 92164608 operations of 9216 ranks at least" in done.stderr and "limits.memory" in done.stderr,
+          f"  more than memory holds is refused before it is dealt: {done.stderr}")
+    check(time.monotonic() - began < 20, "  at once")
     refused(csv(folder, "twice", section(0, (0, 1), reduce) + section(1, (1, 2), reduce)), "rank 1 is in two sections")
     refused(csv(folder, "gap", section(0, (0, 1), reduce) + section(1, (3, 4), reduce)), "those from 0 on")
     refused(csv(folder, "odd", section(0, (0, 1), reduce, go) + section(1, (2, 3, 4), row("barrier", "all", 0, 0))), "a stage of 2 ranks to one of 3")

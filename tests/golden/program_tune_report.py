@@ -94,6 +94,10 @@ class Report(program_tune.Room):
         (self.folder / "small.yaml").write_text(SMALL + "cc: {target_delay: 60us}\n", encoding="utf-8")
         self.assertEqual(self.tune(*WORDS)["verdict"], "better")
         self.assertEqual(self.weft("report", "small.tune", "--curves", 5).stdout, "small.html\n")
+        page = (self.folder / "small.html").read_text(encoding="utf-8")
+        self.assertLess(page.index('id="verdict"'), page.index('id="summary"'))
+        self.assertGreaterEqual(page.count('class="card tile'), 2)
+        self.assertIn("What to do next", page)
         page, document = (self.folder / "small.html").read_text(encoding="utf-8"), self.report("--curves", 5)
         charts = json.loads(page.partition('id="charts">')[2].partition("</script>")[0])
         names = {chart["id"]: chart for chart in charts}

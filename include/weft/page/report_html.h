@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include <weft/core/refusal.h>
+#include <weft/result/report.h>
 #include <weft/verdict/report_verdict.h>
 
 #ifdef __cplusplus
@@ -63,6 +64,11 @@ int html_write(FILE *to, const struct report_model *report_model, const struct h
 
 // The facts for a terminal, at most 100 columns wide. -EIO.
 int report_model_show(FILE *to, const struct report_model *report_model);
+
+// The same in at most 25 lines: the short form of a run, of others what their page says first.
+// -EIO.
+int report_model_brief(FILE *to, const struct report_model *report_model,
+		       struct report_style style);
 
 // All figures of the result, one a line, with their labels: OpenMetrics text, and CSV (RFC 4180)
 // with the columns field, where, value, unit, reason. What could not be measured has its reason,

@@ -54,8 +54,6 @@ struct report_section {
 	void (*table)(FILE *to, const struct report_input *input);
 	// Where the first that stands out is, and what: "t0 2 - t1 5 (down)"; false: none does.
 	bool (*place)(const struct report_input *input, char *ret, size_t bytes);
-	// That with its evidence; false: none stands out, and the line says so.
-	bool (*line)(const struct report_input *input, char *ret, size_t bytes);
 };
 
 // How the short form looks where it is printed.
@@ -123,6 +121,9 @@ void report_warnings(FILE *to, const char *before, const struct world *world);
 // reason; files are written under a temporary name first and renamed, so nothing is left
 // half-written.
 int report_write(const struct report_input *input, struct refusal *refusal);
+
+// What is in result.json; the caller gives it back. Memory that is not there ends the program.
+struct json_t *report_document(const struct report_input *input);
 
 // The same JSON to a stream (--json). -errno when the stream does not take it.
 int report_json(FILE *to, const struct report_input *input);

@@ -8,7 +8,8 @@
 // first file tells. Damaged records are left out where that is asked for, see trace_set. `ret`
 // needs trace_set_free() in any case. -errno with a reason.
 int trace_files_read(struct trace_set *ret, char *const *paths, uint32_t count,
-		     enum trace_format format, bool skips_damaged, struct refusal *refusal);
+		     enum trace_format format, bool skips_damaged, uint64_t memory_bytes_max,
+		     struct refusal *refusal);
 
 // Gives `visit` the text of each file, unpacked, until one does not return 0.
 typedef int trace_file_visit(void *context, const char *path, const char *text, size_t bytes,

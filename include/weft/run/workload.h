@@ -9,8 +9,9 @@ struct workload {
 	char *text; // NULL: none was read, or it is a trace of nodes
 	size_t bytes;
 	bool has_sample; // text of SimAI: there are data-parallel collectives to take a sample of
-	uint64_t packets_max; // the same: data packets that the whole sends, at most
-	bool skips_damaged;   // the caller asks for it before workload_read(): see trace_set
+	uint64_t packets_max;	   // the same: data packets that the whole sends, at most
+	bool skips_damaged;	   // the caller asks for it before workload_read(): see trace_set
+	uint64_t memory_bytes_max; // the same: what operations may take; 0: no limit
 	bool has_set; // a trace of nodes, which becomes a program when the scenario is known
 	struct trace_set set;
 	struct trace_program program;

@@ -176,6 +176,9 @@ void scenario_take_plan(struct scenario *scenario, const struct plan *plan);
 // The place of traffic.model, in a refusal of its file.
 void scenario_model_location(const struct scenario *scenario, struct refusal *refusal);
 
+// Adds to a refusal of a key, by a room that knows no presets, that the scenario's preset set it.
+void scenario_preset_reason(const struct scenario *scenario, struct refusal *refusal);
+
 #ifdef __cplusplus
 }
 #endif

@@ -133,11 +133,12 @@ struct trace_set {
 	uint32_t listed_count;		    // groups that comm_group.json names: the first ones
 	struct trace_process_group *groups; // [group_count], owned
 	uint32_t world;			    // ranks of the job as the file tells; 0: it does not
-	uint64_t left_bytes; // of each pipeline transfer, which the file does not place
-	bool gathers_whole;  // bytes of an all-gather: the whole output; else one rank's part
-	bool has_times;	     // durations
-	bool is_lined_up;    // trace_line_up() has been here
-	bool skips_damaged;  // asked for: a record that cannot be read is left out, and counted
+	uint64_t left_bytes;	   // of each pipeline transfer, which the file does not place
+	bool gathers_whole;	   // bytes of an all-gather: the whole output; else one rank's part
+	bool has_times;		   // durations
+	bool is_lined_up;	   // trace_line_up() has been here
+	uint64_t memory_bytes_max; // of operations, checked before lines are dealt; 0: no limit
+	bool skips_damaged; // asked for: a record that cannot be read is left out, and counted
 	uint64_t skipped;
 	struct refusal first_skipped; // why the first one was
 };

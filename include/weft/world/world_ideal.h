@@ -88,10 +88,13 @@ int ideal_scenario(struct ideal_time *ret, struct arena *arena, const struct sce
 		   struct refusal *refusal);
 
 // The traffic has no closed form here.
-#define IDEAL_NONE "no closed form: this traffic is neither collectives alone nor flows"
+#define IDEAL_NONE "no closed form: this traffic is neither collectives, flows nor a program"
+#define IDEAL_OF_SAMPLE "a sample of many collectives leaves out what the least time would be of"
 
 // The same for a world that stands, whose traffic may also be flows, from the first start on, or
-// the collectives of a job that runs whole, all under way at once.
+// the collectives of a job that runs whole, all under way at once, or a program (of several jobs
+// all of theirs): the longest chain of computations and messages that wait for each other, or the
+// most that a line must carry, whichever is more. -EINVAL, and why there is none.
 struct world;
 int ideal_world(struct ideal_time *ret, struct arena *arena, const struct world *world,
 		struct refusal *refusal);

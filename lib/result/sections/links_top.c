@@ -19,11 +19,15 @@ static const struct queue_watch *queue_of(const struct world *world, uint32_t ca
 	return switch_port_watch(world->switches[node - world->topology.hosts], port);
 }
 
+static uint64_t rate_of(const struct world *world, uint32_t cable)
+{
+	return world->topology.links[cable / 2].rate_bps;
+}
+
 static double share_of_rate(const struct world *world, uint32_t cable, ps_t time_ps)
 {
 	double bits = (double)world->links.counts[cable].data_bytes * 8;
-	double rate_bps = (double)world->topology.links[cable / 2].rate_bps;
-	return bits * PS_PER_S / rate_bps / (double)time_ps;
+	return bits * PS_PER_S / (double)rate_of(world, cable) / (double)time_ps;
 }
 
 bool links_busiest(struct link_top *ret, const struct report_input *input)
@@ -62,10 +66,10 @@ static void put_top(json_t *to, const char *key, const struct link_top *top, boo
 		    const struct report_input *input)
 {
 	bool is_queue = strcmp(key, "deepest") == 0;
-	const char *const keys[] = {"cable", "bytes", is_queue ? "queues" : "share"};
+	const char *const keys[] = {"cable", "bytes", is_queue ? "queues" : "share", "rate_bps"};
 	char name[WORLD_CABLE_NAME_BYTES];
 	json_t *object = object_in(to, key);
-	for (size_t i = 0; !is_there && i < sizeof(keys) / sizeof(*keys); i++)
+	for (size_t i = 0; !is_there && i < (is_queue ? 3 : 4); i++)
 		put_reason(object, keys[i], is_sampled(input) ? NOT_IN_SAMPLE : "no traffic");
 	if (!is_there)
 		return;
@@ -76,6 +80,8 @@ static void put_top(json_t *to, const char *key, const struct link_top *top, boo
 		put_count(object, keys[2], top->full);
 	else
 		put_real(object, keys[2], top->share);
+	if (!is_queue)
+		put_count(object, "rate_bps", rate_of(input->world, top->cable));
 }
 
 void links_top_json(json_t *to, const struct report_input *input)

@@ -163,3 +163,7 @@ void withheld_json(json_t *root, const struct report_input *input);
 
 // Adds object `mrc_ctl` to `root`, nothing where another algorithm ran.
 void cc_settings_json(json_t *root, const struct report_input *input);
+
+// What the short form says in words: the traffic, a step, and what a reader must know first. In the
+// `headline` of result.json, which is there.
+void brief_what_json(json_t *root, const struct report_input *input);

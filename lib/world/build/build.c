@@ -430,6 +430,8 @@ int world_build_shards(struct world *ret, struct arena *arena, const struct scen
 		rc = topology_build(&ret->topology, arena, &ret->fabric, scenario->seed, refusal);
 	if (rc == -ENOMEM)
 		return build_no_memory(ret, refusal);
+	if (rc < 0 && refusal != NULL)
+		scenario_preset_reason(scenario, refusal);
 	if (rc < 0)
 		return rc;
 	if (ret->fabric.forwarding == FABRIC_USID &&

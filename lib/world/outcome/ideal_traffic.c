@@ -266,23 +266,117 @@ static int take_flows(struct ideal_time *ret, struct arena *arena, const struct 
 	return rc;
 }
 
-// All collectives of a job at once: what they are under way together, lines carry all of it.
-static int take_job(struct ideal_time *ret, struct arena *arena, const struct world *world,
-		    struct refusal *refusal)
+static void add_rings(struct ideal *ideal, const struct job *job)
 {
-	const struct job *job = &world->job;
-	struct ideal *ideal;
-	int rc = ideal_create(&ideal, arena, world->scenario, &world->topology, refusal);
-	for (uint32_t i = 0; rc == 0 && i < job->group_count; i++) {
+	for (uint32_t i = 0; i < job->group_count; i++) {
 		const struct group *group = &job->groups[i];
 		for (uint32_t b = 0; b < group->bucket_count; b++) {
 			const struct bucket *bucket = &job->buckets[group->bucket_first + b];
 			ideal_add_ring(ideal, group, &job->ring, bucket->kind, bucket->bytes);
 		}
 	}
-	if (rc == 0)
-		*ret = ideal_time(ideal);
-	return rc;
+}
+
+// All collectives of a job at once: what they are under way together, lines carry all of it.
+static int take_job(struct ideal_time *ret, struct arena *arena, const struct world *world,
+		    struct refusal *refusal)
+{
+	struct ideal *ideal;
+	int rc = ideal_create(&ideal, arena, world->scenario, &world->topology, refusal);
+	if (rc < 0)
+		return rc;
+	add_rings(ideal, &world->job);
+	*ret = ideal_time(ideal);
+	return 0;
+}
+
+// ---------------------------------------------------------------- programs
+
+// Since when an operation may begin at the earliest, how many it waits for, and those that wait for
+// none any more.
+struct chain {
+	ps_t *begin_ps;
+	uint32_t *left, *ready, ready_count;
+};
+
+static void chain_after(struct chain *chain, uint32_t op, ps_t end_ps)
+{
+	chain->begin_ps[op] = ps_max(chain->begin_ps[op], end_ps);
+	if (--chain->left[op] == 0)
+		chain->ready[chain->ready_count++] = op;
+}
+
+// Of a message; its receive may end when it is there.
+static ps_t send_end_ps(struct ideal *ideal, const struct program *program, struct chain *chain,
+			uint32_t index)
+{
+	const struct op *op = &program->ops[index];
+	uint32_t from = program->nics[op->rank], to = program->nics[op->peer];
+	uint32_t per_host = ideal->topology->nics_per_host;
+	ps_t begin_ps = chain->begin_ps[index], there_ps = begin_ps;
+	if (from != to)
+		there_ps = ideal_add(ideal,
+				     &(struct ideal_message){.from = from,
+							     .to = to,
+							     .bytes = op->bytes,
+							     .first_bytes = op->bytes,
+							     .packet_bytes = 1,
+							     .begin_ps = begin_ps});
+	if (op->twin != OP_NONE)
+		chain_after(chain, op->twin, there_ps);
+	bool is_near = from / per_host == to / per_host;
+	return is_near ? ps_max(begin_ps, there_ps - ideal->scenario->scaleup.delay_ps) : there_ps;
+}
+
+// A computation takes what it takes, a part of a collective nothing: its lines are added apart.
+static ps_t op_end_ps(struct ideal *ideal, const struct program *program, struct chain *chain,
+		      uint32_t index)
+{
+	const struct op *op = &program->ops[index];
+	bool is_told = op->kind == OP_COMPUTE && op->compute_ps != OP_EXTERNAL_COMPUTE_PS;
+	if (op->kind == OP_SEND)
+		return send_end_ps(ideal, program, chain, index);
+	return chain->begin_ps[index] + (is_told ? op->compute_ps : 0);
+}
+
+static void add_program(struct ideal *ideal, const struct program *program, struct chain *chain)
+{
+	for (uint32_t i = 0; i < program->op_count; i++) {
+		const struct op *op = &program->ops[i];
+		chain->left[i] = op->waits_for + (op->kind == OP_RECEIVE && op->twin != OP_NONE);
+		if (chain->left[i] == 0)
+			chain->ready[chain->ready_count++] = i;
+	}
+	for (uint32_t at = 0; at < chain->ready_count; at++) {
+		uint32_t index = chain->ready[at];
+		const struct op *op = &program->ops[index];
+		ps_t end_ps = op_end_ps(ideal, program, chain, index);
+		ideal->end_ps = ps_max(ideal->end_ps, end_ps);
+		for (uint32_t i = 0; i < op->next_count; i++)
+			chain_after(chain, program->next[op->next_first + i], end_ps);
+	}
+}
+
+// Its longest chain of computations and messages, and all messages on their lines. Streams are
+// taken to compute at the same time: that errs to the low side.
+static int take_program(struct ideal_time *ret, struct arena *arena, const struct world *world,
+			struct refusal *refusal)
+{
+	const struct program *program = world->program;
+	size_t count = program->op_count;
+	struct ideal *ideal;
+	int rc = ideal_create(&ideal, arena, world->scenario, &world->topology, refusal);
+	if (rc < 0)
+		return rc;
+	struct chain chain = {.begin_ps = arena_draw(arena, ARENA_WORLD, count, sizeof(ps_t)),
+			      .left = arena_draw(arena, ARENA_WORLD, count, sizeof(uint32_t)),
+			      .ready = arena_draw(arena, ARENA_WORLD, count, sizeof(uint32_t))};
+	if (arena_has_failed(arena))
+		return refuse(refusal, -ENOMEM, "no memory for the chains of % operations", count);
+	add_rings(ideal, &world->job);
+	add_program(ideal, program, &chain);
+	*ret = ideal_time(ideal);
+	return 0;
 }
 
 int ideal_world(struct ideal_time *ret, struct arena *arena, const struct world *world,
@@ -302,5 +396,9 @@ int ideal_world(struct ideal_time *ret, struct arena *arena, const struct world 
 		world->line_count == 0 && world->flow_count == 0;
 	if (is_job && !is_several)
 		return take_job(ret, arena, world, refusal);
+	if (world->plan.sample.is_on)
+		return refuse(refusal, -EINVAL, IDEAL_OF_SAMPLE);
+	if (world->program != NULL && world->coll_stream == NULL)
+		return take_program(ret, arena, world, refusal);
 	return refuse(refusal, -EINVAL, IDEAL_NONE);
 }

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The least time of programs and of several jobs: what a closed form says of two ranks, and never above what any run takes."""
+import json
+import pathlib
+import tempfile
+import unittest
+
+from weft import run
+
+RUNS = [("exchange",), ("gradients",), ("jobs-mixed",), ("jobs-two-rings", "--variant", "across"), ("jobs-two-rings", "--variant", "across", "--seed", "3"),
+        ("exchange", "--set", "transport.kind=rc", "--set", "cc.algorithm=dcqcn"), ("jobs-mixed", "--seed", "7"),
+        ("exchange", "--set", "fabric.link_rate=400Gb/s"), ("moe-small-3-fidelities",), ("llama-small-3-fidelities",)]
+GOAL = """num_ranks 5
+rank 0 {
+c: calc 5000
+s: send 1000000b to 4
+s requires c
+}
+rank 1 {
+}
+rank 2 {
+}
+rank 3 {
+}
+rank 4 {
+r: recv 1000000b from 0
+d: calc 7000
+d requires r
+}
+"""
+
+
+class Ideal(unittest.TestCase):
+    def headline(self, *words):
+        done = run("sim", *words, "--json")
+        self.assertIn(done.returncode, (0, 1), (words, done.stderr))
+        return json.loads(done.stdout)
+
+    def test_never_above_a_run(self):
+        found = 0
+        for words in RUNS:
+            result = self.headline(*words)
+            of = result["headline"]
+            if of["ideal_ps"] is None:
+                self.assertTrue(of["ideal_ps_reason"], words)
+                continue
+            found += 1
+            self.assertGreater(of["ideal_ps"], 0.1 * of["time_ps"], words)
+            self.assertLessEqual(of["ideal_ps"], of["time_ps"], words)
+        self.assertGreaterEqual(found, 7)
+
+    def test_time_of_jobs_is_until_the_last_of_them(self):
+        result = self.headline("jobs-mixed")
+        self.assertGreaterEqual(result["headline"]["time_ps"], max(job["time_ps"] for job in result["jobs"]))
+
+    def test_two_ranks(self):
+        """5 us, a message of a megabyte over two planes of 100 Gb/s with the headers of its packets, and 7 us."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "two.goal")
+            path.write_text(GOAL, encoding="utf-8")
+            result = self.headline("exchange", "--set", f"traffic.file={path}")
+        of, network = result["headline"], result["network"]
+        packets = -(-1000000 // result["scenario"]["payload_bytes"])
+        payload = 12e6 + 1e6 * 8 / network["nic_rate_bps"] * 1e12
+        self.assertGreater(of["ideal_ps"], payload)
+        self.assertLess(of["ideal_ps"], payload + packets * 200 * 8 / network["nic_rate_bps"] * 1e12 + network["base_rtt_ps"])
+        self.assertLessEqual(of["ideal_ps"], of["time_ps"])
+        self.assertLess(of["time_ps"], 1.2 * of["ideal_ps"])
+
+
+if __name__ == "__main__":
+    unittest.main()
