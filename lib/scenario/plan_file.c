@@ -183,14 +183,16 @@ static int read_times(struct reader *reader, yaml_document_t *document)
 	if (!reader_is_given(reader, MEASURED_LIST))
 		return 0;
 	if (reader_is_given(reader, "times.forward"))
-		return reader_refuse(reader, reader->key_marks[key_find(reader->table, MEASURED_LIST)],
+		return reader_refuse(reader,
+				     reader->key_marks[key_find(reader->table, MEASURED_LIST)],
 				     MEASURED_LIST " has no effect here; times.forward is given");
 	int rc = reader_read_list(reader, document, MEASURED_LIST, TIMED_COUNT, read_time);
 	for (uint32_t i = TIMED_LAYER; rc == 0 && i <= TIMED_EXPERT_LAYER; i++)
 		if (timing->parts[i].forward_ps == 0 &&
 		    has_part(&file->architecture, (enum timed_part)i))
 			return reader_refuse(reader, reader_mark(reader, MEASURED_LIST),
-					     MEASURED_LIST ": %s is missing; the model has such layers",
+					     MEASURED_LIST
+					     ": %s is missing; the model has such layers",
 					     timed_part_name((enum timed_part)i));
 	timing->has_parts = true;
 	return rc;
