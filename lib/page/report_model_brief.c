@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report in at most 25 lines: of a run what weft sim said of it, of all others what their page
+// A report in at most 28 lines: of a run what weft sim said of it, of all others what their page
 // says first (story.h).
 
 #include <errno.h>

@@ -65,7 +65,7 @@ int html_write(FILE *to, const struct report_model *report_model, const struct h
 // The facts for a terminal, at most 100 columns wide. -EIO.
 int report_model_show(FILE *to, const struct report_model *report_model);
 
-// The same in at most 25 lines: the short form of a run, of others what their page says first.
+// The same in at most 28 lines: the short form of a run, of others what their page says first.
 // -EIO.
 int report_model_brief(FILE *to, const struct report_model *report_model,
 		       struct report_style style);
