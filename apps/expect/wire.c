@@ -3,8 +3,6 @@
 // place in the first and in the last host. The closed form is that of weft/world/world_ideal.h:
 // bytes with the headers of their packets over the slowest line on the way.
 
-#include <errno.h>
-
 #include <weft/engine/engine.h>
 #include <weft/world/world_ideal.h>
 
@@ -45,14 +43,11 @@ int wire_expect(struct call *call, struct row *row)
 	}
 	size_t bytes = call->scenario.memory_bytes_max;
 	struct arena arena;
-	void *memory = memory_reserve(bytes);
-	if (memory == NULL)
-		return refuse(&call->refusal, -ENODEV,
-			      "the system does not give % MiB: lower limits.memory",
-			      (int64_t)(bytes >> 20));
-	arena_init(&arena, memory, bytes);
-	int rc = rate_of(call, &arena, row->bytes, &row->most);
-	memory_release(memory, bytes);
+	int rc = memory_arena(&arena, bytes, &call->refusal);
+	if (rc < 0)
+		return rc;
+	rc = rate_of(call, &arena, row->bytes, &row->most);
+	memory_release(arena.base, bytes);
 	row->has_expected = rc == 0;
 	row->expected = row->most;
 	row->least = row->expected * (1 - call->within / 100);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A world with its loop, run once together with the other hosts.
 
-#include <errno.h>
 #include <string.h>
 #include <time.h>
 
@@ -27,13 +26,11 @@ int64_t host_run_clock_ns(void *context)
 int host_run_build(struct call *call, struct host_run *host_run)
 {
 	size_t bytes = call->scenario.memory_bytes_max;
-	host_run->memory = memory_reserve(bytes);
-	if (host_run->memory == NULL)
-		return refuse(&call->refusal, -ENOMEM,
-			      "the system does not give % MiB: lower limits.memory",
-			      (int64_t)(bytes >> 20));
+	int rc = memory_arena(&host_run->arena, bytes, &call->refusal);
+	if (rc < 0)
+		return rc;
+	host_run->memory = host_run->arena.base;
 	host_run->memory_bytes = bytes;
-	arena_init(&host_run->arena, host_run->memory, bytes);
 	// The result of all is put together from pieces, of which each host is one.
 	const struct world_shards hosts = {.count = call->meeting.options.count,
 					   .are_processes = true,

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A world with its memory and its driver.
 
-#include <errno.h>
-
 #include <weft/engine/engine.h>
 
 #include "stop.h"
@@ -12,20 +10,17 @@ int world_instance_build(struct world_instance *ret, const struct scenario *scen
 			 const struct sim_options *options, struct refusal *refusal)
 {
 	size_t bytes = scenario->memory_bytes_max;
-	void *memory = memory_reserve(bytes);
-	if (memory == NULL)
-		return refuse(refusal, -ENODEV,
-			      "the system does not give % MiB: lower limits.memory",
-			      (int64_t)(bytes >> 20));
-	ret->memory = memory;
+	int rc = memory_arena(&ret->arena, bytes, refusal);
+	if (rc < 0)
+		return rc;
+	ret->memory = ret->arena.base;
 	ret->memory_bytes = bytes;
-	arena_init(&ret->arena, memory, bytes);
 	struct world_shards shards = {.count = options->lanes > 1 ? options->lanes : 1};
 	if (options->ranks != NULL)
 		shards = (struct world_shards){options->ranks->count, .are_processes = true,
 					       .index = options->ranks->index};
 	ret->sim = NULL;
-	int rc = world_build_shards(&ret->world, &ret->arena, scenario, trace_text, trace_bytes,
+	rc = world_build_shards(&ret->world, &ret->arena, scenario, trace_text, trace_bytes,
 				    shards, refusal);
 	if (rc == 0)
 		rc = sim_create(&ret->sim, &ret->world, options, refusal);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory from the system: reserved at once, backed by pages only where it is touched.
 
+#include <errno.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include <weft/core/arena.h>
 #include <weft/files/files.h>
 
 void *memory_reserve(size_t bytes)
@@ -21,6 +23,17 @@ void *memory_reserve(size_t bytes)
 void memory_release(void *base, size_t bytes)
 {
 	munmap(base, bytes);
+}
+
+int memory_arena(struct arena *ret, size_t bytes, struct refusal *refusal)
+{
+	void *memory = memory_reserve(bytes);
+	if (memory == NULL)
+		return refuse(refusal, -ENODEV,
+			      "the system does not give % MiB: lower limits.memory",
+			      (int64_t)(bytes >> 20));
+	arena_init(ret, memory, bytes);
+	return 0;
 }
 
 uint64_t memory_available_bytes(void)

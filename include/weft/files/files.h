@@ -20,6 +20,10 @@ extern "C" {
 void *memory_reserve(size_t bytes);
 void memory_release(void *base, size_t bytes);
 
+// The same as an arena, whose `base` is released with `bytes`. -ENODEV with a reason.
+struct arena;
+int memory_arena(struct arena *ret, size_t bytes, struct refusal *refusal);
+
 // Memory that the system could give now without taking it from others, in bytes; UINT64_MAX where
 // it does not say.
 uint64_t memory_available_bytes(void);
