@@ -20,8 +20,8 @@ int world_instance_build(struct world_instance *ret, const struct scenario *scen
 		shards = (struct world_shards){options->ranks->count, .are_processes = true,
 					       .index = options->ranks->index};
 	ret->sim = NULL;
-	rc = world_build_shards(&ret->world, &ret->arena, scenario, trace_text, trace_bytes,
-				    shards, refusal);
+	rc = world_build_shards(&ret->world, &ret->arena, scenario, trace_text, trace_bytes, shards,
+				refusal);
 	if (rc == 0)
 		rc = sim_create(&ret->sim, &ret->world, options, refusal);
 	if (rc < 0)
