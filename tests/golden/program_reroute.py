@@ -13,7 +13,7 @@ import weft
 from weft import check
 
 SCENARIO = ("name: reroute\nfabric: {nics: 32, link_rate: 100Gb/s, trunk_rate: 400Gb/s, nics_per_t0: 8, t1_count: 8}\n"
-            "transport: {kind: rc, qps_per_connection: 4}\ncc: {algorithm: fixed}\nqueue: {bytes: 2MiB}\n"
+            "transport: {kind: rc, qps_per_connection: 4, rto: 262144ns}\ncc: {algorithm: fixed}\nqueue: {bytes: 2MiB}\n"
             "traffic: {kind: permutation, bytes: 40MB}\nwatch: {bin: 50us, bins: 1000}\n")
 DOWN = ["--fault", "{kind: link_down, at: {t0: 0, up: 3, plane: 0}, from: 200us}"]
 BACK = ["--fault", "{kind: link_down, at: {t0: 0, up: 3, plane: 0}, from: 200us, until: 2ms}"]
