@@ -3,7 +3,7 @@
 """What `weft validate-fabric NAME --quick` takes and comes to, for every shipped scenario: makes the table in
 docs/howto/validate-a-fabric.md. A book that is not through in LIMIT_S of processor time is a failure.
 
-    book_times.py FOLDER [NAME ...]      runs books into FOLDER, one after the other; what ran there before is kept
+    book_times.py [FOLDER [NAME ...]]    runs books into FOLDER, one after the other; what ran there before is kept; without FOLDER into one that goes
     book_times.py FOLDER --table         writes the table of all that ran there into the page"""
 import json
 import os
@@ -11,6 +11,7 @@ import pathlib
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 
 from weft import SOURCE, WEFT
@@ -57,8 +58,7 @@ def table(rows):
     return "".join("| " + " | ".join(line) + " |\n" for line in lines)
 
 
-def main():
-    folder, words = pathlib.Path(sys.argv[1]), sys.argv[2:]
+def main(folder, words):
     folder.mkdir(parents=True, exist_ok=True)
     rows = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*.json")}
     if words == ["--table"]:
@@ -75,4 +75,8 @@ def main():
     sys.exit(f"more than {LIMIT_S} s: {', '.join(late)}" if late else 0)
 
 
-main()
+if len(sys.argv) > 1:
+    main(pathlib.Path(sys.argv[1]), sys.argv[2:])
+else:
+    with tempfile.TemporaryDirectory() as NEW:
+        main(pathlib.Path(NEW), [])

@@ -10,6 +10,7 @@ declare -A shorter=(
   [trace-default]='skip' # needs a trace
   [trace-nodes]='skip'   # the same
   [clos-131072]='skip'   # needs gigabytes
+  [jobs-two-models]='skip' # its variants are seeds
   [link-down]='--set traffic.bytes=4MiB'
   [loss]='--set traffic.bytes=4MiB'
 )
