@@ -228,6 +228,8 @@ static int take_collective(void *context, const struct instance *instance)
 	int rc = instance_config(&build->expand, instance, &config);
 	if (rc < 0 || instance->count == 1) // nothing goes anywhere
 		return rc;
+	if (config.kind == COLL_ALL_TO_ALL && (rc = split_check(&build->expand, instance)) < 0)
+		return rc;
 	bool is_uneven = config.kind == COLL_ALL_TO_ALL &&
 		split_is_uneven(&build->expand, instance);
 	if (config.bytes == 0 && !is_uneven)

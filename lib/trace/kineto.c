@@ -179,7 +179,12 @@ static int take_collective(struct file *file, struct trace_node *node, const jso
 		return field_refuse(input, node->place, "In split size",
 				    "is not there: what an uneven all-to-all sends to whom is not "
 				    "known");
-	return split_take(input, splits, ranks, elements, bytes);
+	rc = split_take(input, splits, ranks, elements, bytes);
+	if (rc < 0 || !json_is_integer(out))
+		return rc;
+	return split_take_received(input,
+				   json_string_value(json_object_get(args, "Out split size")),
+				   ranks, (uint64_t)json_integer_value(out), bytes);
 }
 
 // Why a kernel of NCCL has no name of its collective: the file's PyTorch writes none, or this

@@ -78,7 +78,12 @@ static int take_splits(struct trace_input *input, struct trace_node *node, const
 		return field_refuse(input, node->place, "in_split_size",
 				    "is not there: what an uneven all-to-all sends to whom is not "
 				    "known");
-	return split_take(input, splits, input->set->groups[node->group].ranks, elements, bytes);
+	uint32_t ranks = input->set->groups[node->group].ranks;
+	int rc = split_take(input, splits, ranks, elements, bytes);
+	if (rc < 0 || !json_is_integer(out))
+		return rc;
+	return split_take_received(input, json_string_value(attribute(from, "out_split_size")),
+				   ranks, (uint64_t)json_integer_value(out), bytes);
 }
 
 static int take_bytes(struct trace_input *input, struct trace_node *node, const json_t *from)

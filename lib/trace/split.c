@@ -39,6 +39,31 @@ static uint64_t sum_of(const uint64_t *rows, uint32_t count)
 	return sum;
 }
 
+// Room for `count` more numbers at the end of the rank's list. NULL: no memory.
+static uint64_t *room_for(struct trace_rank *rank, uint32_t count)
+{
+	uint64_t *splits = realloc(rank->splits,
+				   (rank->split_count + (size_t)count) * sizeof(*splits));
+	if (splits == NULL)
+		return NULL;
+	rank->splits = splits;
+	return splits + rank->split_count;
+}
+
+static bool is_divided(uint64_t elements, uint64_t rows)
+{
+	return rows == 0 ? elements == 0
+			 : elements % rows == 0 && elements / rows <= INT64_MAX / 16;
+}
+
+// From rows to bytes.
+static void scale(uint64_t *splits, uint32_t count, uint64_t elements, uint32_t element_bytes)
+{
+	uint64_t rows = sum_of(splits, count);
+	for (uint32_t i = 0; i < count && rows > 0; i++)
+		splits[i] *= elements / rows * element_bytes;
+}
+
 int split_take(struct trace_input *input, const char *text, uint32_t count, uint64_t elements,
 	       uint32_t element_bytes)
 {
@@ -46,12 +71,9 @@ int split_take(struct trace_input *input, const char *text, uint32_t count, uint
 	struct trace_node *node = &rank->nodes[rank->node_count - 1];
 	if (text == NULL || strcmp(text, "[]") == 0)
 		return 0;
-	uint64_t *splits = realloc(rank->splits,
-				   (rank->split_count + (size_t)count) * sizeof(*splits));
+	uint64_t *splits = room_for(rank, count);
 	if (splits == NULL)
 		return input_no_memory(input);
-	rank->splits = splits;
-	splits += rank->split_count;
 	if (read_rows(text, splits, count) != count)
 		return input_refuse(
 			input, 0,
@@ -59,15 +81,33 @@ int split_take(struct trace_input *input, const char *text, uint32_t count, uint
 			"each rank gets is not known",
 			node->place, count);
 	uint64_t rows = sum_of(splits, count);
-	if (rows == 0 ? elements != 0 : elements % rows != 0 || elements / rows > INT64_MAX / 16)
+	if (!is_divided(elements, rows))
 		return input_refuse(input, 0,
 				    "record %: its elements are no multiple of the % rows that its "
 				    "split sizes have",
 				    node->place, (int64_t)rows);
-	for (uint32_t i = 0; i < count && rows > 0; i++)
-		splits[i] *= elements / rows * element_bytes;
+	scale(splits, count, elements, element_bytes);
 	node->split_first = rank->split_count;
 	node->split_count = count;
+	rank->split_count += count;
+	return 0;
+}
+
+int split_take_received(struct trace_input *input, const char *text, uint32_t count,
+			uint64_t elements, uint32_t element_bytes)
+{
+	struct trace_rank *rank = input->rank;
+	struct trace_node *node = &rank->nodes[rank->node_count - 1];
+	if (text == NULL || strcmp(text, "[]") == 0)
+		return 0;
+	uint64_t *splits = room_for(rank, count);
+	if (splits == NULL)
+		return input_no_memory(input);
+	if (read_rows(text, splits, count) != count || !is_divided(elements, sum_of(splits, count)))
+		return 0; // what is sent says it as well
+	scale(splits, count, elements, element_bytes);
+	node->received_first = rank->split_count;
+	node->received_count = count;
 	rank->split_count += count;
 	return 0;
 }
@@ -82,6 +122,23 @@ static uint64_t bytes_of(const struct expand *expand, const struct instance *ins
 	const struct trace_node *node = &rank->nodes[instance->nodes[from]];
 	return node->split_count > 0 ? rank->splits[node->split_first + to]
 				     : node->bytes / instance->count;
+}
+
+int split_check(const struct expand *expand, const struct instance *instance)
+{
+	for (uint32_t to = 0; to < instance->count; to++) {
+		const struct trace_rank *rank = expand_rank(expand, instance->ranks[to]);
+		const struct trace_node *node = &rank->nodes[instance->nodes[to]];
+		const uint64_t *received = rank->splits + node->received_first;
+		for (uint32_t from = 0; from < node->received_count; from++)
+			if (received[from] != bytes_of(expand, instance, from, to))
+				return expand_refuse(
+					expand, instance->ranks[to], instance->nodes[to],
+					"record %: by its Out split sizes it receives % bytes of "
+					"member %, which sends it another number of them",
+					(int64_t)received[from], from);
+	}
+	return 0;
 }
 
 bool split_is_uneven(const struct expand *expand, const struct instance *instance)

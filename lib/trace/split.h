@@ -12,6 +12,14 @@
 int split_take(struct trace_input *input, const char *text, uint32_t count, uint64_t elements,
 	       uint32_t element_bytes);
 
+// The same of what the node receives, which is checked alone: a list that says nothing is left out.
+// -ENOMEM.
+int split_take_received(struct trace_input *input, const char *text, uint32_t count,
+			uint64_t elements, uint32_t element_bytes);
+
+// -EINVAL where a member receives another number of bytes than are sent to it.
+int split_check(const struct expand *expand, const struct instance *instance);
+
 // Whether members do not send the same to everyone, themselves included.
 bool split_is_uneven(const struct expand *expand, const struct instance *instance);
 

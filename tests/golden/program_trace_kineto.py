@@ -48,13 +48,14 @@ def check_messages(folder):
     refused(kineto(folder, "one of four", 4, {1: [receive(0, 0, 1, stages), send(300, 1, 2, stages)]}), "give the files of all ranks")
 
 
-def pairs(folder, name, table, row=64, **more):
-    """All-to-all of `table[i][j]` rows from rank i to rank j."""
+def pairs(folder, name, table, row=64, out=None, **more):
+    """All-to-all of `table[i][j]` rows from rank i to rank j, which by its own record receives out[j][i] of them."""
     ranks = range(len(table))
     calls = {}
     for rank in ranks:
         rows, columns = sum(table[rank]), sum(table[other][rank] for other in ranks)
-        calls[rank] = [kernel(0, "0", ranks, "all_to_allv", **{"In msg nelems": rows * row, "Out msg nelems": columns * row,
+        received = {} if out is None else {"Out split size": str(out[rank])}
+        calls[rank] = [kernel(0, "0", ranks, "all_to_allv", **{**received, "In msg nelems": rows * row, "Out msg nelems": columns * row,
                                                                "In split size": str(table[rank]), **more})]
     return kineto(folder, name, len(table), calls)
 
@@ -76,6 +77,10 @@ def check_splits(folder):
     refused(pairs(folder, "cut", uneven, **{"In split size": "[1, 2, ..., 5]"}), "no whole list of 4")
     refused(pairs(folder, "short", uneven, **{"In split size": "[1, 2]"}), "no whole list of 4")
     refused(pairs(folder, "no rows", uneven, row=1, **{"In split size": "[7, 7, 7, 7]"}), "no multiple of the 28 rows")
+    received = [[row[rank] for row in uneven] for rank in range(4)]
+    check(run(pairs(folder, "both sides", uneven, out=received))["run"]["digest"] == run(folder / "uneven")["run"]["digest"], "  Out agrees with In")
+    received[2] = [31, 0, 1, 0]
+    refused(pairs(folder, "against", uneven, out=received), "record 1: by its Out split sizes", "7936 bytes of member 0")
     refused(pairs(folder, "unsaid", even, **{"In split size": None}), "record 1: In split size is not there")
     refused(pairs(folder, "unsaid too", even, **{"In split size": "[]"}), "record 1: In split size is not there")
     odd = {rank: [kernel(0, "0", range(2), "all_to_all", **{"In msg nelems": 100, "Out msg nelems": 50 + rank * 100})] for rank in range(2)}
