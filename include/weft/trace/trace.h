@@ -87,15 +87,15 @@ struct trace_node {
 	ps_t duration_ps;		 // 0 where the file does not tell
 	uint32_t wait_first, wait_count; // in trace_rank.waits
 	uint32_t group;			 // collective, and messages of PyTorch: in trace_set.groups
-	uint32_t split_first, split_count; // all-to-all: in trace_rank.splits; 0: all equal
+	uint32_t split_first, split_count;	 // all-to-all: in trace_rank.splits; 0: all equal
 	uint32_t received_first, received_count; // the same of what it receives; 0: not said
-	uint32_t peer, tag;		   // send, receive
-	uint32_t place;			   // line, or number of the record in the file, from 1
-	uint32_t stream;		   // what runs one after the other
-	uint8_t kind;			   // enum trace_kind
-	uint8_t collective;		   // enum trace_collective
-	bool is_host;			   // on the CPU
-	char name[TRACE_NAME_BYTES];	   // cut; printable
+	uint32_t peer, tag;			 // send, receive
+	uint32_t place;		     // line, or number of the record in the file, from 1
+	uint32_t stream;	     // what runs one after the other
+	uint8_t kind;		     // enum trace_kind
+	uint8_t collective;	     // enum trace_collective
+	bool is_host;		     // on the CPU
+	char name[TRACE_NAME_BYTES]; // cut; printable
 };
 
 // One file: what one rank did, or what each rank does; of GOAL one block of the file.
