@@ -12,7 +12,7 @@ trap 'rm -rf "$folder"' EXIT
 read -ra cc <<<"${WEFT_CC:-gcc}"
 flags=(-O1 -g -Wall -Wextra -Wno-unused-parameter -D_GNU_SOURCE -I include -I include/installed)
 objects=()
-for source in lib/core/refusal.c lib/engine/stop.c lib/gpu/{data_host,lateness,link,link_check,link_file,link_guard,link_state,load_host,probe,record,replay,watch}.c tests/gpu/host/test.c; do
+for source in lib/core/refusal.c lib/engine/stop.c lib/gpu/{data_host,lateness,link,link_check,link_file,link_guard,link_state,probe,record,replay,watch}.c tests/gpu/host/test.c; do
   object=$folder/$(basename "$source").o
   "${cc[@]}" -std=gnu2x "${flags[@]}" -c "$source" -o "$object"
   objects+=("$object")

@@ -142,7 +142,7 @@ compile() {
 }
 mapfile -t sources < <(find lib/{core,measure,cc,transport,fabric,workload,scenario,host,world} -name '*.c')
 sources+=(
-  lib/gpu/{data_host,generator_host,lateness,link,link_check,link_file,link_guard,link_state,load_host,record,replay,watch}.c
+  lib/gpu/{data_host,generator_host,lateness,link,link_check,link_file,link_guard,link_state,record,replay,watch}.c
   lib/engine/stop.c "${wire[@]}" "${traces[@]}")
 # Readers of results and logs, whose schemas are made from docs.
 python3 lib/result/schemas.py . "$folder"
