@@ -379,14 +379,14 @@ static void culprit_rows(struct brief_line *line, const json_t *result)
 	size_t i, count = json_array_size(list);
 	struct text text;
 	char more[64];
+	if (!json_is_array(list)) {
+		text_row(line, "culprit", why_not(result, "culprits"));
+		return;
+	}
 	if (count == 0) {
 		snprintf(more, sizeof(more), "none among %s links",
 			 number_grouped(&text, (uint64_t)real(result, "culprits.links")));
-		text_row(line, "culprit",
-			 json_is_array(list) ? more
-					     : (*why_not(result, "culprits") == '\0'
-							? ""
-							: "not looked for: watch.links is false"));
+		text_row(line, "culprit", more);
 		return;
 	}
 	brief_begin(line, "culprit");

@@ -68,7 +68,8 @@ class Folder(unittest.TestCase):
 
     def result(self):
         """The folder's result, which readers take."""
-        weft.run("report", self.out, check=True)
+        said = weft.run("report", self.out, check=True).stdout
+        self.assertIn("culprit   the fabric between these hosts is not weft's", said)
         self.assertIn("conclude", json.loads((self.out / "result.json").read_text())["fidelity"])
         return json.loads((self.out / "result.json").read_text())
 
