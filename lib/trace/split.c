@@ -129,14 +129,15 @@ int split_check(const struct expand *expand, const struct instance *instance)
 	for (uint32_t to = 0; to < instance->count; to++) {
 		const struct trace_rank *rank = expand_rank(expand, instance->ranks[to]);
 		const struct trace_node *node = &rank->nodes[instance->nodes[to]];
-		const uint64_t *received = rank->splits + node->received_first;
-		for (uint32_t from = 0; from < node->received_count; from++)
-			if (received[from] != bytes_of(expand, instance, from, to))
+		for (uint32_t from = 0; from < node->received_count; from++) {
+			uint64_t received = rank->splits[node->received_first + from];
+			if (received != bytes_of(expand, instance, from, to))
 				return expand_refuse(
 					expand, instance->ranks[to], instance->nodes[to],
 					"record %: by its Out split sizes it receives % bytes of "
 					"member %, which sends it another number of them",
-					(int64_t)received[from], from);
+					(int64_t)received, from);
+		}
 	}
 	return 0;
 }
