@@ -57,7 +57,7 @@ static uint32_t tensor_ranks(const struct trace_set *set)
 
 // ---------------------------------------------------------------- who is where
 
-static int seat(struct deal *deal)
+static int assign_ranks(struct deal *deal)
 {
 	struct trace_input *input = deal->input;
 	for (uint32_t rank = 0; rank < deal->ranks; rank++)
@@ -207,7 +207,7 @@ static int deal_all(struct deal *deal)
 	deal->nodes = first->nodes;
 	first->nodes = NULL;
 	first->node_count = first->node_max = first->wait_count = 0;
-	int rc = seat(deal);
+	int rc = assign_ranks(deal);
 	if (rc == 0 && trace_make_ranks(set, deal->ranks - 1) < 0)
 		rc = input_no_memory(input);
 	for (uint32_t rank = 0; rc == 0 && rank < deal->ranks; rank++) {

@@ -56,12 +56,15 @@ static bool is_divided(uint64_t elements, uint64_t rows)
 			 : elements % rows == 0 && elements / rows <= INT64_MAX / 16;
 }
 
-// From rows to bytes.
-static void scale(uint64_t *splits, uint32_t count, uint64_t elements, uint32_t element_bytes)
+// Keeps the `count` numbers behind the list, as bytes in place of rows. Returns where they are.
+static uint32_t keep(struct trace_rank *rank, uint32_t count, uint64_t elements,
+		     uint32_t element_bytes)
 {
-	uint64_t rows = sum_of(splits, count);
+	uint64_t *splits = rank->splits + rank->split_count, rows = sum_of(splits, count);
 	for (uint32_t i = 0; i < count && rows > 0; i++)
 		splits[i] *= elements / rows * element_bytes;
+	rank->split_count += count;
+	return rank->split_count - count;
 }
 
 int split_take(struct trace_input *input, const char *text, uint32_t count, uint64_t elements,
@@ -86,10 +89,8 @@ int split_take(struct trace_input *input, const char *text, uint32_t count, uint
 				    "record %: its elements are no multiple of the % rows that its "
 				    "split sizes have",
 				    node->place, (int64_t)rows);
-	scale(splits, count, elements, element_bytes);
-	node->split_first = rank->split_count;
+	node->split_first = keep(rank, count, elements, element_bytes);
 	node->split_count = count;
-	rank->split_count += count;
 	return 0;
 }
 
@@ -105,10 +106,8 @@ int split_take_received(struct trace_input *input, const char *text, uint32_t co
 		return input_no_memory(input);
 	if (read_rows(text, splits, count) != count || !is_divided(elements, sum_of(splits, count)))
 		return 0; // what is sent says it as well
-	scale(splits, count, elements, element_bytes);
-	node->received_first = rank->split_count;
+	node->received_first = keep(rank, count, elements, element_bytes);
 	node->received_count = count;
-	rank->split_count += count;
 	return 0;
 }
 
