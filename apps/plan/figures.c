@@ -22,23 +22,11 @@ bool plan_is_all_reduce(const struct plan *plan, enum message_kind kind)
 		 (kind == MESSAGE_DP_REDUCE || kind == MESSAGE_EDP_REDUCE));
 }
 
-// Of the stage that sends most of this kind.
-static struct message_sum largest(const struct plan *plan, enum message_kind kind)
-{
-	struct message_sum most = {0}, sums[MESSAGE_COUNT];
-	for (uint32_t stage = 0; stage < plan->parallel.pp; stage++) {
-		plan_messages(plan, stage, sums);
-		if (sums[kind].total_bytes > most.total_bytes)
-			most = sums[kind];
-	}
-	return most;
-}
-
 bool plan_message(const struct call *call, enum message_kind kind, struct message_load *ret)
 {
 	const struct plan *plan = &call->atomic_file.plan;
 	struct spread spread;
-	ret->sum = largest(plan, kind);
+	ret->sum = plan_message_most(plan, kind);
 	if (ret->sum.count == 0)
 		return false;
 	order_spread(&spread, &call->order, plan, message_group(plan, kind), &call->gpu_layout);

@@ -212,6 +212,9 @@ struct message_sum {
 
 // What a rank of `stage` takes part in during one step. All-reduce counts as DP_REDUCE.
 void plan_messages(const struct plan *plan, uint32_t stage, struct message_sum ret[MESSAGE_COUNT]);
+
+// The messages of one kind of the stage that sends most bytes of it.
+struct message_sum plan_message_most(const struct plan *plan, enum message_kind kind);
 // Adds what a cell's activations are to `ret`: tensor, context, expert and pipeline messages.
 void plan_cell_messages(const struct plan *plan, uint32_t stage, uint32_t chunk,
 			struct message_sum ret[MESSAGE_COUNT]);

@@ -209,3 +209,14 @@ void plan_messages(const struct plan *plan, uint32_t stage, struct message_sum r
 			    &ret[MESSAGE_EDP_GATHER], NULL);
 	}
 }
+
+struct message_sum plan_message_most(const struct plan *plan, enum message_kind kind)
+{
+	struct message_sum most = {0}, sums[MESSAGE_COUNT];
+	for (uint32_t stage = 0; stage < plan->parallel.pp; stage++) {
+		plan_messages(plan, stage, sums);
+		if (sums[kind].total_bytes > most.total_bytes)
+			most = sums[kind];
+	}
+	return most;
+}

@@ -53,18 +53,6 @@ static ps_t message_ps(const struct world_step *step, const struct spread *sprea
 	return ring_time_ps(&ring, bytes);
 }
 
-// The stage that has most of it; its cells in the middle stand for all.
-static struct message_sum most_of(const struct plan *plan, enum message_kind kind)
-{
-	struct message_sum most = {0}, sums[MESSAGE_COUNT];
-	for (uint32_t stage = 0; stage < plan->parallel.pp; stage++) {
-		plan_messages(plan, stage, sums);
-		if (sums[kind].total_bytes > most.total_bytes)
-			most = sums[kind];
-	}
-	return most;
-}
-
 static void price(struct world_step *step, enum dimension dimension, uint64_t nic_Bps)
 {
 	const struct parallel *cut = &step->plan.parallel;
@@ -73,7 +61,7 @@ static void price(struct world_step *step, enum dimension dimension, uint64_t ni
 	order_spread(&of->spread, &step->order, &step->plan, kind->group, &step->gpu_layout);
 	if (of->spread.domains_max < 2)
 		return;
-	of->messages = most_of(&step->plan, kind->message);
+	of->messages = plan_message_most(&step->plan, kind->message);
 	of->is_off_domain = of->messages.count > 0;
 	if (!of->is_off_domain)
 		return;
