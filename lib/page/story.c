@@ -188,3 +188,12 @@ void story_of_run(struct report_model *report_model, const struct html_input *in
 	story_first(story, result, input);
 	report_model->picture = picture_create(input->cables, result);
 }
+
+void story_step(json_t *list, const char *what, const char *why, const char *look)
+{
+	json_t *row = row_in(list);
+	put_text(row, "when", "");
+	put_text(row, "what", what);
+	put_text(row, "why", why);
+	put_text(row, "look", look);
+}

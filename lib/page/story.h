@@ -25,6 +25,9 @@ void story_first(json_t *story, const json_t *result, const struct html_input *i
 // The case of a book whose run is drawn: one that names whom most name. NULL: none has a run.
 const json_t *story_case(const json_t *acceptance);
 
+// A row of what to do next.
+void story_step(json_t *list, const char *what, const char *why, const char *look);
+
 // A figure in `unit`; and that it is a share of the best it could be.
 json_t *story_figure(json_t *story, const char *label, double value, enum unit unit);
 void story_against(json_t *one, double share, const char *of);

@@ -10,7 +10,6 @@
 #include <weft/result/put.h>
 
 #define FIGURES_SHOWN 3
-#define FIRST_MAX 5
 
 static const char *name_of(const json_t *study, size_t point)
 {
@@ -174,15 +173,12 @@ static void figures(json_t *story, const json_t *study)
 
 // ---------------------------------------------------------------- what to do next
 
+#define STEPS_MAX 5
+
 static void step(json_t *list, const char *what, const char *why, const char *look)
 {
-	if (json_array_size(list) == FIRST_MAX)
-		return;
-	json_t *row = row_in(list);
-	put_text(row, "when", "");
-	put_text(row, "what", what);
-	put_text(row, "why", why);
-	put_text(row, "look", look);
+	if (json_array_size(list) < STEPS_MAX)
+		story_step(list, what, why, look);
 }
 
 static void missed_steps(json_t *list, const json_t *study)

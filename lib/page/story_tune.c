@@ -95,15 +95,6 @@ static void figures(json_t *story, const json_t *study)
 	put_text(one, "state", "plain");
 }
 
-static void step(json_t *list, const char *what, const char *why, const char *look)
-{
-	json_t *row = row_in(list);
-	put_text(row, "when", "");
-	put_text(row, "what", what);
-	put_text(row, "why", why);
-	put_text(row, "look", look);
-}
-
 // What to set, scenario by scenario; without a proof what would give one.
 static void next(json_t *story, const json_t *study)
 {
@@ -114,20 +105,21 @@ static void next(json_t *story, const json_t *study)
 	size_t i, j;
 	put_text(story, "first_title", "What to do next");
 	if (strcmp(verdict, "unfinished") == 0 || strcmp(verdict, "part") == 0)
-		step(list, "Let it come to its end", "runs are missing: the proof is made last",
-		     "the same command again goes on where it stopped");
+		story_step(list, "Let it come to its end",
+			   "runs are missing: the proof is made last",
+			   "the same command again goes on where it stopped");
 	else if (strcmp(verdict, "better") != 0)
-		step(list, "Leave the settings as they are",
-		     "on seeds that the search never met nothing was better beyond the noise",
-		     "more runs (--budget), or other knobs");
+		story_step(list, "Leave the settings as they are",
+			   "on seeds that the search never met nothing was better beyond the noise",
+			   "more runs (--budget), or other knobs");
 	json_array_foreach(json_object_get(best, "sets"), i, each)
 		json_array_foreach(json_object_get(each, "set"), j, set)
 	{
 		if (strcmp(verdict, "better") != 0 || json_array_size(list) == 5)
 			return;
 		snprintf(what, sizeof(what), "Set %.120s", json_string_value(set));
-		step(list, what, report_model_text(each, "scenario"),
-		     "weft tune export, as a file");
+		story_step(list, what, report_model_text(each, "scenario"),
+			   "weft tune export, as a file");
 	}
 }
 
