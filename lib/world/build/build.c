@@ -390,13 +390,7 @@ static int build_machines(struct world *world, struct refusal *refusal)
 	return 0;
 }
 
-// ---------------------------------------------------------------- pools
-
-int build_no_memory(const struct world *world, struct refusal *refusal)
-{
-	return refuse(refusal, -ENOMEM, "the world does not fit into % MiB: raise limits.memory",
-		      (int64_t)(world->arena->size >> 20));
-}
+// ---------------------------------------------------------------- the world
 
 int world_build(struct world *ret, struct arena *arena, const struct scenario *scenario,
 		const char *trace_text, size_t trace_bytes, struct refusal *refusal)

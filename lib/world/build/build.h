@@ -120,7 +120,7 @@ void transport_timers(struct world *world, uint32_t senders);
 // pools.c: packets and lists, of what the arena has left. Last of all.
 int build_pools(struct world *world, struct refusal *refusal);
 
-// What every step says when the arena is too small.
+// pools.c: what every step says when the arena is too small.
 int build_no_memory(const struct world *world, struct refusal *refusal);
 
 // Wrong settings: what faults of kinds ecn and evs make of a switch and of a host.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pools of packets, and of lists of them.
+// The pools of packets, and of lists of them; and what is said where memory is too small.
 
 #include "build.h"
+
+#include <errno.h>
 
 #include <weft/host/qp_pool.h>
 
@@ -58,4 +60,10 @@ int build_pools(struct world *world, struct refusal *refusal)
 	    fifo_pool_init(&world->chunks, world->arena, fifo_chunks_for(lists, entries)) < 0)
 		return build_no_memory(world, refusal);
 	return 0;
+}
+
+int build_no_memory(const struct world *world, struct refusal *refusal)
+{
+	return refuse(refusal, -ENOMEM, "the world does not fit into % MiB: raise limits.memory",
+		      (int64_t)(world->arena->size >> 20));
 }

@@ -9,7 +9,6 @@
 #include <weft/world/world.h>
 
 #include "build.h"
-#include "opgraph_hosts.h"
 
 static int draw(struct write_target *write_target, const struct world *world, uint64_t receives)
 {
@@ -42,7 +41,7 @@ static uint64_t count(const struct program *program, uint64_t *first)
 static void count_moves(struct write_target *write_target, const struct world *world)
 {
 	for (uint32_t host = 0; host < world->topology.hosts; host++) {
-		uint64_t moves = opgraph_hosts_events(world, host);
+		uint64_t moves = world->opgraph_host->events[host];
 		if (moves > write_target->moves_max)
 			write_target->moves_max = (uint32_t)moves;
 	}

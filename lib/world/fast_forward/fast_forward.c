@@ -34,18 +34,6 @@ ps_t world_skipped_ps(const struct world *world)
 	return world->skipped == NULL ? 0 : world->skipped->time_ps;
 }
 
-struct record *fast_forward_record(const struct world *world)
-{
-	return world->records[world->shard_count > 1 ? world->own_shard : 0];
-}
-
-struct collective_clock *fast_forward_clock(const struct world *world, uint32_t group,
-					    uint32_t bucket)
-{
-	const struct record *record = fast_forward_record(world);
-	return &record->clocks[record->clock_of_group[group] + bucket];
-}
-
 // ---------------------------------------------------------------- building
 
 static bool is_same(const struct bucket *a, const struct bucket *b)

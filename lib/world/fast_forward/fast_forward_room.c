@@ -1,7 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// What room ranks have to come apart, and how far they are: asked before a jump (fast_forward.c).
+// How far ranks are, by their clocks, and what room they have to come apart: asked before a jump
+// (fast_forward.c).
 
 #include "fast_forward.h"
+
+struct record *fast_forward_record(const struct world *world)
+{
+	return world->records[world->shard_count > 1 ? world->own_shard : 0];
+}
+
+struct collective_clock *fast_forward_clock(const struct world *world, uint32_t group,
+					    uint32_t bucket)
+{
+	const struct record *record = fast_forward_record(world);
+	return &record->clocks[record->clock_of_group[group] + bucket];
+}
 
 uint64_t fast_forward_ahead(const struct world *world, const struct fast_forward *fast_forward)
 {
