@@ -6,21 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "job_set.h"
-
-int compare_check(struct call *call)
-{
-	const struct options *options = &call->options;
-	if (options->out == NULL && options->pcap == NULL && options->log == NULL &&
-	    !options->wants_footprint && !options->is_dilation_auto)
-		return 0;
-	return refuse(
-		&call->refusal, -EINVAL,
-		"--pcap, --log, --footprint, --dilation auto, and --out with --fidelity or "
-		"--export "
-		"are of one run, and this scenario has % variants: choose one with --variant NAME",
-		call->scenario.variant_count, 0, 0);
-}
+#include <weft/run/call.h>
 
 // Runs one variant and takes what it came to. Returns an exit status.
 static int run_variant(struct call *call, uint32_t variant, struct report_comparison *comparison)
@@ -28,7 +14,7 @@ static int run_variant(struct call *call, uint32_t variant, struct report_compar
 	struct run run;
 	int rc = call_read_variant(call, variant);
 	if (rc == 0)
-		rc = job_set_alone(call, variant);
+		rc = call_jobs_alone(call, variant);
 	if (rc == 0)
 		rc = call_build(call);
 	if (rc < 0)

@@ -78,7 +78,7 @@ static int run_model(struct call *call)
 	gpu_spans_model(call);
 	world_instance_free(&call->world_instance);
 	if (run.end != RUN_DONE)
-		return refuse(&call->refusal, call_is_stopped() ? -EINTR : -EINVAL,
+		return refuse(&call->refusal, *signals_stop() != 0 ? -EINTR : -EINVAL,
 			      "by its own times, without generators, this scenario does not come "
 			      "to its end (weft sim says why)");
 	return 0;

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "job_set.h"
+// Files of several jobs on one fabric (traffic.kind jobs).
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
+#include <weft/run/call.h>
 #include <weft/workload/workload_goal.h>
-
-#define WORD_BYTES (SCENARIO_NAME_BYTES + 16)
-
-// ---------------------------------------------------------------- files
 
 // The program of GOAL text, in memory of its own.
 static int parse_goal(struct job_set_file *file, const struct scenario_job *job,
@@ -89,52 +85,4 @@ void job_set_free(struct call *call)
 			memory_release(file->memory, file->memory_bytes);
 		*file = (struct job_set_file){0};
 	}
-}
-
-// ---------------------------------------------------------------- each alone
-
-// Runs job `index` alone; the scenario in hand is then that of this run.
-static int run_alone(struct call *call, uint32_t variant, uint32_t index)
-{
-	char word[WORD_BYTES];
-	const char *const words[] = {word};
-	struct run run;
-	snprintf(word, sizeof(word), "traffic.only=%s", call->scenario.jobs[index].name);
-	int rc = call_read_point(call, variant, words, 1, true);
-	if (rc == 0)
-		rc = call_build(call);
-	if (rc < 0)
-		return rc;
-	rc = call_run(call, &run);
-	const struct world *world = &call->world_instance.world;
-	if (rc == 0 && run.end == RUN_DONE)
-		call->job_set.alone_ps[index] = world->outcome->jobs[index].end_ps -
-			world->scenario->jobs[index].start_ps;
-	world_instance_free(&call->world_instance);
-	if (run.end == RUN_INTERRUPTED)
-		return refuse(&call->refusal, -EINTR, "interrupted while jobs ran alone");
-	return rc;
-}
-
-static int read_again(struct call *call, uint32_t variant)
-{
-	return call_read_point(call, variant, NULL, 0, true);
-}
-
-int job_set_alone(struct call *call, uint32_t variant)
-{
-	struct options *options = &call->options;
-	const struct options before = *options;
-	uint32_t count = call->scenario.job_count;
-	int rc = 0;
-	call->job_set.has_alone = false;
-	if (call->scenario.traffic.kind != TRAFFIC_JOBS || call->scenario.job_only > 0 || count < 2)
-		return 0;
-	memset(call->job_set.alone_ps, 0, sizeof(call->job_set.alone_ps));
-	options->pcap = options->log = NULL; // of the run of all
-	for (uint32_t i = 0; rc == 0 && i < count; i++)
-		rc = run_alone(call, variant, i);
-	*options = before;
-	call->job_set.has_alone = rc == 0;
-	return rc < 0 ? rc : read_again(call, variant);
 }

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job_set.h"
 #include <weft/files/files.h>
 #include <weft/run/call.h>
 #include <weft/run/plan_files.h>
@@ -326,6 +325,37 @@ static int find_variant(struct call *call, uint32_t *ret)
 
 // ---------------------------------------------------------------- all of it
 
+// Options that are about one run, where all variants would run.
+static int check_variants(struct call *call)
+{
+	const struct options *options = &call->options;
+	if (options->out == NULL && options->pcap == NULL && options->log == NULL &&
+	    !options->wants_footprint && !options->is_dilation_auto)
+		return 0;
+	return refuse(
+		&call->refusal, -EINVAL,
+		"--pcap, --log, --footprint, --dilation auto, and --out with --fidelity or "
+		"--export "
+		"are of one run, and this scenario has % variants: choose one with --variant NAME",
+		call->scenario.variant_count, 0, 0);
+}
+
+// What a study cannot do.
+static int check_study(struct call *call)
+{
+	const struct options *options = &call->options;
+	bool sweeps_seed = false;
+	for (uint32_t i = 0; i < options->sweep_count; i++)
+		sweeps_seed |= strcmp(options->sweeps[i].key, "seed") == 0;
+	if (options->pcap != NULL || options->log != NULL || options->wants_footprint)
+		return refuse(&call->refusal, -EINVAL,
+			      "--seeds, --sweep and variants with --out are many runs: --pcap, "
+			      "--log and --footprint are of one");
+	if (sweeps_seed && options->seed_count > 0)
+		return refuse(&call->refusal, -EINVAL, "--seeds and --sweep seed=... are the same");
+	return 0;
+}
+
 int call_read(struct call *call)
 {
 	const struct options *options = &call->options;
@@ -340,9 +370,9 @@ int call_read(struct call *call)
 		options->fidelity_kind == FIDELITY_NONE;
 	call->is_study = options_has_study(options) || (has_all && is_kept);
 	if (rc < 0 || call->is_study)
-		return rc < 0 ? rc : study_check(call);
+		return rc < 0 ? rc : check_study(call);
 	if (call->variant > 0)
 		return call_read_variant(call, call->variant);
 	call->is_comparison = call->scenario.variant_count > 0;
-	return call->is_comparison ? compare_check(call) : read_rest(call);
+	return call->is_comparison ? check_variants(call) : read_rest(call);
 }

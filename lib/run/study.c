@@ -31,21 +31,6 @@ struct study_work {
 	bool has_bar;
 };
 
-int study_check(struct call *call)
-{
-	const struct options *options = &call->options;
-	bool sweeps_seed = false;
-	for (uint32_t i = 0; i < options->sweep_count; i++)
-		sweeps_seed |= strcmp(options->sweeps[i].key, "seed") == 0;
-	if (options->pcap != NULL || options->log != NULL || options->wants_footprint)
-		return refuse(&call->refusal, -EINVAL,
-			      "--seeds, --sweep and variants with --out are many runs: --pcap, "
-			      "--log and --footprint are of one");
-	if (sweeps_seed && options->seed_count > 0)
-		return refuse(&call->refusal, -EINVAL, "--seeds and --sweep seed=... are the same");
-	return 0;
-}
-
 static struct study_plan plan_of(const struct call *call)
 {
 	const struct options *options = &call->options;

@@ -12,7 +12,6 @@
 #include <weft/run/call.h>
 #include <weft/tune/space.h>
 
-#include "job_set.h"
 #include "jobs.h"
 
 // What a setting should stand, beside the scenario as it is: members of a suite that are made of

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One call of a program that runs a scenario, for the files of this folder: read.c gets it ready,
-// run.c runs it, compare.c runs the variants of a scenario,
-// study.c many runs with other seeds and swept keys, jobs.c several of those at once.
+// call.c runs it, compare.c runs the variants of a scenario, study.c many runs with other seeds and
+// swept keys, jobs.c several of those at once.
 #pragma once
 
 #include <signal.h>
@@ -24,7 +24,7 @@
 #define VARIANT_BYTES 256
 #define OUT_CAPTURES 2
 
-// What belongs to several jobs of one fabric (job_set.h).
+// What belongs to several jobs on one fabric (traffic.kind jobs).
 struct job_set_file {
 	struct workload workload;
 	void *memory; // of what was parsed of it
@@ -78,6 +78,13 @@ int call_read_variant(struct call *call, uint32_t variant);
 int call_read_point(struct call *call, uint32_t variant, const char *const *words, uint32_t count,
 		    bool with_seed);
 
+// job_set.c: reads the files of jobs that have one, for the scenario in hand. Nothing for other
+// traffic. -errno with file, line and reason, or the job's line.
+int job_set_read(struct call *call);
+
+// Gives back what was read.
+void job_set_free(struct call *call);
+
 // Makes the folder that files for --out are written into, call->staging.part, and finds where
 // captures go. Nothing without --out. -errno with a reason.
 int out_begin(struct call *call);
@@ -85,6 +92,14 @@ int out_begin(struct call *call);
 // All is written there, and came to `rc`: puts the folder in its place. To be made before anything
 // is printed, and named behind it: a table is printed even where this fails. -errno with a reason.
 int out_end(struct call *call, int rc);
+
+// --dilation auto: runs the world once without waiting, to see what it costs here.
+int call_try_dilation(struct call *call);
+
+// Runs each job alone on the NICs that it has with the others, as variant `variant` of the scenario
+// (0: as it is), and writes down what it took; then reads the scenario again as it was. Nothing
+// where one job runs. -errno with a reason.
+int call_jobs_alone(struct call *call, uint32_t variant);
 
 // Builds the world that will be run.
 int call_build(struct call *call);
@@ -116,14 +131,8 @@ int call_finish_output(const struct call *call);
 // Whether the user asked to stop.
 bool call_is_stopped(void);
 
-// Refuses options that are about one run, where all variants would run.
-int compare_check(struct call *call);
-
 // Runs all variants and prints them side by side. Returns the exit status.
 int compare_run(struct call *call);
-
-// Refuses what a study cannot do, before anything is run.
-int study_check(struct call *call);
 
 // Runs all points and seeds, prints them and writes their files. Returns the exit status.
 int study_run(struct call *call);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// --fidelity model: one step of a scenario from its schedule, without packets. fidelity.c works it
-// out and prints the table, fidelity_write_json.c the JSON, fidelity_measured.c reads collectives
-// that ran.
+// --fidelity model: one step of a scenario from its schedule, without packets.
+// fidelity_model.c works it out and prints the table, fidelity_json.c the JSON, fidelity_measured.c
+// reads collectives that ran; fidelity.c has what all depths share.
 #pragma once
 
 #include <weft/world/world_step.h>
@@ -63,6 +63,16 @@ int fidelity_say_refusal(struct call *call, int rc);
 // Parts of the tables of all depths.
 void fidelity_print_job(const struct world_step *world);
 void fidelity_print_inputs(const struct call *call, const struct plan *plan);
+
+static inline double fidelity_ms(ps_t time)
+{
+	return (double)time / PS_PER_MS;
+}
+
+static inline double fidelity_percent(ps_t part, ps_t whole)
+{
+	return whole == 0 ? 0 : (double)part / (double)whole * 100;
+}
 
 // What communication adds to a step.
 ps_t fidelity_exposed(const struct step_exposed *times);

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of a scenario from its schedule: what it takes, how much of it is exposed communication,
-// and what would change that.
+// A step of a scenario from its schedule: what all depths of --fidelity share, from the options to
+// the parts of their tables.
 
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "record.h"
+#include <weft/files/files.h>
 #include <weft/run/fidelity.h>
-#include <weft/run/plan_files.h>
+#include <weft/scenario/plan_file.h>
 #include <weft/workload/plan_memory.h>
-
-#define LOGS_PLAN "llama-3.1-405b-gb200-2560" // its times are fitted to two logs of GB200 alone
 
 const struct fidelity_input fidelity_inputs[] = {
 	{INPUT_ASSUMED, "9 us for a slice from rank to rank over the network (NCCL's tuner: 14 us)",
@@ -52,51 +48,6 @@ void fidelity_run_steps(struct fidelity_steps *steps, const struct schedule *sch
 		steps->max_s = fmax(steps->max_s, time_s);
 	}
 	steps->cv = sqrt(squares / (count - 1)) / steps->mean_s;
-}
-
-static int run_steps(struct fidelity *fidelity, uint32_t count, struct refusal *refusal)
-{
-	struct schedule schedule;
-	const struct step_case *of = &fidelity->rows[0].of;
-	int rc = schedule_make(&schedule, &of->plan, refusal);
-	if (rc < 0)
-		return rc;
-	fidelity_run_steps(&fidelity->steps, &schedule, &of->setup, count);
-	schedule_free(&schedule);
-	return 0;
-}
-
-static void find_culprits(struct fidelity *fidelity)
-{
-	ps_t step_ps = fidelity->rows[0].times.with.step_ps;
-	for (uint32_t i = 0; i < fidelity->row_count; i++) {
-		const struct fidelity_row *row = &fidelity->rows[i];
-		if (row->of.inside != DIMENSION_COUNT)
-			fidelity->longer_ps[row->of.inside] = step_ps - row->times.with.step_ps;
-	}
-}
-
-static int run_cases(struct fidelity *fidelity, struct refusal *refusal)
-{
-	struct step_case cases[STEP_CASES_MAX];
-	struct step_case predicted;
-	int rc = 0;
-	fidelity->row_count = world_step_cases(&fidelity->world, cases);
-	for (uint32_t i = 0; rc == 0 && i < fidelity->row_count; i++) {
-		fidelity->rows[i].of = cases[i];
-		rc = schedule_expose(&fidelity->rows[i].times, &cases[i].plan, &cases[i].setup,
-				     i == 0 ? fidelity->stages : NULL, refusal);
-	}
-	find_culprits(fidelity);
-	predicted = cases[0];
-	if (rc == 0)
-		rc = plan_files_find(&fidelity->logs, LOGS_PLAN, NULL, refusal);
-	fidelity->has_prediction = rc == 0 && plan_is_cut_as(&fidelity->world.plan, fidelity->logs);
-	if (rc < 0 || !fidelity->has_prediction)
-		return rc;
-	predicted.plan.timing = fidelity->logs->timing;
-	return schedule_expose(&fidelity->predicted, &predicted.plan, &predicted.setup, NULL,
-			       refusal);
 }
 
 // A stage of all replicas, or that of one GPU: those that compute with it wait for it.
@@ -148,24 +99,6 @@ int fidelity_prepare(struct call *call, struct world_step *world)
 	return 0;
 }
 
-static int work_out(struct call *call, struct fidelity *fidelity)
-{
-	const struct options *options = &call->options;
-	struct world_step *world = &fidelity->world;
-	int rc = fidelity_prepare(call, world);
-	if (rc == 0 && options->measured != NULL)
-		rc = fidelity_measured(world, options->measured, &call->refusal);
-	if (rc < 0)
-		return rc;
-	fidelity->stages = calloc(world->plan.parallel.pp, sizeof(*fidelity->stages));
-	if (fidelity->stages == NULL)
-		return refuse(&call->refusal, -ENODEV, "the system gives no memory");
-	rc = run_cases(fidelity, &call->refusal);
-	if (rc == 0 && options->step_count > 1 && options->jitter != NULL)
-		rc = run_steps(fidelity, options->step_count, &call->refusal);
-	return rc;
-}
-
 int fidelity_say_refusal(struct call *call, int rc)
 {
 	struct refusal *refusal = &call->refusal;
@@ -180,16 +113,6 @@ int fidelity_say_refusal(struct call *call, int rc)
 
 // ---------------------------------------------------------------- the table
 
-static double ms(ps_t time)
-{
-	return (double)time / PS_PER_MS;
-}
-
-static double percent(ps_t part, ps_t whole)
-{
-	return (double)part / (double)whole * 100;
-}
-
 // Activations that leave their domain, and what the step would be if they did not.
 static void print_off_domain(const struct world_step *world)
 {
@@ -200,10 +123,11 @@ static void print_off_domain(const struct world_step *world)
 		printf("  %s leaves its domain: groups of %" PRIu32 " ranks in %" PRIu32
 		       " domains, %" PRIu64 " messages of %.3f MB a rank,\n    %.3f ms each",
 		       dimension_name((enum dimension)i), of->spread.ranks, of->spread.domains_max,
-		       of->messages.count, (double)of->messages.bytes / 1e6, ms(of->message_ps));
+		       of->messages.count, (double)of->messages.bytes / 1e6,
+		       fidelity_ms(of->message_ps));
 		if (of->forward_ps > 0)
 			printf(": %.3f ms longer forwards, %.3f ms longer backwards",
-			       ms(of->forward_ps), ms(of->backward_ps));
+			       fidelity_ms(of->forward_ps), fidelity_ms(of->backward_ps));
 		printf("\n");
 	}
 }
@@ -232,45 +156,8 @@ void fidelity_print_culprits(const ps_t longer_ps[DIMENSION_COUNT], ps_t step_ps
 		if (longer_ps[i] != 0)
 			printf("      because of %-10s %9.3f ms  %.2f %% of the step: it leaves "
 			       "its domain\n",
-			       dimension_name((enum dimension)i), ms(longer_ps[i]),
-			       percent(longer_ps[i], step_ps));
-}
-
-static void print_step(const struct fidelity *fidelity)
-{
-	const struct plan *plan = &fidelity->world.plan;
-	const struct step_exposed *times = &fidelity->rows[0].times;
-	ps_t step = times->with.step_ps, exposed = fidelity_exposed(times);
-	ps_t pipeline = times->without.backward_ps, ideal = step_pipeline_ps(plan);
-	printf("  step                    %10.3f ms\n", ms(step));
-	printf("    ideal pipeline        %10.3f ms  %" PRIu32 " slots of %.3f ms\n", ms(ideal),
-	       plan->parallel.micro_batches * plan->parallel.vpp + plan->parallel.pp - 1,
-	       ms(plan->timing.forward_ps + plan->timing.backward_ps));
-	printf("    what it lacks         %10.3f ms  loss, sends, uneven cells\n",
-	       ms(pipeline - ideal));
-	printf("    exposed communication %10.3f ms  %.2f %%: head %.3f, tail %.3f\n", ms(exposed),
-	       percent(exposed, step), ms(times->head_ps), ms(times->tail_ps));
-	fidelity_print_culprits(fidelity->longer_ps, step);
-	printf("    other                 %10.3f ms\n", ms(plan->timing.other_ps));
-	printf("  stage 0 alone sees      %10.3f ms  %.3f before forwards, %.3f behind the last "
-	       "backward\n\n",
-	       ms(fidelity->stages[0].gather_wait_ps +
-		  ps_max(0, fidelity->stages[0].reduce_ps - fidelity->stages[0].backward_ps)),
-	       ms(fidelity->stages[0].gather_wait_ps),
-	       ms(ps_max(0, fidelity->stages[0].reduce_ps - fidelity->stages[0].backward_ps)));
-}
-
-static void print_cases(const struct fidelity *fidelity)
-{
-	ps_t before = fidelity->rows[0].times.with.step_ps;
-	printf("  %-42s %10s %8s %8s %8s %9s\n", "case", "step ms", "exposed", "head", "tail",
-	       "change");
-	for (uint32_t i = 0; i < fidelity->row_count; i++) {
-		const struct step_exposed *times = &fidelity->rows[i].times;
-		printf("  %-42s %10.3f %8.3f %8.3f %8.3f %+8.3f%%\n", fidelity->rows[i].of.name,
-		       ms(times->with.step_ps), ms(fidelity_exposed(times)), ms(times->head_ps),
-		       ms(times->tail_ps), percent(times->with.step_ps - before, before));
-	}
+			       dimension_name((enum dimension)i), fidelity_ms(longer_ps[i]),
+			       fidelity_percent(longer_ps[i], step_ps));
 }
 
 void fidelity_print_steps(const struct fidelity_steps *steps)
@@ -281,30 +168,6 @@ void fidelity_print_steps(const struct fidelity_steps *steps)
 	       " steps with jitter: mean %.3f ms, CV %.3f %%, from %.3f to %.3f ms\n",
 	       steps->count, steps->mean_s * 1e3, steps->cv * 100, steps->min_s * 1e3,
 	       steps->max_s * 1e3);
-}
-
-static void print_measured(const struct call *call, const struct fidelity *fidelity)
-{
-	if (fidelity->world.is_measured)
-		printf("\n  collectives took %+.2f %% against their closed form: %s\n",
-		       (double)fidelity->world.measured_ppb / 1e7, call->options.measured);
-}
-
-static void print_published(const struct fidelity *fidelity)
-{
-	const struct plan *plan = &fidelity->world.plan;
-	ps_t published = plan->published_ps, step = fidelity->predicted.with.step_ps;
-	if (!fidelity->has_prediction && published > 0)
-		printf("\n  published: %.1f ms, %s\n", ms(published), plan->source);
-	if (!fidelity->has_prediction)
-		return;
-	printf("\n  with times fitted to two logs of GB200 alone %.3f ms", ms(step));
-	if (published > 0)
-		printf(", %+.2f %% off the published %.1f ms", percent(step - published, published),
-		       ms(published));
-	printf("\n    exposed %.3f ms, other %.3f ms, %.3f ms a slot\n",
-	       ms(fidelity_exposed(&fidelity->predicted)), ms(fidelity->logs->timing.other_ps),
-	       ms(fidelity->logs->timing.forward_ps + fidelity->logs->timing.backward_ps));
 }
 
 void fidelity_print_inputs(const struct call *call, const struct plan *plan)
@@ -325,41 +188,25 @@ void fidelity_print_inputs(const struct call *call, const struct plan *plan)
 			printf("    %-11s %s\n", names[at->origin], at->text);
 }
 
-static void print_table(const struct call *call, const struct fidelity *fidelity)
-{
-	printf("%s: one step from its schedule, no packets\n", call->scenario.name);
-	fidelity_print_job(&fidelity->world);
-	print_step(fidelity);
-	print_cases(fidelity);
-	print_measured(call, fidelity);
-	fidelity_print_steps(&fidelity->steps);
-	print_published(fidelity);
-	fidelity_print_inputs(call, &fidelity->world.plan);
-	printf("  Not in it: packets, congestion, losses. With --fidelity sample the collectives "
-	       "that "
-	       "the step waits for run packet by packet.\n");
-}
+// ---------------------------------------------------------------- the file
 
-static void write_fidelity(FILE *to, const struct call *call, const void *fidelity)
+int fidelity_keep(struct call *call, fidelity_write *write, const void *fidelity)
 {
-	fidelity_write_json(to, call, fidelity);
-}
-
-int fidelity_run(struct call *call)
-{
-	static struct fidelity fidelity; // large: kept off the stack
-	int rc = work_out(call, &fidelity);
-	if (rc == 0 && call->options.record_rank != NULL)
-		rc = record_step(call, &fidelity);
-	if (rc < 0) {
-		free(fidelity.stages);
-		return fidelity_say_refusal(call, rc);
+	char path[STAGING_PATH_BYTES + 16];
+	struct atomic_file atomic_file;
+	if (call->options.out == NULL)
+		return 0;
+	snprintf(path, sizeof(path), "%s/step.json", call->staging.part);
+	int rc = atomic_file_begin(&atomic_file, path, &call->refusal);
+	if (rc == 0) {
+		write(atomic_file.to, call, fidelity);
+		rc = atomic_file_end(&atomic_file, 0, &call->refusal);
 	}
-	int kept = fidelity_keep(call, write_fidelity, &fidelity);
-	if (call->options.is_json)
-		fidelity_write_json(stdout, call, &fidelity);
-	else
-		print_table(call, &fidelity);
-	free(fidelity.stages);
-	return fidelity_end(call, kept);
+	return out_end(call, rc);
+}
+
+int fidelity_end(struct call *call, int kept)
+{
+	int status = call_finish_output(call);
+	return kept < 0 ? call_say_refusal(call, kept) : status;
 }

@@ -5,16 +5,6 @@
 
 #include "fidelity_full.h"
 
-static double ms(ps_t time)
-{
-	return (double)time / PS_PER_MS;
-}
-
-static double percent(ps_t part, ps_t whole)
-{
-	return whole == 0 ? 0 : (double)part / (double)whole * 100;
-}
-
 static void print_head(void)
 {
 	printf("  %-28s %11s %9s %9s %9s %10s\n", "depth", "step ms", "exposed", "head", "tail",
@@ -24,9 +14,9 @@ static void print_head(void)
 static void print_row(const char *name, const struct step_exposed *times, ps_t model)
 {
 	ps_t exposed = fidelity_exposed(times);
-	printf("  %-28s %11.3f %9.3f %9.3f %9.3f %+9.2f%%\n", name, ms(times->with.step_ps),
-	       ms(exposed), ms(times->head_ps), ms(times->tail_ps),
-	       percent(exposed - model, model));
+	printf("  %-28s %11.3f %9.3f %9.3f %9.3f %+9.2f%%\n", name,
+	       fidelity_ms(times->with.step_ps), fidelity_ms(exposed), fidelity_ms(times->head_ps),
+	       fidelity_ms(times->tail_ps), fidelity_percent(exposed - model, model));
 }
 
 // Closed forms: as --fidelity model has them, and with the sends that packets have.
@@ -89,12 +79,12 @@ void fidelity_all_table(const struct call *call, const struct fidelity_all *fide
 		return;
 	printf("\n  Sample: exposed +- %.3f ms; %" PRIu32 " of %" PRIu32 " groups, %" PRIu64
 	       " data packets in %.1f s\n",
-	       ms(sample->error_ps), sample->groups, sample->groups_all, sample->packets,
+	       fidelity_ms(sample->error_ps), sample->groups, sample->groups_all, sample->packets,
 	       sample->wall_s);
 	print_traffic(full);
 	fidelity_sample_print_terms(&fidelity->sample);
 	printf("    %-58s %+9.3f\n", "each rank sends when it comes to it, stages side by side",
-	       ms(fidelity_exposed(&full->times) - fidelity_exposed(&sample->times)));
-	printf("    %-58s %9.3f\n", "all packets", ms(fidelity_exposed(&full->times)));
+	       fidelity_ms(fidelity_exposed(&full->times) - fidelity_exposed(&sample->times)));
+	printf("    %-58s %9.3f\n", "all packets", fidelity_ms(fidelity_exposed(&full->times)));
 	fidelity_print_inputs(call, &full->world.plan);
 }

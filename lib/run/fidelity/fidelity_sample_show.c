@@ -5,16 +5,6 @@
 
 #include <weft/run/fidelity_sample.h>
 
-static double ms(ps_t time)
-{
-	return (double)time / PS_PER_MS;
-}
-
-static double percent(ps_t part, ps_t whole)
-{
-	return (double)part / (double)whole * 100;
-}
-
 // What of activations ran, and what did not.
 static void print_tensor(const struct fidelity_sample *fidelity)
 {
@@ -23,9 +13,9 @@ static void print_tensor(const struct fidelity_sample *fidelity)
 		printf("  A tensor message of %.3f MB: %.3f ms by packets +- %.3f, %.3f in closed "
 		       "form (%+.2f %%);\n    %" PRIu64 " of %" PRIu64 " ring steps, 1 of %" PRIu32
 		       " groups, %" PRIu64 " data packets\n",
-		       (double)tensor->bytes / 1e6, ms(tensor->time_ps), ms(tensor->error_ps),
-		       ms(tensor->closed_ps),
-		       percent(tensor->time_ps - tensor->closed_ps, tensor->closed_ps),
+		       (double)tensor->bytes / 1e6, fidelity_ms(tensor->time_ps),
+		       fidelity_ms(tensor->error_ps), fidelity_ms(tensor->closed_ps),
+		       fidelity_percent(tensor->time_ps - tensor->closed_ps, tensor->closed_ps),
 		       tensor->steps, tensor->steps_all, tensor->groups_all, tensor->packets);
 	for (uint32_t i = 0; i < DIMENSION_COUNT; i++)
 		if (i != DIMENSION_TP && fidelity->world.off_domain[i].is_off_domain)
@@ -37,16 +27,18 @@ static void print_step(const struct fidelity_sample *fidelity)
 {
 	const struct step_exposed *times = &fidelity->run.times;
 	ps_t step = times->with.step_ps, exposed = fidelity_exposed(times);
-	printf("  step                    %10.3f ms\n", ms(step));
-	printf("    pipeline              %10.3f ms\n", ms(times->without.backward_ps));
+	printf("  step                    %10.3f ms\n", fidelity_ms(step));
+	printf("    pipeline              %10.3f ms\n", fidelity_ms(times->without.backward_ps));
 	printf("    exposed communication %10.3f ms  +- %.3f, %.2f %%: head %.3f, tail %.3f\n",
-	       ms(exposed), ms(fidelity->run.error_ps), percent(exposed, step), ms(times->head_ps),
-	       ms(times->tail_ps));
+	       fidelity_ms(exposed), fidelity_ms(fidelity->run.error_ps),
+	       fidelity_percent(exposed, step), fidelity_ms(times->head_ps),
+	       fidelity_ms(times->tail_ps));
 	printf("      of that ring steps that did not run +- %.3f, other stages and groups at the "
 	       "same time +- %.3f\n",
-	       ms(fidelity->run.steps_ps), ms(fidelity->run.schedule_ps));
+	       fidelity_ms(fidelity->run.steps_ps), fidelity_ms(fidelity->run.schedule_ps));
 	fidelity_print_culprits(fidelity->longer_ps, step);
-	printf("    other                 %10.3f ms\n\n", ms(fidelity->world.plan.timing.other_ps));
+	printf("    other                 %10.3f ms\n\n",
+	       fidelity_ms(fidelity->world.plan.timing.other_ps));
 }
 
 static void print_collective(const struct sampled *row)
@@ -55,11 +47,12 @@ static void print_collective(const struct sampled *row)
 	       row->of.is_gather	? "all_gather"
 		       : row->of.is_all ? "all_reduce"
 					: "reduce",
-	       (double)row->of.bytes / 1e6, row->of.count, ms(row->closed_ps), ms(row->of.time_ps));
-	printf(" %+8.2f%%", percent(row->of.time_ps - row->closed_ps, row->closed_ps));
+	       (double)row->of.bytes / 1e6, row->of.count, fidelity_ms(row->closed_ps),
+	       fidelity_ms(row->of.time_ps));
+	printf(" %+8.2f%%", fidelity_percent(row->of.time_ps - row->closed_ps, row->closed_ps));
 	if (row->is_run)
 		printf("  +- %.3f, %" PRIu64 " of %" PRIu64 " ring steps, group %" PRIu32 "\n",
-		       ms(row->error_ps), row->steps, row->steps_all, row->group);
+		       fidelity_ms(row->error_ps), row->steps, row->steps_all, row->group);
 	else
 		printf("  not run: the step does not wait for it\n");
 }
@@ -72,7 +65,7 @@ static void print_collectives(const struct sampled_run *run)
 		print_collective(&run->rows[i]);
 	printf("  What did not run is taken to be %+.2f %% longer, as those that did; were it a "
 	       "tenth longer still,\n  the step would be %+.3f ms\n",
-	       (double)run->longer_ppb / 1e7, ms(run->others_ps));
+	       (double)run->longer_ppb / 1e7, fidelity_ms(run->others_ps));
 }
 
 static void print_sample(const struct call *call, const struct sampled_run *run)
@@ -91,7 +84,7 @@ static void print_sample(const struct call *call, const struct sampled_run *run)
 
 static void print_term(const char *what, ps_t before, ps_t after)
 {
-	printf("    %-58s %+9.3f\n", what, ms(after - before));
+	printf("    %-58s %+9.3f\n", what, fidelity_ms(after - before));
 }
 
 static void print_ideal(const struct fidelity_sample *fidelity)
@@ -100,8 +93,8 @@ static void print_ideal(const struct fidelity_sample *fidelity)
 	ps_t ideal = fidelity_exposed(&fidelity->ideal.times);
 	printf("\n  Ideal fabric: exposed %.3f ms +- %.3f by packets, %+.2f %% off --fidelity "
 	       "model\n",
-	       ms(ideal), ms(fidelity->ideal.error_ps),
-	       percent(ideal - terms->closed_ps, terms->closed_ps));
+	       fidelity_ms(ideal), fidelity_ms(fidelity->ideal.error_ps),
+	       fidelity_percent(ideal - terms->closed_ps, terms->closed_ps));
 	for (const char *const *line = fidelity_ideal_text; *line != NULL; line++)
 		printf("    - %s\n", *line);
 }
@@ -114,7 +107,7 @@ void fidelity_sample_print_terms(const struct fidelity_sample *fidelity)
 	if (fidelity->has_ideal)
 		before += terms->ideal_ps - terms->credit_ps;
 	printf("\n  Exposed, from the closed form to the packets (ms)\n");
-	printf("    %-58s %9.3f\n", "closed forms at the line rate", ms(terms->closed_ps));
+	printf("    %-58s %9.3f\n", "closed forms at the line rate", fidelity_ms(terms->closed_ps));
 	print_term("a slice's latency is that of this fabric, not 9 us", terms->closed_ps,
 		   terms->latency_ps);
 	print_term("slices wait for credits, a way there and back", terms->latency_ps,
@@ -129,7 +122,8 @@ void fidelity_sample_print_terms(const struct fidelity_sample *fidelity)
 		   before, quiet);
 	if (fidelity->run.tensor.closed_ps > 0)
 		print_term("messages of tensor ranks, which have all of this, too", quiet, exposed);
-	printf("    %-58s %9.3f +- %.3f\n", "packets", ms(exposed), ms(fidelity->run.error_ps));
+	printf("    %-58s %9.3f +- %.3f\n", "packets", fidelity_ms(exposed),
+	       fidelity_ms(fidelity->run.error_ps));
 	if (fidelity->has_ideal)
 		print_ideal(fidelity);
 }
