@@ -178,23 +178,6 @@ void wire_anonymizer_init(struct wire_anonymizer *ret, const struct wire_config 
 	ret->key[1] = get_be64(key + 8);
 }
 
-void dissect_add(struct dissection *d, enum wire_span_kind kind, uint32_t at, uint32_t bytes)
-{
-	struct wire_spans *spans = d->spans;
-	bool is_sum = kind >= SPAN_SUM_IP;
-	uint32_t left = at < d->captured ? d->captured - at : 0;
-	if (bytes == 0 || (!is_sum && left < bytes))
-		return;
-	check(spans->count < SPANS_MAX);
-	spans->list[spans->count++] = (struct wire_span){.at = at,
-							 .bytes = left < bytes ? left : bytes,
-							 .ip_at = d->ip_at,
-							 .kind = (uint8_t)kind,
-							 .ip_version = d->ip_version};
-	if (!is_sum)
-		dissect_know(d, at + bytes);
-}
-
 // ---------------------------------------------------------------- checksums
 
 #define TCP_SUM_AT 16

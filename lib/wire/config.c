@@ -172,3 +172,80 @@ int wire_config_check(const struct wire_config *config, struct refusal *refusal)
 		wrong = check_addresses(config, refusal);
 	return wrong != 0 ? wrong : check_classes(config, refusal);
 }
+
+// ---------------------------------------------------------------- uSIDs
+
+// The values that a uSID's part can have: below what its start value, mask and plane take.
+static uint32_t room_of(const struct wire_srv6 *srv6, const struct wire_usid *usid)
+{
+	uint32_t taken = usid->init | usid->mask | UINT32_C(1) << srv6->plane_shift;
+	return taken & -taken;
+}
+
+static int check_usid(const struct wire_srv6 *srv6, uint32_t index, struct refusal *refusal)
+{
+	const struct wire_usid *usid = &srv6->usids[index];
+	struct wire_ev_field field = {usid->init, usid->mask, usid->max, USID_BITS};
+	if (usid->part > WIRE_USID_PORT)
+		return refuse(refusal, -EINVAL, "uSID %: unknown part", index);
+	if ((usid->init | usid->mask) >> srv6->plane_shift != 0)
+		return refuse(refusal, -EINVAL, "uSID %: the plane stands from bit % on", index,
+			      srv6->plane_shift);
+	if (usid->part == WIRE_USID_PORT && srv6->t0_nics > room_of(srv6, usid))
+		return refuse(refusal, -EINVAL, "uSID %: room for % NICs of a T0, not for %", index,
+			      room_of(srv6, usid), srv6->t0_nics);
+	return wire_ev_check(&field, 1, USID_BYTES, refusal);
+}
+
+// Below one T0, too, the destination has a uSID before the segment's.
+static bool has_two_near(const struct wire_srv6 *srv6)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < srv6->usid_count; i++)
+		count += !srv6->usids[i].is_trunk;
+	return count >= 2;
+}
+
+int srv6_check(const struct wire_config *config, struct refusal *refusal)
+{
+	const struct wire_srv6 *srv6 = &config->srv6;
+	int bits = 0, wrong = 0;
+	if (srv6->usid_count < 1 || srv6->usid_count > WIRE_USIDS_MAX)
+		return refuse(refusal, -EINVAL, "% uSIDs: 1 to %", srv6->usid_count,
+			      WIRE_USIDS_MAX);
+	if (srv6->plane_shift < 1 || srv6->plane_shift >= USID_BITS || srv6->t0_nics == 0)
+		return refuse(refusal, -EINVAL,
+			      "uSIDs of 16 bits have the plane from bit 1 to 15 on, and a T0 has "
+			      "NICs");
+	for (uint32_t i = 0; i < srv6->usid_count && wrong == 0; i++) {
+		wrong = check_usid(srv6, i, refusal);
+		bits += __builtin_popcount(srv6->usids[i].mask);
+	}
+	if (wrong == 0 && bits > (config->ip_version == 4 ? 16 : 32))
+		return refuse(refusal, -EINVAL, "uSIDs take % bits of the EV, it has %", bits,
+			      config->ip_version == 4 ? 16 : 32);
+	if (wrong == 0 && srv6->usids[srv6->usid_count - 1].is_trunk)
+		return refuse(refusal, -EINVAL, "the last uSID is the NIC's own");
+	if (wrong == 0 && srv6->has_srh && !has_two_near(srv6))
+		return refuse(
+			refusal, -EINVAL,
+			"an SRH has the last uSID: below one T0, too, another one goes ahead");
+	return wrong;
+}
+
+uint32_t srv6_nics_max(const struct wire_config *config)
+{
+	const struct wire_srv6 *srv6 = &config->srv6;
+	uint64_t nics = UINT32_MAX;
+	for (uint32_t i = 0; i < srv6->usid_count; i++) {
+		uint64_t own = (uint64_t)srv6->t0_nics * room_of(srv6, &srv6->usids[i]);
+		if (srv6->usids[i].part == WIRE_USID_T0 && own < nics)
+			nics = own;
+	}
+	return (uint32_t)nics;
+}
+
+uint32_t srv6_planes_max(const struct wire_config *config)
+{
+	return (UINT32_C(1) << (USID_BITS - config->srv6.plane_shift)) - 1;
+}

@@ -81,7 +81,9 @@ static bool has_imm(uint8_t opcode)
 
 uint8_t mrc_se_bit(const struct wire_config *config, uint8_t opcode)
 {
-	return config->se_low && rc_bytes(opcode) == 0 ? SE_M_LOW : SE_M_HIGH;
+	return config->se_low && !rc_is_write(opcode) && opcode != RC_ACK && opcode != RC_CNP
+		? SE_M_LOW
+		: SE_M_HIGH;
 }
 
 bool mrc_is_solicited(const struct wire_config *config, uint8_t opcode)

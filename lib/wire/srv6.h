@@ -11,6 +11,8 @@
 #include "ip.h"
 
 #define SRV6_SRH_BYTES 24 // with one segment, as it is built
+#define USID_BYTES 2
+#define USID_BITS 16
 
 // Reads the outer header of an IPv6 frame that is not UDP, and the inner one. Fills outer_at,
 // srh_at, ip_at, ip_version, frame_bytes and all of DSCP, ECN and hop limit in `view`; `ret_inner`
@@ -36,7 +38,7 @@ bool srv6_is_on_route(const struct wire_config *config, const struct packet *pac
 // Goes on by up to `hops` uSIDs.
 void srv6_advance(uint8_t *frame, const struct wire_view *view, uint32_t hops);
 
-// The start values of uSIDs: 0, or -EINVAL with the reason.
+// config.c: the start values of uSIDs: 0, or -EINVAL with the reason.
 int srv6_check(const struct wire_config *config, struct refusal *refusal);
 
 // How many NICs and planes the uSIDs can tell apart.
