@@ -85,3 +85,15 @@ int lines_number(const struct lines *lines, const struct lines_word *word, uint6
 	*ret = value;
 	return 0;
 }
+
+int lines_next_filled(struct lines *lines, const char **at, struct lines_word *ret)
+{
+	int rc;
+	while ((rc = lines_next(lines)) > 0) {
+		*at = lines->line_start;
+		*ret = lines_take(lines, at);
+		if (ret->length > 0 && ret->at[0] != '#')
+			return 1;
+	}
+	return rc;
+}

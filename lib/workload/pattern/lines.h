@@ -41,3 +41,7 @@ bool lines_word_is(const struct lines_word *word, const char *text);
 // A whole number from 0 to `max`, or -EINVAL.
 int lines_number(const struct lines *lines, const struct lines_word *word, uint64_t max,
 		 uint64_t *ret);
+
+// The next line with a word on it, that word in `ret`, what follows from *at on. 1; 0 at the end;
+// -EINVAL.
+int lines_next_filled(struct lines *lines, const char **at, struct lines_word *ret);

@@ -26,18 +26,6 @@
 
 #define START_MAX_PS (1000 * PS_PER_S) // as a scenario's own flows
 
-int matrix_next_filled(struct lines *lines, const char **at, struct lines_word *ret)
-{
-	int rc;
-	while ((rc = lines_next(lines)) > 0) {
-		*at = lines->line_start;
-		*ret = lines_take(lines, at);
-		if (ret->length > 0 && ret->at[0] != '#')
-			return 1;
-	}
-	return rc;
-}
-
 static int end_line(const struct lines *lines, const char *at)
 {
 	struct lines_word word = lines_take(lines, &at);
@@ -52,7 +40,7 @@ static int read_count(struct lines *lines, const char *key, const char *missing,
 {
 	const char *at;
 	struct lines_word word;
-	int rc = matrix_next_filled(lines, &at, &word);
+	int rc = lines_next_filled(lines, &at, &word);
 	if (rc < 0)
 		return rc;
 	if (rc == 0 || !lines_word_is(&word, key))
@@ -88,9 +76,6 @@ static int read_ends(const struct lines *lines, const struct lines_word *word, u
 	flow->to = (uint32_t)ends[1];
 	return 0;
 }
-
-const char *const matrix_key_names[MATRIX_COUNT] = {
-	"id", "start", "size", "trigger", "send_done_trigger", "recv_done_trigger"};
 
 // The number of a trigger, from 1 on.
 static int read_trigger_number(const struct lines *lines, const struct matrix *matrix,
@@ -288,7 +273,7 @@ static int read_lines(struct reader *reader, size_t bytes)
 	const char *at;
 	struct lines_word word;
 	int rc;
-	while ((rc = matrix_next_filled(&reader->lines, &at, &word)) > 0) {
+	while ((rc = lines_next_filled(&reader->lines, &at, &word)) > 0) {
 		rc = read_line(reader, at, &word, bytes);
 		if (rc < 0)
 			return rc;

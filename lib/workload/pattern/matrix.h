@@ -32,10 +32,6 @@ struct matrix_ids {
 int matrix_ids_add(struct matrix_ids *ids, struct arena *arena, uint32_t flows, uint32_t id,
 		   uint32_t line, uint32_t *ret_first);
 
-// The next line with a word on it, that word in `ret`, what follows from *at on. 1; 0 at the end;
-// -EINVAL.
-int matrix_next_filled(struct lines *lines, const char **at, struct lines_word *ret);
-
 // Gives each trigger its flows, and how often it must fire; refuses oneshots that are not fired by
 // one flow, barriers with another count than of flows that fire them, multishots that several NICs
 // fire, and flows that would wait for ever: -EINVAL with the place in the text. -ENOMEM.

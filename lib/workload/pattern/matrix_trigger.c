@@ -8,6 +8,9 @@
 
 #include "matrix.h"
 
+const char *const matrix_key_names[MATRIX_COUNT] = {
+	"id", "start", "size", "trigger", "send_done_trigger", "recv_done_trigger"};
+
 struct settling {
 	struct matrix *matrix;
 	const char *text;
@@ -31,7 +34,7 @@ static int refuse_flow(const struct settling *settling, uint32_t index, enum mat
 	struct lines_word word;
 	const char *at;
 	uint32_t seen = 0;
-	while (matrix_next_filled(&lines, &at, &word) > 0)
+	while (lines_next_filled(&lines, &at, &word) > 0)
 		if (!is_head(&word) && !lines_word_is(&word, "trigger") && seen++ == index)
 			break;
 	while ((word = lines_take(&lines, &at)).length > 0)
@@ -50,7 +53,7 @@ static int refuse_trigger(const struct settling *settling, uint32_t number, cons
 	struct lines_word word;
 	const char *at;
 	uint64_t index;
-	while (matrix_next_filled(&lines, &at, &word) > 0) {
+	while (lines_next_filled(&lines, &at, &word) > 0) {
 		if (!lines_word_is(&word, "trigger"))
 			continue;
 		lines_take(&lines, &at); // id
