@@ -90,3 +90,25 @@ struct flow_psn *psn_slot(struct flow *flow, struct sequence *sequence, uint32_t
 	}
 	return slot;
 }
+
+void psn_keep(struct flow_psn *slot, const struct flow_packet *packet)
+{
+	const struct wire_record *record = packet->record;
+	uint8_t operation = record->opcode & 31;
+	if (slot == NULL)
+		return;
+	if (!(slot->flags & PSN_SEEN)) {
+		slot->first_ns = packet->at_ns;
+		slot->first_number = packet->number;
+		slot->id_first = record->identification;
+		slot->bytes = record->payload_bytes;
+	}
+	slot->id_last = record->identification;
+	slot->last_ns = packet->at_ns;
+	slot->copies++;
+	slot->flags &= (uint16_t)~PSN_BAD;
+	slot->flags |= (uint16_t)(PSN_SEEN | (psn_begins(operation) ? PSN_BEGINS : 0) |
+				  (psn_ends(operation) ? PSN_ENDS : 0) |
+				  (record->asks_ack ? PSN_ASKS : 0) | psn_kind(operation) |
+				  (record->icrc == WIRE_ICRC_BAD ? PSN_BAD : 0));
+}

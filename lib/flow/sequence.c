@@ -77,28 +77,6 @@ static bool is_copy(const struct arrival *arrival)
 
 // ---------------------------------------------------------------- a packet
 
-void sequence_keep(struct flow_psn *slot, const struct flow_packet *packet)
-{
-	const struct wire_record *record = packet->record;
-	uint8_t operation = record->opcode & 31;
-	if (slot == NULL)
-		return;
-	if (!(slot->flags & PSN_SEEN)) {
-		slot->first_ns = packet->at_ns;
-		slot->first_number = packet->number;
-		slot->id_first = record->identification;
-		slot->bytes = record->payload_bytes;
-	}
-	slot->id_last = record->identification;
-	slot->last_ns = packet->at_ns;
-	slot->copies++;
-	slot->flags &= (uint16_t)~PSN_BAD;
-	slot->flags |= (uint16_t)(PSN_SEEN | (psn_begins(operation) ? PSN_BEGINS : 0) |
-				  (psn_ends(operation) ? PSN_ENDS : 0) |
-				  (record->asks_ack ? PSN_ASKS : 0) | psn_kind(operation) |
-				  (record->icrc == WIRE_ICRC_BAD ? PSN_BAD : 0));
-}
-
 // Counts the packet as data. Returns whether its PSN was seen before.
 static bool count(struct flow *flow, struct arrival *arrival)
 {
@@ -313,7 +291,7 @@ void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequenc
 		stream->again += packet_is_read(packet);
 		note(flow, stream, FLOW_NOTE_DOUBLED, packet->number, arrival.psn, 1);
 		blame(flow, stream, FLOW_DUPLICATE, 1);
-		sequence_keep(arrival.slot, packet);
+		psn_keep(arrival.slot, packet);
 		return;
 	}
 	bool is_known = stream->has_ordered_ids && packet->record->layers & WIRE_LAYER_IPV4;
@@ -334,7 +312,7 @@ void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequenc
 		sequence->expected++;
 	if (psn_distance(arrival.psn, sequence->head) >= 0)
 		sequence->head = arrival.psn + 1;
-	sequence_keep(arrival.slot, packet);
+	psn_keep(arrival.slot, packet);
 	sequence->last_ns = packet->at_ns;
 }
 

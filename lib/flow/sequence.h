@@ -10,11 +10,25 @@
 
 // ---------------------------------------------------------------- streams
 
+// Steps of the hash that finds streams.
+#define FNV_START UINT64_C(0xcbf29ce484222325)
+#define FNV_PRIME UINT64_C(0x100000001b3)
+
+static inline uint64_t stream_mix(uint64_t hash, uint64_t value)
+{
+	hash = (hash ^ value) * FNV_PRIME;
+	return hash ^ hash >> 29;
+}
+
+// Where the list of streams between two addresses begins.
+uint32_t stream_pair_slot(const struct flow *flow, const uint8_t source[16],
+			  const uint8_t target[16], uint32_t place);
+
 // The stream of a packet, made if there is none.
 struct flow_stream *stream_of(struct flow *flow, const struct flow_packet *packet);
 
-// The stream that an answer is about: the other way between the two addresses, and its PSN is
-// within what was seen. NULL: none.
+// stream_answers.c: the stream that an answer is about: the other way between the two addresses,
+// and its PSN is within what was seen. NULL: none.
 struct flow_stream *stream_answered(struct flow *flow, struct flow_stream *by, uint32_t psn);
 
 // The one that its answers were about before, if there is one; and whether no other stream goes
@@ -139,7 +153,7 @@ void sequence_begin(struct sequence *sequence, uint32_t psn, uint32_t head);
 void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
 		   const struct flow_packet *packet);
 // Notes a copy in the slot of its PSN.
-void sequence_keep(struct flow_psn *slot, const struct flow_packet *packet);
+void psn_keep(struct flow_psn *slot, const struct flow_packet *packet);
 // Whether the packet waits for the next one. False: what waited is decided.
 bool sequence_waits(struct flow *flow, struct arrival *arrival);
 // Decides about a packet that jumped ahead of a repeat: the next one has PSN `next`.

@@ -251,6 +251,6 @@ bool sequence_waits(struct flow *flow, struct arrival *arrival)
 	sequence->pending_is_again = arrival->is_again;
 	totals_classes(flow, arrival->packet, sequence->pending_classes);
 	sequence->pending_slot = (struct flow_psn){0};
-	sequence_keep(&sequence->pending_slot, arrival->packet);
+	psn_keep(&sequence->pending_slot, arrival->packet);
 	return true;
 }

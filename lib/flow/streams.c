@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of streams: found by both addresses and the target QP, the one that was quiet for
-// longest makes room. And which stream an answer is about: InfiniBand's answers name only the QP
-// that they go to, so that addresses and PSNs must tell.
+// longest makes room.
 
 #include <string.h>
 
@@ -10,32 +9,9 @@
 #include "bursts.h"
 #include "rules.h"
 
-#define FNV_START UINT64_C(0xcbf29ce484222325)
-#define FNV_PRIME UINT64_C(0x100000001b3)
 #define HASH_FACTOR UINT64_C(0x9e3779b97f4a7c15) // 2^64 by the golden ratio
-#define AGE_PARTS 128	   // of the table: so many frames apart, the order of the quiet is kept
-#define PARTIAL_SHARE 5	   // more than a fifth of what was acknowledged never passed here
-#define ANSWER_REACH 65536 // PSNs: farther from what was seen an answer is of another stream
-
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-	hash = (hash ^ value) * FNV_PRIME;
-	return hash ^ hash >> 29;
-}
-
-static uint64_t mix_address(uint64_t hash, const uint8_t address[16])
-{
-	uint64_t half[2];
-	memcpy(half, address, sizeof(half));
-	return mix(mix(hash, half[0]), half[1]);
-}
-
-static uint32_t pair_slot(const struct flow *flow, const uint8_t source[16],
-			  const uint8_t target[16], uint32_t place)
-{
-	uint64_t hash = mix_address(mix_address(mix(FNV_START, place), source), target);
-	return (uint32_t)(hash >> 20) & flow->hash_mask;
-}
+#define AGE_PARTS 128	// of the table: so many frames apart, the order of the quiet is kept
+#define PARTIAL_SHARE 5 // more than a fifth of what was acknowledged never passed here
 
 struct key {
 	uint8_t source[16], target[16];
@@ -114,8 +90,9 @@ void stream_end(struct flow *flow, struct flow_stream *stream)
 
 static uint32_t hash_slot(const struct flow *flow, const struct key *key)
 {
-	uint32_t pair = pair_slot(flow, key->source, key->target, key->place);
-	return (uint32_t)mix(mix(FNV_START, pair), (uint64_t)key->qpn << 8 | key->found) &
+	uint32_t pair = stream_pair_slot(flow, key->source, key->target, key->place);
+	return (uint32_t)stream_mix(stream_mix(FNV_START, pair),
+				    (uint64_t)key->qpn << 8 | key->found) &
 		flow->hash_mask;
 }
 
@@ -142,8 +119,8 @@ static uint32_t evict(struct flow *flow)
 	memcpy(key.target, stream->target, 16);
 	unlink_age(flow, index);
 	unlink_chain(flow, &flow->hash[hash_slot(flow, &key)], index, false);
-	unlink_chain(flow, &flow->pairs[pair_slot(flow, key.source, key.target, key.place)], index,
-		     true);
+	unlink_chain(flow, &flow->pairs[stream_pair_slot(flow, key.source, key.target, key.place)],
+		     index, true);
 	stream_end(flow, stream);
 	psn_release(flow, &state->requests);
 	psn_release(flow, &state->responses);
@@ -175,7 +152,7 @@ static struct flow_stream *make(struct flow *flow, const struct key *key,
 	state->requests.message_ns = state->responses.message_ns = -1;
 	state->requests.last_ce_ns = -1;
 	uint32_t *hash = &flow->hash[hash_slot(flow, key)];
-	uint32_t *pair = &flow->pairs[pair_slot(flow, key->source, key->target, key->place)];
+	uint32_t *pair = &flow->pairs[stream_pair_slot(flow, key->source, key->target, key->place)];
 	state->hash_next = *hash;
 	*hash = index;
 	state->pair_next = *pair;
@@ -193,7 +170,7 @@ static struct recent_stream *recent_of(struct flow *flow, const struct flow_pack
 	memcpy(&source, record->source + 8, sizeof(source));
 	memcpy(&target, record->target + 8, sizeof(target));
 	uint64_t plane = (uint64_t)record->source[7] << 40; // by weft's rule
-	uint64_t hash = mix(source, (uint64_t)packet->place << 32 ^ record->qpn ^ plane);
+	uint64_t hash = stream_mix(source, (uint64_t)packet->place << 32 ^ record->qpn ^ plane);
 	hash = (hash ^ target) * HASH_FACTOR;
 	return &flow->recent[hash >> (64 - RECENT_STREAMS_BITS)]; // which are mixed best
 }
@@ -244,102 +221,4 @@ struct flow_stream *stream_of(struct flow *flow, const struct flow_packet *packe
 		state->linked_number = packet->number;
 	}
 	return &flow->report.streams[recent->index - 1];
-}
-
-// ---------------------------------------------------------------- answers
-
-// Whether an answer of this PSN can be about what the stream sent.
-static bool can_answer(struct flow *flow, const struct flow_stream *stream, uint32_t psn)
-{
-	const struct sequence *sequence = &stream_state(flow, stream)->requests;
-	if (!sequence->has_begun)
-		return false;
-	bool has_responses = psn_distance(sequence->read_end, sequence->head) > 0;
-	uint32_t end = has_responses ? sequence->read_end : sequence->head;
-	int32_t ahead = psn_distance(psn_extend(end, psn), end);
-	return ahead < 1 && -ahead <= ANSWER_REACH;
-}
-
-static bool is_back(const struct flow_stream *stream, const struct flow_stream *by)
-{
-	return stream->place == by->place && stream->found == by->found && stream->is_used &&
-		memcmp(stream->source, by->target, 16) == 0 &&
-		memcmp(stream->target, by->source, 16) == 0;
-}
-
-struct flow_stream *stream_before(struct flow *flow, const struct flow_stream *by)
-{
-	uint32_t index = stream_state(flow, by)->answers_for;
-	struct flow_stream *stream = index == 0 ? NULL : &flow->report.streams[index - 1];
-	bool is_good = stream != NULL && is_back(stream, by) &&
-		stream_state(flow, stream)->requests.has_begun;
-	return is_good ? stream : NULL;
-}
-
-bool stream_is_sole(struct flow *flow, const struct flow_stream *stream,
-		    const struct flow_stream *by)
-{
-	for (uint32_t at = flow->pairs[pair_slot(flow, by->target, by->source, by->place)]; at != 0;
-	     at = flow->states[at - 1].pair_next) {
-		const struct flow_stream *other = &flow->report.streams[at - 1];
-		if (other != stream && is_back(other, by) && other->data > 0)
-			return false;
-	}
-	return true;
-}
-
-// How little the PSN looks like an answer to the stream: not to what it waits for, to another QP
-// number than its own, to one that another stream answers already; then how far off it is.
-static uint64_t distance_of(struct flow *flow, const struct flow_stream *stream,
-			    const struct flow_stream *by, uint32_t psn)
-{
-	const struct sequence *sequence = &stream_state(flow, stream)->requests;
-	uint32_t own = (uint32_t)(by - flow->report.streams) + 1;
-	uint32_t running = psn_extend(sequence->head, psn);
-	int32_t behind = psn_distance(sequence->head, running);
-	bool is_taken = stream->peer != 0 && stream->peer != own;
-	bool is_waited_for = psn_distance(running + 1, sequence->acked) >= 0;
-	return (uint64_t)(behind < 0 ? -behind : behind) +
-		(stream->qpn != by->qpn ? UINT64_C(1) << 32 : 0) +
-		(is_waited_for ? 0 : UINT64_C(1) << 33) + (is_taken ? UINT64_C(1) << 34 : 0);
-}
-
-static struct flow_stream *search(struct flow *flow, struct flow_stream *by, uint32_t psn)
-{
-	struct flow_stream *best = NULL;
-	uint64_t best_distance = UINT64_MAX;
-	uint32_t fits = 0; // as well as the best
-	for (uint32_t at = flow->pairs[pair_slot(flow, by->target, by->source, by->place)]; at != 0;
-	     at = flow->states[at - 1].pair_next) {
-		struct flow_stream *stream = &flow->report.streams[at - 1];
-		if (!is_back(stream, by) || !can_answer(flow, stream, psn))
-			continue;
-		uint64_t distance = distance_of(flow, stream, by, psn);
-		if (distance >> 32 < best_distance >> 32)
-			fits = 0;
-		fits += distance >> 32 <= best_distance >> 32;
-		if (distance < best_distance) {
-			best_distance = distance;
-			best = stream;
-		}
-	}
-	flow->report.ambiguous += fits > 1;
-	flow->report.unpaired += fits == 0;
-	return best;
-}
-
-struct flow_stream *stream_answered(struct flow *flow, struct flow_stream *by, uint32_t psn)
-{
-	struct stream_state *state = stream_state(flow, by);
-	if (state->answers_for != 0) {
-		struct flow_stream *stream = &flow->report.streams[state->answers_for - 1];
-		if (is_back(stream, by) && can_answer(flow, stream, psn))
-			return stream;
-	}
-	struct flow_stream *found = search(flow, by, psn);
-	if (found == NULL)
-		return NULL;
-	state->answers_for = (uint32_t)(found - flow->report.streams) + 1;
-	found->peer = (uint32_t)(by - flow->report.streams) + 1;
-	return found;
 }
