@@ -41,3 +41,9 @@ void link_guard_remove(int guard);
 
 // Whether its file lost a page that was touched: the mapping is private memory now.
 bool link_guard_is_lost(int guard);
+
+// Flags of both kinds.
+static inline uint64_t link_flags(const struct gpu_link_header *header)
+{
+	return 2 * (uint64_t)header->rank_count * header->op_count;
+}

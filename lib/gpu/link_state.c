@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// What passes over a link: claims, states, heartbeats, flags, times of steps. See gpu_link.h.
+// What passes over a link: claims, states, heartbeats, flags, times of steps; and whether its file
+// was written over meanwhile. See gpu_link.h.
 
 #include <weft/gpu/gpu_link.h>
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <weft/gpu/gpu_lateness.h>
 
 #include "link_file.h"
+
+#define NS_PER_S INT64_C(1000000000)
+
+int64_t gpu_clock_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * NS_PER_S + now.tv_nsec;
+}
 
 int gpu_link_claim(struct gpu_link *link, uint32_t rank, const char *device,
 		   struct refusal *refusal)
@@ -185,4 +197,78 @@ int gpu_link_measure_steps(const struct gpu_link *link, uint32_t rank,
 	figures->step_max_ns = gpu_lateness_quantile(&steps, 1000);
 	gpu_lateness_free(&steps);
 	return rc;
+}
+
+// ---------------------------------------------------------------- what was done to the file
+
+// What changes in a header apart, it is as it was read. The start may be taken by another thread
+// just now.
+static bool is_written_over(const struct gpu_link *link)
+{
+	struct gpu_link_header now, read;
+	memcpy(&now, link->shared, sizeof(now));
+	memcpy(&read, link->header, sizeof(read));
+	now.state = read.state = 0;
+	now.start_ns = read.start_ns = 0;
+	now.beat_ns = read.beat_ns = 0;
+	return memcmp(&now, &read, sizeof(now)) != 0;
+}
+
+void gpu_link_note(const struct gpu_link *link, const struct gpu_link_flag *flag)
+{
+	uint64_t half = link_flags(link->header) / 2;
+	uint64_t at = flag >= link->done && flag < link->done + half
+		? half + (uint64_t)(flag - link->done)
+		: (uint64_t)(flag - link->asked);
+	__atomic_store_n(&link->seen[at], 1, __ATOMIC_RELAXED);
+}
+
+void gpu_link_raise_own(const struct gpu_link *link, struct gpu_link_flag *flag, int64_t at_ns)
+{
+	gpu_link_raise(flag, at_ns);
+	gpu_link_note(link, flag);
+}
+
+// Whether a state went back. The highest that was seen is kept.
+static bool is_back(uint32_t *seen, uint32_t now)
+{
+	uint32_t before = __atomic_load_n(seen, __ATOMIC_RELAXED);
+	if (now > before)
+		__atomic_store_n(seen, now, __ATOMIC_RELAXED);
+	return now < before;
+}
+
+// Whether the file holds what it held before. States of ranks are the run's to look at.
+static bool is_rewound(const struct gpu_link *link)
+{
+	uint32_t ranks = link->header->rank_count;
+	uint64_t half = link_flags(link->header) / 2;
+	bool is_over = is_back(&link->states[ranks],
+			       __atomic_load_n(&link->shared->state, __ATOMIC_ACQUIRE));
+	for (uint64_t i = 0; i < 2 * half; i++) {
+		const struct gpu_link_flag *flag = i < half ? &link->asked[i]
+							    : &link->done[i - half];
+		bool was_up = __atomic_load_n(&link->seen[i], __ATOMIC_RELAXED) != 0;
+		if (gpu_link_is_raised(flag))
+			gpu_link_note(link, flag);
+		else
+			is_over |= was_up;
+	}
+	for (uint32_t rank = 0; rank < ranks; rank++) {
+		uint32_t step = __atomic_load_n(&link->ranks[rank].step, __ATOMIC_ACQUIRE);
+		is_over |= is_back(&link->states[rank], step);
+	}
+	return is_over;
+}
+
+const char *gpu_link_wrong(const struct gpu_link *link)
+{
+	struct stat status;
+	bool has_size = fstat(link->fd, &status) == 0 && (uint64_t)status.st_size == link->bytes;
+	bool is_over = is_written_over(link) ||
+		is_rewound(link); // a look that may find that its page is gone
+	if (!has_size || link_guard_is_lost(link->guard))
+		return "the link is damaged: its file was cut or stretched while it was in use";
+	return is_over ? "the link is damaged: its file was written over while it was in use"
+		       : NULL;
 }
