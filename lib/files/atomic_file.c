@@ -14,15 +14,6 @@
 
 #include <weft/files/signals.h>
 
-int file_unwritten(struct refusal *refusal, const char *path, int error)
-{
-	error = error == 0 ? EIO : error;
-	snprintf(refusal->file, sizeof(refusal->file), "%.*s", (int)sizeof(refusal->file) - 1,
-		 path);
-	snprintf(refusal->text, sizeof(refusal->text), "cannot write: %s", strerror(error));
-	return error == ENOENT || error == EISDIR ? -error : -EIO;
-}
-
 // Where the file is written first: the folder of `path`, a name that says whose it is. False when
 // that is longer than a path may be.
 static bool beside_of(char ret[ATOMIC_FILE_PATH_BYTES], const char *path)

@@ -88,6 +88,15 @@ static int refuse_path(struct refusal *refusal, const char *path, int rc, const 
 	return rc;
 }
 
+int file_unwritten(struct refusal *refusal, const char *path, int error)
+{
+	error = error == 0 ? EIO : error;
+	snprintf(refusal->file, sizeof(refusal->file), "%.*s", (int)sizeof(refusal->file) - 1,
+		 path);
+	snprintf(refusal->text, sizeof(refusal->text), "cannot write: %s", strerror(error));
+	return error == ENOENT || error == EISDIR ? -error : -EIO;
+}
+
 static bool is_in(const struct list *list, int descriptor)
 {
 	struct identity file;
