@@ -8,7 +8,6 @@
 
 #define NS_MAX (UINT64_C(1) << 40) // 18 minutes; longer ones count as this long
 #define DIGITS 2
-#define DUE_MAX (INT64_MAX / 2) // 146 years: it can still be added to a clock
 
 static int64_t monotonic_ns(void *context)
 {
@@ -36,12 +35,6 @@ int pace_init(struct pace *pace, struct arena *arena, const struct pace_options 
 	    hist_init(&pace->gap_ns, arena, DIGITS, NS_MAX) < 0)
 		return -ENOMEM;
 	return 0;
-}
-
-int64_t pace_due_ns(uint64_t dilation_milli, ps_t at)
-{
-	__int128 due = (__int128)at * (int64_t)dilation_milli / (PS_PER_NS * 1000);
-	return due < DUE_MAX ? (int64_t)due : DUE_MAX;
 }
 
 // Looks at the clock, and writes down how long it was out of sight.

@@ -11,6 +11,7 @@
 #define LATE_NS INT64_C(1000000) // a frame that is later than this ...
 #define LATE_SHARE 100		 // ... may be one of so many
 #define MARGIN_PERCENT 125	 // for what the calibration did not see
+#define DUE_MAX (INT64_MAX / 2)	 // 146 years: it can still be added to a clock
 #define DILATION_MAX (UINT64_C(1) << 40)
 
 struct slice {
@@ -70,6 +71,12 @@ void pace_calibration_add(struct pace_calibration *calibration, ps_t end, int64_
 void pace_calibration_end(struct pace_calibration *calibration, int64_t wall_ns)
 {
 	calibration->wall_ns = wall_ns;
+}
+
+int64_t pace_due_ns(uint64_t dilation_milli, ps_t at)
+{
+	__int128 due = (__int128)at * (int64_t)dilation_milli / (PS_PER_NS * 1000);
+	return due < DUE_MAX ? (int64_t)due : DUE_MAX;
 }
 
 // Whether few enough frames would have been late: each slice starts when it is due or when the one
