@@ -104,28 +104,6 @@ int lane_init(struct lane *lane, const struct world *world, ps_t span_ps, struct
 
 // ---------------------------------------------------------------- arrivals
 
-static void deliver(struct lane *lane, uint32_t cable, const struct arrival *arrival)
-{
-	const struct packet *packet = packet_at(lane->out.packets, arrival->packet);
-	uint64_t what = (uint64_t)packet->psn << 32 | (uint64_t)packet->opcode << 24 |
-		(uint64_t)packet->flags << 16 | packet->hop;
-	uint64_t who = (uint64_t)packet->qpn << 32 ^ packet->source;
-	uint64_t digest = lane->cables.digests[cable] ^
-		rng_mix((uint64_t)arrival->at ^ what * UINT64_C(0x9e3779b97f4a7c15));
-	lane->cables.digests[cable] = (digest ^ who) * UINT64_C(0xff51afd7ed558ccd) + 1;
-	lane->run.delivered++;
-	lane->run.data_delivered += packet->payload_bytes > 0;
-}
-
-void lane_deliver(struct lane *lane, uint32_t machine, const struct gathered *gathered)
-{
-	uint32_t base = lane->cables.base[machine];
-	const struct arrival *arrival = gathered->arrivals;
-	for (const struct arrival *end = arrival + gathered->arrival_count; arrival < end;
-	     arrival++)
-		deliver(lane, base + arrival->port, arrival);
-}
-
 // Whether a packet that came over `cable` is found to be damaged there: a NIC checks all of it, a
 // switch only headers, and of a trimmed packet nothing else is left.
 static bool is_refused(struct lane *lane, const struct cable *cable, uint32_t index)
@@ -194,17 +172,6 @@ static uint32_t take_stalled(struct lane *lane, uint32_t index, ps_t at, struct 
 		taken += take_one(lane, index, stalled->until, packet, to + taken, room - taken);
 	}
 	return taken;
-}
-
-bool lane_stalls(struct lane *lane, uint32_t index, ps_t at, uint64_t what, bool *ret_is_lost)
-{
-	struct stalled *stalled = lane->cables.stalled[index];
-	enum stalled_answer answer = stalled_put(stalled, lane->out.chunks, at, what);
-	*ret_is_lost = answer == STALLED_FULL;
-	lane->run.dropped[DROP_HOST_FULL] += answer == STALLED_FULL;
-	if (answer != STALLED_NOT)
-		lane_count_waiting(lane, index, at);
-	return answer != STALLED_NOT;
 }
 
 // The same for cables to hosts that stall: first what waited, then what comes.
@@ -299,60 +266,6 @@ static uint32_t take_cable(struct lane *lane, uint32_t index, struct arrival *to
 }
 
 // ---------------------------------------------------------------- departures
-
-struct cable_fate lane_fate(struct lane *lane, uint32_t index, const struct departure *departure,
-			    ps_t at)
-{
-	struct reorder_queue *reorder_queue = lane->cables.reorder_queue[index];
-	struct run *run = &lane->run;
-	ps_t start = departure->start;
-	struct cable_fate fate = cable_fate(&lane->cables.cables[index], lane->world->cable_faults,
-					    lane->cables.is_bad, &lane->cables.rng[index], start,
-					    at);
-	if (fate.drop != DROP_REASON_COUNT) {
-		run->dropped[fate.drop]++;
-		lane_count_loss(lane, index, departure, at, fate.drop);
-		return fate;
-	}
-	if (fate.is_doubled && !reorder_queue_send(reorder_queue, start, at)) {
-		fate.is_doubled = false;
-		run->reorder_queue_full++;
-	}
-	if (fate.held_ps > 0 && !reorder_queue_send(reorder_queue, start, at + fate.held_ps)) {
-		fate.held_ps = 0;
-		run->reorder_queue_full++;
-	}
-	if (lane->world->links.counts != NULL)
-		lane_count_odd(lane, index, start, &fate);
-	run->damaged += fate.is_damaged;
-	run->doubled += fate.is_doubled;
-	run->held_back += fate.held_ps > 0;
-	return fate;
-}
-
-void lane_push_reorder_queue(struct lane *lane, uint32_t index, ps_t at, uint64_t what)
-{
-	const struct cable *cable = &lane->cables.cables[index];
-	reorder_queue_push(lane->cables.reorder_queue[index], at, what);
-	bitmap_set(lane->cables.waiting[cable->to_machine], cable->to_port);
-	window_mark(&lane->windows, cable->to_machine, at);
-}
-
-bool lane_awaits_reorder_queue(struct lane *lane, uint32_t index)
-{
-	const struct stalled *stalled = lane->cables.stalled[index];
-	bool is_stalled = stalled != NULL && stalled->fifo.count > 0;
-	ps_t at = reorder_queue_first_at(lane->cables.reorder_queue[index]);
-	if (is_stalled)
-		at = ps_min(at, stalled->until);
-	if (at == PS_NEVER)
-		return is_stalled;
-	// Of far times the active set keeps only one: each is set again. The last window may end
-	// early, before what still belongs to it.
-	at = ps_max(at, lane->window_start + lane->windows.length_ps);
-	window_mark(&lane->windows, lane->cables.cables[index].to_machine, at);
-	return true;
-}
 
 // Shows the departures of machine `m` to the taps, those before the faults of cables.
 static __attribute__((noinline)) void tap(struct lane *lane, uint32_t m)

@@ -106,6 +106,9 @@ bool lane_stalls(struct lane *lane, uint32_t index, ps_t at, uint64_t what, bool
 // Whether something waits beside cable `index`; then its machine is run in time.
 bool lane_awaits_reorder_queue(struct lane *lane, uint32_t index);
 
+// The lane's own hosts hear a signal, which is for after the running window.
+void lane_hear(struct lane *lane, const struct signal *signal);
+
 // The cable by which a departure of machine `m` goes.
 static inline uint32_t lane_cable(const struct lane *lane, uint32_t m,
 				  const struct departure *departure)

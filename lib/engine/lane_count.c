@@ -174,3 +174,25 @@ void lane_keep_packets(struct lane *lane, uint32_t m)
 		packet_trace_add(lane->world->packet_traces[lane->shard], &step);
 	}
 }
+
+static void deliver(struct lane *lane, uint32_t cable, const struct arrival *arrival)
+{
+	const struct packet *packet = packet_at(lane->out.packets, arrival->packet);
+	uint64_t what = (uint64_t)packet->psn << 32 | (uint64_t)packet->opcode << 24 |
+		(uint64_t)packet->flags << 16 | packet->hop;
+	uint64_t who = (uint64_t)packet->qpn << 32 ^ packet->source;
+	uint64_t digest = lane->cables.digests[cable] ^
+		rng_mix((uint64_t)arrival->at ^ what * UINT64_C(0x9e3779b97f4a7c15));
+	lane->cables.digests[cable] = (digest ^ who) * UINT64_C(0xff51afd7ed558ccd) + 1;
+	lane->run.delivered++;
+	lane->run.data_delivered += packet->payload_bytes > 0;
+}
+
+void lane_deliver(struct lane *lane, uint32_t machine, const struct gathered *gathered)
+{
+	uint32_t base = lane->cables.base[machine];
+	const struct arrival *arrival = gathered->arrivals;
+	for (const struct arrival *end = arrival + gathered->arrival_count; arrival < end;
+	     arrival++)
+		deliver(lane, base + arrival->port, arrival);
+}

@@ -104,31 +104,6 @@ static void audit_machines(const struct sim *sim)
 	world_audit_machines(sim->world, chunks, is_whole(sim));
 }
 
-void sim_add(struct run *run, const struct run *more)
-{
-	run->sent += more->sent;
-	run->delivered += more->delivered;
-	run->data_delivered += more->data_delivered;
-	run->hops += more->hops;
-	run->damaged += more->damaged;
-	run->doubled += more->doubled;
-	run->held_back += more->held_back;
-	run->reorder_queue_full += more->reorder_queue_full;
-	run->visits += more->visits;
-	run->payload_bytes_good += more->payload_bytes_good;
-	run->payload_bytes_wrong += more->payload_bytes_wrong;
-	run->held += more->held;
-	run->held_unsent += more->held_unsent;
-	run->cpu_s += more->cpu_s;
-	run->cpu_waiting_s += more->cpu_waiting_s;
-	if (more->cpu_busiest_s > run->cpu_busiest_s)
-		run->cpu_busiest_s = more->cpu_busiest_s;
-	for (int i = 0; i < DROP_REASON_COUNT; i++)
-		run->dropped[i] += more->dropped[i];
-	for (int i = 0; i < WIRE_REASON_COUNT; i++)
-		run->bad_frames[i] += more->bad_frames[i];
-}
-
 // The counts of the lanes so far, in sim->run.
 static void add_lanes(struct sim *sim)
 {

@@ -298,7 +298,7 @@ static __attribute__((noinline)) void lay_at(struct boundary *boundary, const st
 	uint32_t index = entry >> CABLE_SHIFT & (CABLES_MAX - 1);
 	check(at >= lane->window_end);
 	if (entry >> KIND_SHIFT == CROSSING_SIGNAL) {
-		signal_queue_hear(lane, &block->what[i].signal);
+		lane_hear(lane, &block->what[i].signal);
 		return;
 	}
 	uint32_t packet = settle(boundary, &lane->cables.cables[index], &block->what[i].packet);

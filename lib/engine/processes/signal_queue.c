@@ -8,21 +8,10 @@
 #include "boundary.h"
 #include "sim.h"
 
-static void wake(void *context, uint32_t machine, ps_t at)
-{
-	struct lane *lane = context;
-	window_mark(&lane->windows, machine, at);
-}
-
-void signal_queue_hear(struct lane *lane, const struct signal *signal)
-{
-	world_hear(lane->world, lane->hears, signal, wake, lane);
-}
-
 void signal_queue_take(struct lane *lane)
 {
 	for (uint32_t i = 0; i < lane->signal_queue_count; i++)
-		signal_queue_hear(lane, &lane->signal_queue[i]);
+		lane_hear(lane, &lane->signal_queue[i]);
 	lane->signal_queue_count = 0;
 }
 
@@ -32,7 +21,7 @@ void signal_queue_pass(struct lane *lane)
 	for (uint32_t i = 0; i < lane->out.signal_count; i++) {
 		const struct signal *signal = &lane->out.signals[i];
 		check(signal->at >= lane->window_end); // lookahead
-		signal_queue_hear(lane, signal);
+		lane_hear(lane, signal);
 		if (lane->boundary != NULL)
 			boundary_signal(lane->boundary, signal);
 		for (uint32_t k = 0; k < sim->lane_count; k++) {

@@ -8,8 +8,5 @@
 // Passes on all signals in the outbox of the lane.
 void signal_queue_pass(struct lane *lane);
 
-// The lane's own hosts hear a signal, which is for after the running window.
-void signal_queue_hear(struct lane *lane, const struct signal *signal);
-
 // Takes the signals that other lanes left in the last window.
 void signal_queue_take(struct lane *lane);
