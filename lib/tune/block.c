@@ -393,3 +393,74 @@ void tune_standing_of(struct tune_standing *ret, const struct tune_series *serie
 	ret->low = exp(spread.mean - half);
 	ret->high = exp(spread.mean + half);
 }
+
+void tune_breach_text(FILE *to, const struct tune_plan *plan, const struct tune_standing *standing)
+{
+	bool is_whole = standing->breach == TUNE_BREACH_END; // each counts once, or for all
+	fputs(tune_aim_breach(&plan->aim, standing->breach), to);
+	if (is_whole || standing->breach == TUNE_BREACH_TIMEOUT)
+		fprintf(to, ", on %u of %u seeds",
+			is_whole ? standing->failed
+				 : (uint32_t)lround(standing->violation * standing->count),
+			standing->count);
+	else
+		fprintf(to, ", by %.3g of its bound on average", standing->violation);
+}
+
+void tune_ratio_text(const struct tune_standing *standing, char *ret, size_t bytes)
+{
+	if (isnan(standing->ratio))
+		snprintf(ret, bytes, "-");
+	else if (isnan(standing->low))
+		snprintf(ret, bytes, "%.4f", standing->ratio);
+	else
+		snprintf(ret, bytes, "%.4f (%.4f to %.4f)", standing->ratio, standing->low,
+			 standing->high);
+}
+
+// ---------------------------------------------------------------- a study
+
+struct tune *tune_create(const struct tune_plan *plan)
+{
+	struct tune *tune = calloc(1, sizeof(*tune));
+	size_t blocks = (size_t)plan->scenario_count * TUNE_BLOCKS_MAX;
+	if (tune == NULL)
+		return NULL;
+	tune->plan = *plan;
+	if (tune->plan.parts == 0)
+		tune->plan.parts = 1;
+	tune->defaults[0] = calloc(blocks, sizeof(**tune->defaults));
+	tune->defaults[1] = calloc(blocks, sizeof(**tune->defaults));
+	if (tune->defaults[0] != NULL && tune->defaults[1] != NULL)
+		return tune;
+	tune_free(tune);
+	return NULL;
+}
+
+void tune_free(struct tune *tune)
+{
+	if (tune == NULL)
+		return;
+	for (uint32_t i = 0; i < tune->result.different; i++)
+		free(tune->result.candidates[i]);
+	free(tune->result.candidates);
+	free(tune->result.off);
+	for (uint32_t i = 0; i < tune->plan.holdout_count; i++)
+		tune_free(tune->holdouts[i]);
+	for (uint32_t i = 0; i < TUNE_ROUNDS_MAX; i++)
+		free(tune->result.rounds[i].candidate);
+	free(tune->hashes);
+	free(tune->defaults[0]);
+	free(tune->defaults[1]);
+	free(tune);
+}
+
+const struct tune_result *tune_result(const struct tune *tune)
+{
+	return &tune->result;
+}
+
+bool tune_is_known(const struct tune *tune, const struct tune_candidate *candidate)
+{
+	return tune->part == 0 || candidate->screened > 0 || candidate->part == tune->part;
+}

@@ -67,17 +67,6 @@ void tune_show_head(FILE *to, const struct tune_plan *plan, const struct tune_re
 
 // ---------------------------------------------------------------- settings
 
-void tune_ratio_text(const struct tune_standing *standing, char *ret, size_t bytes)
-{
-	if (isnan(standing->ratio))
-		snprintf(ret, bytes, "-");
-	else if (isnan(standing->low))
-		snprintf(ret, bytes, "%.4f", standing->ratio);
-	else
-		snprintf(ret, bytes, "%.4f (%.4f to %.4f)", standing->ratio, standing->low,
-			 standing->high);
-}
-
 static void setting_line(FILE *to, const char *what, const struct tune_standing *standing,
 			 const char *name)
 {
@@ -136,19 +125,6 @@ static void both(FILE *to, const struct tune_plan *plan, const struct tune_resul
 			result->different, first.count, first.count > 1 ? "s" : "",
 			seen->is_dropped ? "was dropped in the race"
 					 : "was not among the last five");
-}
-
-void tune_breach_text(FILE *to, const struct tune_plan *plan, const struct tune_standing *standing)
-{
-	bool is_whole = standing->breach == TUNE_BREACH_END; // each counts once, or for all
-	fputs(tune_aim_breach(&plan->aim, standing->breach), to);
-	if (is_whole || standing->breach == TUNE_BREACH_TIMEOUT)
-		fprintf(to, ", on %u of %u seeds",
-			is_whole ? standing->failed
-				 : (uint32_t)lround(standing->violation * standing->count),
-			standing->count);
-	else
-		fprintf(to, ", by %.3g of its bound on average", standing->violation);
 }
 
 static void breach_line(FILE *to, const struct tune_plan *plan,

@@ -38,46 +38,6 @@ static int refuse_memory(struct tune *tune)
 	return refuse(tune->refusal, -ENODEV, "the system gives no memory for candidates");
 }
 
-struct tune *tune_create(const struct tune_plan *plan)
-{
-	struct tune *tune = calloc(1, sizeof(*tune));
-	size_t blocks = (size_t)plan->scenario_count * TUNE_BLOCKS_MAX;
-	if (tune == NULL)
-		return NULL;
-	tune->plan = *plan;
-	if (tune->plan.parts == 0)
-		tune->plan.parts = 1;
-	tune->defaults[0] = calloc(blocks, sizeof(**tune->defaults));
-	tune->defaults[1] = calloc(blocks, sizeof(**tune->defaults));
-	if (tune->defaults[0] != NULL && tune->defaults[1] != NULL)
-		return tune;
-	tune_free(tune);
-	return NULL;
-}
-
-void tune_free(struct tune *tune)
-{
-	if (tune == NULL)
-		return;
-	for (uint32_t i = 0; i < tune->result.different; i++)
-		free(tune->result.candidates[i]);
-	free(tune->result.candidates);
-	free(tune->result.off);
-	for (uint32_t i = 0; i < tune->plan.holdout_count; i++)
-		tune_free(tune->holdouts[i]);
-	for (uint32_t i = 0; i < TUNE_ROUNDS_MAX; i++)
-		free(tune->result.rounds[i].candidate);
-	free(tune->hashes);
-	free(tune->defaults[0]);
-	free(tune->defaults[1]);
-	free(tune);
-}
-
-const struct tune_result *tune_result(const struct tune *tune)
-{
-	return &tune->result;
-}
-
 static uint64_t runs_of_last_round(const struct tune_plan *plan)
 {
 	return (uint64_t)(TUNE_FINALISTS + 1 + TUNE_ROUNDS_MAX + plan->has_off) *
@@ -104,11 +64,6 @@ static void spread_out(const struct attempt *attempt, const double *point, doubl
 		ret[i] = NAN;
 	for (uint32_t i = 0; i < attempt->count; i++)
 		ret[attempt->knobs[i]] = point[i];
-}
-
-bool tune_is_known(const struct tune *tune, const struct tune_candidate *candidate)
-{
-	return tune->part == 0 || candidate->screened > 0 || candidate->part == tune->part;
 }
 
 // What this part of the search may know of it: another part may have met it on more seeds.
