@@ -31,7 +31,7 @@ int bare_measure(struct call *call, struct bare_counts *ret)
 		.rate_bps = call->choice.max_rate != NULL ? call->scenario.fabric.link_rate_bps : 0,
 		.ramp_ns = call->index != 0 ? call->choice.ramp_ns : 0,
 	};
-	const struct wall_control control = {.clock = host_run_clock_ns,
+	const struct wall_control control = {.clock = clocks_now_ns,
 					     .stop = signals_stop(),
 					     .news = &call->meeting.news,
 					     .done = meeting_done,

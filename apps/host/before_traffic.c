@@ -133,7 +133,7 @@ static int perform(struct call *call)
 		call->before_traffic.lateness_ps = ps_max(call->before_traffic.lateness_ps,
 							  all[i].lateness_ps);
 	}
-	host_run_free(&host_run);
+	setup_world_free(&host_run);
 	return rc;
 }
 

@@ -8,6 +8,21 @@
 
 #include "host.h"
 
+static clockid_t clock_id = CLOCK_MONOTONIC_RAW;
+
+void clocks_use_system(void)
+{
+	clock_id = CLOCK_MONOTONIC;
+}
+
+int64_t clocks_now_ns(void *context)
+{
+	struct timespec now;
+	(void)context;
+	clock_gettime(clock_id, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
 #define LEAD_NS INT64_C(20000000) // until all have heard of it
 #define LEAD_EACH_NS 100000
 
@@ -15,8 +30,7 @@ int clocks_before(struct call *call)
 {
 	struct host_clock *own = &call->clocks.of[call->index];
 	call->clocks.is_whole = false;
-	int rc = meeting_clock(&call->meeting, host_run_clock_ns, NULL, &own->before,
-			       &call->refusal);
+	int rc = meeting_clock(&call->meeting, clocks_now_ns, NULL, &own->before, &call->refusal);
 	call->clocks.is_read = rc == 0;
 	return rc;
 }
@@ -26,7 +40,7 @@ int clocks_agree(struct call *call, int64_t *ret_ns)
 	struct host_clock *own = &call->clocks.of[call->index];
 	int64_t lead_ns = LEAD_NS + call->meeting.options.count * LEAD_EACH_NS;
 	int rc = call->clocks.is_read
-		? meeting_moment(&call->meeting, host_run_clock_ns(NULL), lead_ns, &own->before,
+		? meeting_moment(&call->meeting, clocks_now_ns(NULL), lead_ns, &own->before,
 				 &own->agreed_ns, &call->refusal)
 		: 0;
 	*ret_ns = own->agreed_ns;
@@ -38,7 +52,7 @@ void clocks_after(struct call *call, const struct host_run *host_run)
 	struct refusal none;
 	struct host_clock mine = call->clocks.of[call->index];
 	mine.start_ns = wall_counts(host_run->wall)->start_ns;
-	int rc = meeting_clock(&call->meeting, host_run_clock_ns, NULL, &mine.after, &none);
+	int rc = meeting_clock(&call->meeting, clocks_now_ns, NULL, &mine.after, &none);
 	if (rc == 0)
 		rc = meeting_share(&call->meeting, &mine, call->clocks.of, sizeof(mine), &none);
 	call->clocks.is_whole = rc == 0;

@@ -96,13 +96,13 @@ static int make_program(struct call *call, struct host_run *host_run)
 static void on_done(void *context)
 {
 	struct foreign *foreign = context;
-	foreign->over_ns = host_run_clock_ns(NULL) + LINGER_NS;
+	foreign->over_ns = clocks_now_ns(NULL) + LINGER_NS;
 }
 
 static int64_t clock_ns(void *context)
 {
 	struct foreign *foreign = context;
-	int64_t now = host_run_clock_ns(NULL);
+	int64_t now = clocks_now_ns(NULL);
 	if (foreign->over_ns != 0 && now > foreign->over_ns)
 		foreign->news = WALL_ENDED;
 	return now;
@@ -113,7 +113,7 @@ static int build(struct foreign *foreign, struct host_run *host_run)
 	struct call *call = foreign->call;
 	int rc = make_program(call, host_run);
 	if (rc == 0)
-		rc = host_run_build(call, host_run);
+		rc = setup_world(call, host_run);
 	if (rc == 0)
 		rc = setup_ports(call, &host_run->world);
 	if (rc < 0)
@@ -230,9 +230,9 @@ static int run(struct foreign *foreign, struct host_run *host_run)
 					     .done = on_done,
 					     .done_context = foreign,
 					     .owns_core = foreign->call->choice.owns_core};
-	int64_t start_ns = host_run_clock_ns(NULL);
+	int64_t start_ns = clocks_now_ns(NULL);
 	host_run->end = wall_run(host_run->wall, &control);
-	host_run->wall_s = (double)(host_run_clock_ns(NULL) - start_ns) / 1e9;
+	host_run->wall_s = (double)(clocks_now_ns(NULL) - start_ns) / 1e9;
 	world_collect(&host_run->world);
 	return wall_close(host_run->wall, &host_run->taps, &foreign->call->refusal);
 }
@@ -260,7 +260,7 @@ int foreign_run(struct call *call)
 		print(&foreign, &host_run);
 		status = outcome_end("host", judge(&foreign, &host_run));
 	}
-	host_run_free(&host_run);
+	setup_world_free(&host_run);
 	dpdk_stop();
 	return status;
 }

@@ -31,7 +31,7 @@ int generator_check(struct call *call)
 						"a generator knows nothing of stall and straggler: "
 						"take these faults away, or",
 						"--gpu");
-	host_run_use_system_clock();
+	clocks_use_system();
 	scenario_gradients(&config, &call->scenario);
 	return gradients_check(&config, &call->refusal);
 }

@@ -109,12 +109,12 @@ int setup_ports(struct call *call, const struct world *world);
 // this host's part of it together with the others, and leaves it to be read. On refusal nothing is
 // held.
 int host_run_run(struct call *call, struct host_run *ret, const struct tap_options *taps);
-void host_run_free(struct host_run *host_run);
+void setup_world_free(struct host_run *host_run);
 
 // The clock of all loops, in ns: the CPU's, or from the second call on the system's, which
 // generators read.
-int64_t host_run_clock_ns(void *context);
-void host_run_use_system_clock(void);
+int64_t clocks_now_ns(void *context);
+void clocks_use_system(void);
 
 // Writes to, and takes writes from, RoCEv2 of others: nobody is met, and nothing measured before.
 // The status.
@@ -133,7 +133,7 @@ int bare_measure(struct call *call, struct bare_counts *ret);
 double bare_bps(const struct call *call);
 
 // Its first step: call->scenario as a world. -ENOMEM, -EINVAL with a reason.
-int host_run_build(struct call *call, struct host_run *ret);
+int setup_world(struct call *call, struct host_run *ret);
 
 // Measures the times that the transport needs, and writes them into the scenario.
 int before_traffic_run(struct call *call);

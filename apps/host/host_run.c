@@ -8,40 +8,6 @@
 
 #include "generator.h"
 
-static clockid_t clock_id = CLOCK_MONOTONIC_RAW;
-
-void host_run_use_system_clock(void)
-{
-	clock_id = CLOCK_MONOTONIC;
-}
-
-int64_t host_run_clock_ns(void *context)
-{
-	struct timespec now;
-	(void)context;
-	clock_gettime(clock_id, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
-int host_run_build(struct call *call, struct host_run *host_run)
-{
-	size_t bytes = call->scenario.memory_bytes_max;
-	int rc = memory_arena(&host_run->arena, bytes, &call->refusal);
-	if (rc < 0)
-		return rc;
-	host_run->memory = host_run->arena.base;
-	host_run->memory_bytes = bytes;
-	// The result of all is put together from pieces, of which each host is one.
-	const struct world_shards hosts = {.count = call->meeting.options.count,
-					   .are_processes = true,
-					   .index = call->index,
-					   .are_hosts = true};
-	const struct world_shards one = {.count = 1};
-	host_run->host = call->index;
-	return world_build_shards(&host_run->world, &host_run->arena, &call->scenario, NULL, 0,
-				  host_run->is_dealt ? hosts : one, &call->refusal);
-}
-
 static int build_loop(struct call *call, struct host_run *host_run, const struct tap_options *taps)
 {
 	struct wall_options options = {.host = call->index,
@@ -59,7 +25,7 @@ static int build_loop(struct call *call, struct host_run *host_run, const struct
 
 static void run(struct call *call, struct host_run *host_run, int64_t start_at_ns)
 {
-	struct wall_control control = {.clock = host_run_clock_ns,
+	struct wall_control control = {.clock = clocks_now_ns,
 				       .stop = signals_stop(),
 				       .news = &call->meeting.news,
 				       .done = meeting_done,
@@ -72,12 +38,12 @@ static void run(struct call *call, struct host_run *host_run, int64_t start_at_n
 				       .owns_core = call->choice.owns_core};
 	if (host_run->on_start != NULL)
 		host_run->on_start(call);
-	int64_t start_ns = host_run_clock_ns(NULL);
+	int64_t start_ns = clocks_now_ns(NULL);
 	host_run->end = wall_run(host_run->wall, &control);
 	for (uint32_t i = 0; i < call->ports.queue_count; i++) // while the others are there
 		host_run->ports_down |= (uint32_t)!port_device_is_up(&call->ports, i) << i;
 	live_end();
-	host_run->wall_s = (double)(host_run_clock_ns(NULL) - start_ns) / 1e9;
+	host_run->wall_s = (double)(clocks_now_ns(NULL) - start_ns) / 1e9;
 	meeting_unwatch(&call->meeting, host_run->end != WALL_END_DONE);
 	world_collect(&host_run->world);
 }
@@ -85,7 +51,7 @@ static void run(struct call *call, struct host_run *host_run, int64_t start_at_n
 int host_run_run(struct call *call, struct host_run *host_run, const struct tap_options *taps)
 {
 	int64_t start_ns = 0;
-	int rc = host_run_build(call, host_run);
+	int rc = setup_world(call, host_run);
 	if (rc == 0)
 		rc = wall_check(&host_run->world, &call->refusal);
 	if (rc == 0)
@@ -107,15 +73,6 @@ int host_run_run(struct call *call, struct host_run *host_run, const struct tap_
 		rc = wall_close(host_run->wall, &host_run->taps, &call->refusal);
 	}
 	if (rc < 0)
-		host_run_free(host_run);
+		setup_world_free(host_run);
 	return rc;
-}
-
-void host_run_free(struct host_run *host_run)
-{
-	if (host_run->memory != NULL)
-		memory_release(host_run->memory, host_run->memory_bytes);
-	if (host_run->program_memory != NULL)
-		memory_release(host_run->program_memory, host_run->program_bytes);
-	host_run->memory = host_run->program_memory = NULL;
 }

@@ -123,7 +123,7 @@ static int perform(struct call *call)
 		status = outcome_refused("host", &call->refusal, rc);
 	pairs_drop(call);
 	generator_drop(call);
-	host_run_free(&host_run);
+	setup_world_free(&host_run);
 	return status != EXIT_SUCCESS ? status : judged;
 }
 

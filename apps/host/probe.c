@@ -186,11 +186,11 @@ int probe_run(struct call *call)
 {
 	struct host_run host_run = {0};
 	struct codec codec;
-	int rc = host_run_build(call, &host_run);
+	int rc = setup_world(call, &host_run);
 	if (rc == 0)
 		rc = codec_init(&codec, &host_run.world, &call->refusal);
 	if (rc == 0)
 		rc = look(call, &codec);
-	host_run_free(&host_run);
+	setup_world_free(&host_run);
 	return rc;
 }

@@ -204,13 +204,13 @@ static enum wire_ping_answer ask(struct reach *reach, uint16_t udp_port, uint32_
 	ping->frame_bytes = (uint16_t)frame_bytes;
 	for (int i = 0; i < TRIES && *signals_stop() == 0; i++) {
 		ping->number++;
-		int64_t start_ns = host_run_clock_ns(NULL), now_ns = start_ns;
+		int64_t start_ns = clocks_now_ns(NULL), now_ns = start_ns;
 		if (!send_frame(reach, build_ping, ping))
 			continue;
-		for (; now_ns - start_ns < ANSWER_NS; now_ns = host_run_clock_ns(NULL)) {
+		for (; now_ns - start_ns < ANSWER_NS; now_ns = clocks_now_ns(NULL)) {
 			enum wire_ping_answer answer = hear(reach);
 			if (answer != WIRE_PING_OTHER) {
-				*ret_ns = host_run_clock_ns(NULL) - start_ns;
+				*ret_ns = clocks_now_ns(NULL) - start_ns;
 				return answer;
 			}
 			usleep(20);
@@ -229,9 +229,9 @@ static bool say(struct reach *reach, bool is_fine, const char *words)
 
 static bool try_link(struct reach *reach)
 {
-	int64_t start_ns = host_run_clock_ns(NULL);
+	int64_t start_ns = clocks_now_ns(NULL);
 	while (!port_device_is_up(&reach->call->ports, 0)) {
-		if (host_run_clock_ns(NULL) - start_ns > LINK_NS || *signals_stop() != 0)
+		if (clocks_now_ns(NULL) - start_ns > LINK_NS || *signals_stop() != 0)
 			return say(reach, false, "the port has no link");
 		usleep(1000);
 	}
@@ -246,9 +246,9 @@ static bool try_neighbour(struct reach *reach)
 	memcpy(what.source_mac, ping->source_mac, sizeof(what.source_mac));
 	memcpy(what.target, ping->target, sizeof(what.target));
 	for (int i = 0; i < TRIES && !reach->is_known && *signals_stop() == 0; i++) {
-		int64_t start_ns = host_run_clock_ns(NULL);
+		int64_t start_ns = clocks_now_ns(NULL);
 		send_frame(reach, build_neighbour, &what);
-		while (!reach->is_known && host_run_clock_ns(NULL) - start_ns < ANSWER_NS) {
+		while (!reach->is_known && clocks_now_ns(NULL) - start_ns < ANSWER_NS) {
 			hear(reach);
 			usleep(20);
 		}

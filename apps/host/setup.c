@@ -261,16 +261,44 @@ int setup_meeting(struct call *call)
 
 // ---------------------------------------------------------------- ports
 
+int setup_world(struct call *call, struct host_run *host_run)
+{
+	size_t bytes = call->scenario.memory_bytes_max;
+	int rc = memory_arena(&host_run->arena, bytes, &call->refusal);
+	if (rc < 0)
+		return rc;
+	host_run->memory = host_run->arena.base;
+	host_run->memory_bytes = bytes;
+	// The result of all is put together from pieces, of which each host is one.
+	const struct world_shards hosts = {.count = call->meeting.options.count,
+					   .are_processes = true,
+					   .index = call->index,
+					   .are_hosts = true};
+	const struct world_shards one = {.count = 1};
+	host_run->host = call->index;
+	return world_build_shards(&host_run->world, &host_run->arena, &call->scenario, NULL, 0,
+				  host_run->is_dealt ? hosts : one, &call->refusal);
+}
+
+void setup_world_free(struct host_run *host_run)
+{
+	if (host_run->memory != NULL)
+		memory_release(host_run->memory, host_run->memory_bytes);
+	if (host_run->program_memory != NULL)
+		memory_release(host_run->program_memory, host_run->program_bytes);
+	host_run->memory = host_run->program_memory = NULL;
+}
+
 int setup_peers(struct call *call)
 {
 	struct host_run host_run = {0};
 	int rc = 0;
 	memset(call->peers, 0, sizeof(call->peers));
 	if (!call_is_pair(call)) {
-		rc = host_run_build(call, &host_run);
+		rc = setup_world(call, &host_run);
 		if (rc == 0)
 			world_peers(&host_run.world, call->index, call->peers);
-		host_run_free(&host_run);
+		setup_world_free(&host_run);
 	}
 	for (uint32_t host = 0; host < call->meeting.options.count; host++) { // of the calibration
 		uint32_t next = call_next(call, host);
