@@ -277,7 +277,7 @@ int diff_run(int argc, char **argv)
 	if (rc == 0)
 		rc = between_read(&between, paths, &refusal);
 	if (rc < 0)
-		return verb_refused(&refusal, rc);
+		return outcome_refused("pcap", &refusal, rc);
 	say_first_cause("A", &a);
 	say_first_cause("B", &b);
 	say_figures(&a, &b);

@@ -16,6 +16,24 @@
 #include "verbs.h"
 #include "weft-pcap_options.h"
 
+static const struct verb {
+	const char *name;
+	int (*run)(int argc, char **argv); // argv[0] is the verb; returns an exit status
+} verbs[] = {
+	{"anonymize", anonymize_run}, {"capture", capture_run},
+	{"diff", diff_run},	      {"gen", gen_run},
+	{"replay", replay_run},	      {"send", send_run},
+};
+
+// NULL: there is none of that name.
+static const struct verb *verb_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+		if (strcmp(verbs[i].name, name) == 0)
+			return &verbs[i];
+	return NULL;
+}
+
 static bool writes_file(const struct call *call)
 {
 	return call->annotate != NULL || call->trace != NULL || call->page != NULL;

@@ -13,8 +13,8 @@ static int become_whole(char **argv)
 {
 	struct refusal refusal = {0};
 	program_exec("weft-pcap-whole", argv - 1); // the whole line: the verb is argv[0]
-	return verb_refused(
-		&refusal,
+	return outcome_refused(
+		"pcap", &refusal,
 		refuse(&refusal, -ENODEV,
 		       "weft-pcap-whole, which does this, does not lie beside weft-pcap"));
 }

@@ -389,7 +389,7 @@ int capture_run(int argc, char **argv)
 		rc = run(&live, argv[optind]);
 	free(live.ring.blocks.at);
 	if (rc < 0)
-		return verb_refused(&live.refusal, rc);
+		return outcome_refused("pcap", &live.refusal, rc);
 	say(&live);
 	return EXIT_SUCCESS;
 }

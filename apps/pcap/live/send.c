@@ -161,7 +161,7 @@ int send_run(int argc, char **argv)
 	outlet_close(&send.outlet);
 	free(send.reader.buffer);
 	if (rc < 0)
-		return verb_refused(&send.refusal, rc);
+		return outcome_refused("pcap", &send.refusal, rc);
 	say(&send, took_ns);
 	return EXIT_SUCCESS;
 }

@@ -157,7 +157,7 @@ int anonymize_run(int argc, char **argv)
 	if (rc == 0)
 		rc = make(&all, argv[optind]);
 	if (rc < 0)
-		return verb_refused(&all.refusal, rc);
+		return outcome_refused("pcap", &all.refusal, rc);
 	say(&all);
 	return EXIT_SUCCESS;
 }

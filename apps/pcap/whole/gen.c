@@ -66,5 +66,5 @@ int gen_run(int argc, char **argv)
 	}
 	if (rc == 0)
 		rc = run(&gen);
-	return rc < 0 ? verb_refused(&gen.refusal, rc) : rc;
+	return rc < 0 ? outcome_refused("pcap", &gen.refusal, rc) : rc;
 }

@@ -494,5 +494,5 @@ int replay_run(int argc, char **argv)
 		rc = replay_all(&replay, &status);
 	messages_free(&replay.before);
 	messages_free(&replay.after);
-	return rc < 0 ? verb_refused(&replay.refusal, rc) : status;
+	return rc < 0 ? outcome_refused("pcap", &replay.refusal, rc) : status;
 }
