@@ -16,78 +16,6 @@
 #include "weft_version.h"
 #include <weft/run/outcome.h>
 
-static const char *const words[] = {[CASE_OPEN] = "open",	    [CASE_PASS] = "PASS",
-				    [CASE_FAIL] = "FAIL",	    [CASE_NOT_VALID] = "NOT VALID",
-				    [CASE_NOT_ASKED] = "not asked", [CASE_LEFT_OUT] = "left out"};
-
-bool page_has_figures(const struct case_run *run)
-{
-	return run->state == CASE_PASS || run->state == CASE_FAIL;
-}
-
-const char *case_word(enum case_state state)
-{
-	return words[state];
-}
-
-static void count_states(uint32_t ret[CASE_STATE_COUNT], const struct acceptance *acceptance)
-{
-	memset(ret, 0, CASE_STATE_COUNT * sizeof(*ret));
-	for (uint32_t i = 0; i < acceptance->case_count; i++)
-		ret[acceptance->cases[i].state]++;
-}
-
-int acceptance_status(const struct acceptance *acceptance)
-{
-	uint32_t counts[CASE_STATE_COUNT];
-	count_states(counts, acceptance);
-	if (counts[CASE_FAIL] > 0)
-		return EXIT_MISSED;
-	bool is_valid = counts[CASE_NOT_VALID] + counts[CASE_OPEN] == 0 && counts[CASE_PASS] > 0;
-	return is_valid && coverage_holds_all(acceptance) ? EXIT_SUCCESS : EXIT_NOT_VALID;
-}
-
-void page_verdict(FILE *to, const struct acceptance *acceptance)
-{
-	static const char *const ends[] = {"PASS", "FAIL"};
-	int status = acceptance_status(acceptance);
-	uint32_t covered = coverage_count(acceptance);
-	fputs(status <= EXIT_MISSED ? ends[status] : "NOT VALID", to);
-	if (covered < acceptance->case_count)
-		fprintf(to, ", coverage %u of %u", covered, acceptance->case_count);
-	for (uint32_t i = 0; i < acceptance->required_count; i++)
-		if (!coverage_holds(acceptance, acceptance->required[i]))
-			fprintf(to, ", below --require %s", acceptance->required[i]);
-}
-
-void page_missed(FILE *to, const struct acceptance *acceptance, const struct case_run *run)
-{
-	const char *between = "";
-	if (run->reason[0] != '\0') {
-		fputs(run->reason, to);
-		between = "; ";
-	}
-	if (run->state != CASE_FAIL && run->state != CASE_NOT_VALID)
-		return;
-	for (uint32_t i = 0; i < run->profile.check_count; i++) {
-		const struct finding *finding = &run->verdict.findings[i];
-		const struct profile_check *check = &run->profile.checks[i];
-		if (finding->state == FINDING_UNAVAILABLE)
-			fprintf(to, "%s%s: %s", between, check->name, finding->reason);
-		else if (finding->state != FINDING_MISSED)
-			continue;
-		else if (strcmp(check->metric, "expect.inside") == 0)
-			fprintf(to, "%s%s", between, run->figures.windows);
-		else {
-			fputs(between, to);
-			verdict_missed(to, check, finding);
-		}
-		between = "; ";
-	}
-	if (run->state == CASE_FAIL)
-		why_say(to, acceptance, run);
-}
-
 // ---------------------------------------------------------------- terminal
 
 static void say_figure(FILE *to, const char *name, double value, const char *unit)
@@ -135,7 +63,7 @@ void page_line(FILE *to, const struct acceptance *acceptance, const struct case_
 void page_end(FILE *to, const struct acceptance *acceptance)
 {
 	uint32_t counts[CASE_STATE_COUNT];
-	count_states(counts, acceptance);
+	page_count(counts, acceptance);
 	page_verdict(to, acceptance);
 	fprintf(to, ": %u passed, %u failed, %u not valid, %u not asked, %u left out, %u open\n",
 		counts[CASE_PASS], counts[CASE_FAIL], counts[CASE_NOT_VALID],

@@ -6,6 +6,9 @@
 
 const char *case_word(enum case_state state); // "PASS", "FAIL", ...
 
+// How many cases are in each state.
+void page_count(uint32_t ret[CASE_STATE_COUNT], const struct acceptance *acceptance);
+
 // What the whole comes to: an exit status, of the cases that were asked.
 int acceptance_status(const struct acceptance *acceptance);
 

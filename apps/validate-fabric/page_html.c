@@ -11,38 +11,6 @@
 #include <weft/page/page_assets.h>
 #include <weft/run/example.h>
 
-static void put_word(FILE *to, const char *option, const char *word)
-{
-	fprintf(to, " %s", option);
-	if (word == NULL)
-		return;
-	fputs(strpbrk(word, " '\"{}[]$&;*?<>|()") == NULL ? " " : " '", to);
-	for (const char *at = word; *at != '\0'; at++)
-		fputs(*at == '\'' ? "'\\''" : (char[2]){*at, '\0'}, to);
-	fputs(strpbrk(word, " '\"{}[]$&;*?<>|()") == NULL ? "" : "'", to);
-}
-
-void page_command(FILE *to, const struct acceptance *acceptance)
-{
-	fputs("weft validate-fabric", to);
-	put_word(to, acceptance->name, NULL);
-	put_word(to, "--out", acceptance->out);
-	if (acceptance->is_quick)
-		put_word(to, "--quick", NULL);
-	if (acceptance->only != NULL)
-		put_word(to, "--only", acceptance->only);
-	if (strcmp(acceptance->with, "sim") != 0)
-		put_word(to, "--with", acceptance->with);
-	if (acceptance->ports != NULL)
-		put_word(to, "--ports", acceptance->ports);
-	for (uint32_t i = 0; i < acceptance->required_count; i++)
-		put_word(to, "--require", acceptance->required[i]);
-	for (uint32_t i = 0; i < acceptance->set_count; i++)
-		put_word(to, "--set", acceptance->sets[i]);
-	for (uint32_t i = 0; i < acceptance->fault_count; i++)
-		put_word(to, "--fault", acceptance->faults[i]);
-}
-
 int page_html(FILE *to, const struct acceptance *acceptance)
 {
 	char *text = NULL;

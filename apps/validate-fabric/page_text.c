@@ -256,26 +256,6 @@ static void say_coverage(FILE *to, const struct acceptance *acceptance)
 	fputc('\n', to);
 }
 
-bool page_repeats(struct page_repeats *ret, const struct acceptance *acceptance)
-{
-	double sum = 0, squares = 0;
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < acceptance->case_count; i++) {
-		const struct case_run *run = &acceptance->cases[i];
-		if (strncmp(run->of->name, "permutation-", 12) != 0 ||
-		    (run->state != CASE_PASS && run->state != CASE_FAIL))
-			continue;
-		sum += run->figures.goodput_bps;
-		squares += run->figures.goodput_bps * run->figures.goodput_bps;
-		count++;
-	}
-	if (count < 2)
-		return false;
-	double mean = sum / count, variance = (squares - sum * mean) / (count - 1);
-	*ret = (struct page_repeats){count, mean, sqrt(variance > 0 ? variance : 0) / mean};
-	return true;
-}
-
 static void say_repeats(FILE *to, const struct acceptance *acceptance)
 {
 	struct page_repeats repeats;

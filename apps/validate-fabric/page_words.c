@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "coverage.h"
 #include "page.h"
+#include <weft/run/outcome.h>
 
 // What the file is called: the scenario's own name was replaced by that of the fabric's.
 const char *page_name(const struct acceptance *acceptance)
@@ -120,4 +122,130 @@ double page_overlap(const struct case_run *run)
 {
 	const struct asked *asked = &run->asked;
 	return 1 - (job_s(run) - asked->compute_s) / (asked->roofline_s - asked->compute_s);
+}
+
+// ---------------------------------------------------------------- what came of it
+
+static const char *const words[] = {[CASE_OPEN] = "open",	    [CASE_PASS] = "PASS",
+				    [CASE_FAIL] = "FAIL",	    [CASE_NOT_VALID] = "NOT VALID",
+				    [CASE_NOT_ASKED] = "not asked", [CASE_LEFT_OUT] = "left out"};
+
+bool page_has_figures(const struct case_run *run)
+{
+	return run->state == CASE_PASS || run->state == CASE_FAIL;
+}
+
+const char *case_word(enum case_state state)
+{
+	return words[state];
+}
+
+void page_count(uint32_t ret[CASE_STATE_COUNT], const struct acceptance *acceptance)
+{
+	memset(ret, 0, CASE_STATE_COUNT * sizeof(*ret));
+	for (uint32_t i = 0; i < acceptance->case_count; i++)
+		ret[acceptance->cases[i].state]++;
+}
+
+int acceptance_status(const struct acceptance *acceptance)
+{
+	uint32_t counts[CASE_STATE_COUNT];
+	page_count(counts, acceptance);
+	if (counts[CASE_FAIL] > 0)
+		return EXIT_MISSED;
+	bool is_valid = counts[CASE_NOT_VALID] + counts[CASE_OPEN] == 0 && counts[CASE_PASS] > 0;
+	return is_valid && coverage_holds_all(acceptance) ? EXIT_SUCCESS : EXIT_NOT_VALID;
+}
+
+void page_verdict(FILE *to, const struct acceptance *acceptance)
+{
+	static const char *const ends[] = {"PASS", "FAIL"};
+	int status = acceptance_status(acceptance);
+	uint32_t covered = coverage_count(acceptance);
+	fputs(status <= EXIT_MISSED ? ends[status] : "NOT VALID", to);
+	if (covered < acceptance->case_count)
+		fprintf(to, ", coverage %u of %u", covered, acceptance->case_count);
+	for (uint32_t i = 0; i < acceptance->required_count; i++)
+		if (!coverage_holds(acceptance, acceptance->required[i]))
+			fprintf(to, ", below --require %s", acceptance->required[i]);
+}
+
+void page_missed(FILE *to, const struct acceptance *acceptance, const struct case_run *run)
+{
+	const char *between = "";
+	if (run->reason[0] != '\0') {
+		fputs(run->reason, to);
+		between = "; ";
+	}
+	if (run->state != CASE_FAIL && run->state != CASE_NOT_VALID)
+		return;
+	for (uint32_t i = 0; i < run->profile.check_count; i++) {
+		const struct finding *finding = &run->verdict.findings[i];
+		const struct profile_check *check = &run->profile.checks[i];
+		if (finding->state == FINDING_UNAVAILABLE)
+			fprintf(to, "%s%s: %s", between, check->name, finding->reason);
+		else if (finding->state != FINDING_MISSED)
+			continue;
+		else if (strcmp(check->metric, "expect.inside") == 0)
+			fprintf(to, "%s%s", between, run->figures.windows);
+		else {
+			fputs(between, to);
+			verdict_missed(to, check, finding);
+		}
+		between = "; ";
+	}
+	if (run->state == CASE_FAIL)
+		why_say(to, acceptance, run);
+}
+
+bool page_repeats(struct page_repeats *ret, const struct acceptance *acceptance)
+{
+	double sum = 0, squares = 0;
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < acceptance->case_count; i++) {
+		const struct case_run *run = &acceptance->cases[i];
+		if (strncmp(run->of->name, "permutation-", 12) != 0 ||
+		    (run->state != CASE_PASS && run->state != CASE_FAIL))
+			continue;
+		sum += run->figures.goodput_bps;
+		squares += run->figures.goodput_bps * run->figures.goodput_bps;
+		count++;
+	}
+	if (count < 2)
+		return false;
+	double mean = sum / count, variance = (squares - sum * mean) / (count - 1);
+	*ret = (struct page_repeats){count, mean, sqrt(variance > 0 ? variance : 0) / mean};
+	return true;
+}
+
+static void put_word(FILE *to, const char *option, const char *word)
+{
+	fprintf(to, " %s", option);
+	if (word == NULL)
+		return;
+	fputs(strpbrk(word, " '\"{}[]$&;*?<>|()") == NULL ? " " : " '", to);
+	for (const char *at = word; *at != '\0'; at++)
+		fputs(*at == '\'' ? "'\\''" : (char[2]){*at, '\0'}, to);
+	fputs(strpbrk(word, " '\"{}[]$&;*?<>|()") == NULL ? "" : "'", to);
+}
+
+void page_command(FILE *to, const struct acceptance *acceptance)
+{
+	fputs("weft validate-fabric", to);
+	put_word(to, acceptance->name, NULL);
+	put_word(to, "--out", acceptance->out);
+	if (acceptance->is_quick)
+		put_word(to, "--quick", NULL);
+	if (acceptance->only != NULL)
+		put_word(to, "--only", acceptance->only);
+	if (strcmp(acceptance->with, "sim") != 0)
+		put_word(to, "--with", acceptance->with);
+	if (acceptance->ports != NULL)
+		put_word(to, "--ports", acceptance->ports);
+	for (uint32_t i = 0; i < acceptance->required_count; i++)
+		put_word(to, "--require", acceptance->required[i]);
+	for (uint32_t i = 0; i < acceptance->set_count; i++)
+		put_word(to, "--set", acceptance->sets[i]);
+	for (uint32_t i = 0; i < acceptance->fault_count; i++)
+		put_word(to, "--fault", acceptance->faults[i]);
 }
