@@ -3,7 +3,6 @@
 // same however many there are. See context.h.
 #include "control.h"
 #include "endpoint.h"
-#include "mrc/responder.h"
 #include "ready.h"
 
 // A context that was granted is kept for so many base timeouts: whoever waited comes within one.
@@ -240,7 +239,7 @@ void context_answer_nack(struct endpoint *endpoint, const struct qp_record *reco
 	packet->u.nack = (struct packet_nack_info){
 		.ev_echo = ev, .psn = packet->psn, .reason = reason};
 	endpoint->counters.nacks_sent++;
-	responder_address(endpoint, record->remote_qpn, packet);
+	control_address(endpoint, record->remote_qpn, packet);
 	control_send(endpoint, index, out);
 }
 

@@ -6,20 +6,20 @@
 
 #include <errno.h>
 
-#include "mrc/ack.h"
+#include "control.h"
+#include "mrc/answer.h"
 #include "mrc/credit.h"
 #include "mrc/flight.h"
+#include "mrc/loss.h"
 #include "mrc/requester.h"
 #include "mrc/responder.h"
-#include "mrc/retransmit.h"
-#include "mrc/sack.h"
 #include "mrc/sleek.h"
 #include "mrc/tail.h"
 #include "operation.h"
 #include "outgoing.h"
 #include "path/doubt.h"
 #include "path/load.h"
-#include "path/no_port.h"
+#include "path/own_port.h"
 #include "path/status.h"
 #include "rc/rc.h"
 
@@ -137,7 +137,7 @@ static __attribute__((noinline)) ps_t train_send(struct endpoint *endpoint,
 	qp->is_stalled = false;
 	endpoint->counters.payload_bytes_new += (uint64_t)packets * qp->payload_bytes;
 	outgoing_count(endpoint, train->plane, packets, (uint64_t)packets * full_bytes);
-	retransmit_arm(endpoint, qp, train->start);
+	loss_arm(endpoint, qp, train->start);
 	return start;
 }
 
@@ -175,7 +175,7 @@ int endpoint_post(struct endpoint *endpoint, uint32_t qpn, const struct work *wo
 		? post_pooled(endpoint, qpn, work, now)
 		: requester_post(endpoint, endpoint_qp(endpoint, qpn), work, now);
 	if (endpoint->has_port_work && rc == 0)
-		no_port_on_post(endpoint, endpoint_qp(endpoint, qpn), now);
+		own_port_on_post(endpoint, endpoint_qp(endpoint, qpn), now);
 	return rc;
 }
 
@@ -279,14 +279,15 @@ receive(struct endpoint *endpoint, struct qp *qp, uint32_t index, ps_t now, stru
 		sack_receive(endpoint, qp, packet, now);
 	} else if (packet->opcode == PACKET_PROBE) {
 		service_begins(endpoint, qp, packet, now);
-		probe_receive(endpoint, qp, index, out);
+		responder_receive_probe(endpoint, qp, index, out);
 		return;
 	} else if (packet->opcode == PACKET_NACK) {
 		retransmit_on_nack(endpoint, qp, packet, now);
 	} else if (packet->opcode == PACKET_ACK) {
 		ack_receive(endpoint, qp, packet, now);
 	} else if (packet->opcode == PACKET_CREDIT && endpoint->credit_bps != 0) {
-		credit_receive(endpoint, qp, packet, now);
+		if (credit_receive(endpoint, qp, packet, now))
+			requester_wake(endpoint, qp);
 	} else if (packet->opcode == PACKET_DEMAND && endpoint->has_demand) {
 		credit_receive_demand(endpoint, qp, packet, now);
 	} else if (is_of_ports(endpoint, packet)) { // and a QP has the number that they are for
@@ -422,11 +423,25 @@ static void ring_cc(struct endpoint *endpoint, struct qp *qp, ps_t now)
 	requester_wake(endpoint, qp);
 }
 
+static void ring_tail(struct endpoint *endpoint, struct qp *qp, ps_t now)
+{
+	if (tail_on_time(endpoint, qp, now))
+		requester_wake(endpoint, qp);
+}
+
+static void ring_port(struct endpoint *endpoint, uint32_t id, ps_t now)
+{
+	if (id == OWN_PORT_TIMER)
+		own_port_on_time(endpoint, now);
+	else
+		status_on_time(endpoint, id, now);
+}
+
 static void ring(struct endpoint *endpoint, uint64_t key, ps_t now, struct outbox *out)
 {
 	enum timer_kind kind = (enum timer_kind)(key >> TIMER_KIND_SHIFT);
 	if (kind == TIMER_PORT) {
-		status_on_time(endpoint, (uint32_t)key, now);
+		ring_port(endpoint, (uint32_t)key, now);
 		return;
 	}
 	if (kind == TIMER_CREDIT) {
@@ -447,7 +462,7 @@ static void ring(struct endpoint *endpoint, uint64_t key, ps_t now, struct outbo
 	else if (kind == TIMER_PROBE)
 		probe_on_time(endpoint, qp, now, out);
 	else if (kind == TIMER_TAIL)
-		tail_on_time(endpoint, qp, now);
+		ring_tail(endpoint, qp, now);
 	else if (kind == TIMER_SLEEK)
 		sleek_on_time(endpoint, qp, now, out);
 	else if (endpoint->is_rc)

@@ -120,6 +120,13 @@ static inline struct qp *endpoint_qp(const struct endpoint *endpoint, uint32_t n
 	return context == 0 ? NULL : context_at(endpoint, context - 1);
 }
 
+// The congestion control of a QP.
+static inline const struct cc_choice *endpoint_cc(const struct endpoint *endpoint,
+						  const struct qp *qp)
+{
+	return &endpoint->choices.cc[qp->cc_profile];
+}
+
 static inline void endpoint_complete(struct endpoint *endpoint, const struct completion *completion)
 {
 	uint32_t tail = endpoint->completions_tail++;

@@ -5,7 +5,6 @@
 #include "operation.h"
 
 #include "control.h"
-#include "mrc/responder.h"
 
 void operation_done(struct qp *qp, uint32_t psn)
 {
@@ -62,7 +61,7 @@ void operation_ack(struct endpoint *endpoint, struct qp *qp, uint32_t index, str
 	describe(qp, packet);
 	packet->opcode = PACKET_ACK;
 	packet->timestamp = 0; // an AETH has none
-	responder_address(endpoint, qp->remote_qpn, packet);
+	control_address(endpoint, qp->remote_qpn, packet);
 	packet->payload = qp->number; // until it leaves: who waits
 	endpoint->counters.acks_sent++;
 	if (control_send(endpoint, index, out))
@@ -74,14 +73,14 @@ void operation_nak(struct endpoint *endpoint, struct qp *qp, uint32_t index, uin
 {
 	struct packet *packet = packet_at(out->packets, index);
 	bool is_access = reason == REFUSED_KEY || reason == REFUSED_BOUNDS;
-	responder_route(endpoint, qp, packet);
+	control_route(endpoint, qp, packet);
 	packet->opcode = PACKET_ACK;
 	packet->timestamp = 0;
 	packet->psn = psn & PSN_MASK;
 	packet->u.ack = (struct packet_ack){.msn = qp->ops_done & PSN_MASK,
 					    .syndrome = is_access ? PACKET_NAK_ACCESS
 								  : PACKET_NAK_REQUEST};
-	responder_address(endpoint, qp->remote_qpn, packet);
+	control_address(endpoint, qp->remote_qpn, packet);
 	endpoint->counters.naks_sent++;
 	control_send(endpoint, index, out);
 }

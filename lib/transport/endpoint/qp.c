@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "mrc/requester.h"
 #include "mrc/sleek.h"
 #include "pace.h"
 #include "path/status.h"
@@ -103,7 +104,7 @@ void qp_fail(struct endpoint *endpoint, struct qp *qp, enum qp_failure failure)
 	probe_end(endpoint, qp);
 	sleek_end(endpoint, qp);
 	if (endpoint->has_shares) // what it had out is room for others
-		share_wake(endpoint, qp);
+		requester_wake(endpoint, qp);
 	status_on_failure(endpoint, qp);
 	endpoint->counters.qps_failed++;
 	endpoint->counters.qps_failed_remote += failure == QP_FAILURE_REMOTE;

@@ -126,7 +126,7 @@ void record_load(struct endpoint *endpoint, struct qp *qp, uint32_t number, ps_t
 	qp->number = number;
 	qp->newest_sent = sent_units(now);
 	qp->cc_profile = record->cc_profile;
-	const struct cc_choice *choice = choose_cc(endpoint, qp);
+	const struct cc_choice *choice = endpoint_cc(endpoint, qp);
 	qp->is_gate_full = choice->is_gate_full;
 	qp->cc.ops = choice->ops;
 	qp->cc.credit_bytes = UINT32_MAX;

@@ -10,7 +10,6 @@
 
 #include "endpoint.h"
 #include "mrc/flight.h"
-#include "mrc/requester.h"
 
 #define HASH UINT32_C(2654435761) // Knuth's, of a NIC's number
 
@@ -44,9 +43,19 @@ uint64_t share_bytes(const struct transport_config *config, uint32_t qp_max)
 
 // ---------------------------------------------------------------- of all who share
 
-static struct qp *next_of(const struct endpoint *endpoint, uint32_t context)
+static struct qp *member_at(const struct endpoint *endpoint, uint32_t context)
 {
 	return context == 0 ? NULL : context_at(endpoint, context - 1);
+}
+
+struct qp *share_first(const struct endpoint *endpoint, const struct qp *qp)
+{
+	return member_at(endpoint, member_of(qp)->share->first);
+}
+
+struct qp *share_next(const struct endpoint *endpoint, const struct qp *qp)
+{
+	return member_at(endpoint, member_of(qp)->next);
 }
 
 static void count(struct member *member)
@@ -74,27 +83,19 @@ void share_audit(const struct endpoint *endpoint, const struct qp *qp)
 {
 	const struct share *share = member_of(qp)->share;
 	uint32_t bytes = 0;
-	for (const struct qp *at = next_of(endpoint, share->first); at != NULL;
-	     at = next_of(endpoint, member_of(at)->next))
+	for (const struct qp *at = share_first(endpoint, qp); at != NULL;
+	     at = share_next(endpoint, at))
 		bytes += flight_bytes(at);
 	check(bytes == share->flight_bytes && "what QPs that share have in flight is counted");
 }
 
 bool share_is_mute(const struct endpoint *endpoint, const struct qp *qp)
 {
-	for (struct qp *at = next_of(endpoint, member_of(qp)->share->first); at != NULL;
-	     at = next_of(endpoint, member_of(at)->next))
+	for (const struct qp *at = share_first(endpoint, qp); at != NULL;
+	     at = share_next(endpoint, at))
 		if (at->state == QP_RTS && at->inflight != 0 && at->asks_out != 0)
 			return false;
 	return true;
-}
-
-void share_wake(struct endpoint *endpoint, struct qp *qp)
-{
-	share_count(qp);
-	for (struct qp *at = next_of(endpoint, member_of(qp)->share->first); at != NULL;
-	     at = next_of(endpoint, member_of(at)->next))
-		requester_wake_one(endpoint, at);
 }
 
 // ---------------------------------------------------------------- what each hears
@@ -173,7 +174,7 @@ static struct share *find(struct share_table *table, uint32_t nic, uint32_t cc_p
 
 void share_join(struct endpoint *endpoint, struct qp *qp, ps_t now)
 {
-	const struct cc_choice *choice = choose_cc(endpoint, qp);
+	const struct cc_choice *choice = endpoint_cc(endpoint, qp);
 	struct share *share = find(&endpoint->shares, qp->remote_nic, qp->cc_profile);
 	share->is_used = true;
 	share->nic = qp->remote_nic;
@@ -192,11 +193,11 @@ void share_join(struct endpoint *endpoint, struct qp *qp, ps_t now)
 	share->first = qp->context + 1;
 }
 
-void share_leave(struct endpoint *endpoint, struct qp *qp)
+struct qp *share_leave(struct endpoint *endpoint, struct qp *qp)
 {
 	struct share *share = member_of(qp)->share;
 	if (qp->cc.ops == NULL || share == NULL) // never born
-		return;
+		return NULL;
 	uint32_t *link = &share->first;
 	while (*link != qp->context + 1)
 		link = &member_of(context_at(endpoint, *link - 1))->next;
@@ -204,6 +205,5 @@ void share_leave(struct endpoint *endpoint, struct qp *qp)
 	share->flight_bytes -= member_of(qp)->counted;
 	member_of(qp)->counted = 0;
 	qp->inflight = 0;
-	if (share->first != 0)
-		share_wake(endpoint, context_at(endpoint, share->first - 1));
+	return member_at(endpoint, share->first);
 }

@@ -39,9 +39,10 @@ uint64_t share_bytes(const struct transport_config *config, uint32_t qp_max);
 int share_init(struct endpoint *endpoint, struct arena *arena,
 	       const struct transport_config *config, uint32_t qp_max);
 
-// A QP is born, or goes back to RESET.
+// A QP is born, or goes back to RESET: then one of those that are left is given, who may have room
+// now; NULL: nobody is.
 void share_join(struct endpoint *endpoint, struct qp *qp, ps_t now);
-void share_leave(struct endpoint *endpoint, struct qp *qp);
+struct qp *share_leave(struct endpoint *endpoint, struct qp *qp);
 
 // Sets the QP's window to what the others leave of all's.
 void share_refresh(struct qp *qp);
@@ -55,5 +56,6 @@ void share_audit(const struct endpoint *endpoint, const struct qp *qp);
 // Whether nothing that is in flight to that NIC asks for a SACK.
 bool share_is_mute(const struct endpoint *endpoint, const struct qp *qp);
 
-// Wakes all who share the QP's window, for it may have room now.
-void share_wake(struct endpoint *endpoint, struct qp *qp);
+// Those that share the QP's window, itself among them, one after the other; NULL: no more.
+struct qp *share_first(const struct endpoint *endpoint, const struct qp *qp);
+struct qp *share_next(const struct endpoint *endpoint, const struct qp *qp);

@@ -10,6 +10,7 @@
 
 #include "mrc/credit.h"
 #include "mrc/flight.h"
+#include "mrc/requester.h"
 #include "mrc/sleek.h"
 #include "pace.h"
 #include "path/status.h"
@@ -154,8 +155,9 @@ static void clear_context(struct endpoint *endpoint, struct qp *qp)
 	ready_leave(endpoint, qp);
 	pace_leave(endpoint, qp);
 	credit_leave(endpoint, qp);
-	if (endpoint->has_shares)
-		share_leave(endpoint, qp);
+	struct qp *sharer = endpoint->has_shares ? share_leave(endpoint, qp) : NULL;
+	if (sharer != NULL)
+		requester_wake(endpoint, sharer);
 	if (qp->state == QP_ERROR)
 		leave_flush_list(endpoint, qp);
 	if (qp->has_timer)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "credit.h"
 
-#include "requester.h"
-#include "responder.h"
+#include "endpoint/control.h"
 
 #define BIT_PS (8 * (uint64_t)PS_PER_S) // of a byte at one bit per second
 
@@ -103,7 +102,7 @@ static void grant(struct endpoint *endpoint, struct qp *qp, uint32_t index, stru
 	struct packet *packet = address(endpoint, qp, index, PACKET_CREDIT, out);
 	packet->u.credit = (struct packet_credit){.granted = qp->granted};
 	endpoint->counters.grants_sent++;
-	responder_answer(endpoint, qp, index, out);
+	control_answer(endpoint, qp, index, out);
 }
 
 void credit_on_time(struct endpoint *endpoint, ps_t now, struct outbox *out)
@@ -128,16 +127,16 @@ void credit_on_time(struct endpoint *endpoint, ps_t now, struct outbox *out)
 	arm(endpoint, now);
 }
 
-void credit_receive(struct endpoint *endpoint, struct qp *qp, const struct packet *packet, ps_t now)
+bool credit_receive(struct endpoint *endpoint, struct qp *qp, const struct packet *packet, ps_t now)
 {
 	uint32_t bytes = packet->u.credit.granted - qp->credited;
 	endpoint->counters.grants_received++;
 	if (bytes == 0 || bytes > INT32_MAX) // an overtaken one
-		return;
+		return false;
 	credit_heard(endpoint, qp, now);
 	qp->credited = packet->u.credit.granted;
 	qp->cc.ops->on_credit(&qp->cc, bytes, now);
-	requester_wake(endpoint, qp);
+	return true;
 }
 
 // Takes a QP off a list of contexts that are linked by `next`.
@@ -212,7 +211,7 @@ void credit_tell_all(struct endpoint *endpoint, struct outbox *out)
 		struct packet *packet = address(endpoint, qp, index, PACKET_DEMAND, out);
 		packet->u.demand = (struct packet_demand){qp->asked, qp->unpaid};
 		endpoint->counters.demands_sent++;
-		responder_answer(endpoint, qp, index, out);
+		control_answer(endpoint, qp, index, out);
 	}
 }
 

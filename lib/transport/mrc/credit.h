@@ -37,8 +37,8 @@ void credit_tell_all(struct endpoint *endpoint, struct outbox *out);
 void credit_receive_demand(struct endpoint *endpoint, struct qp *qp, const struct packet *packet,
 			   ps_t now);
 
-// A credit came.
-void credit_receive(struct endpoint *endpoint, struct qp *qp, const struct packet *packet,
+// A credit came. True when the QP may send more by it.
+bool credit_receive(struct endpoint *endpoint, struct qp *qp, const struct packet *packet,
 		    ps_t now);
 
 // Takes a QP that ends off the list.

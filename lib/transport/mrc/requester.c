@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sending side: posting, and making the next packet when a line is free. A packet exists only
 // from its departure on; until then there is the work request and a PSN. Not in here: what comes
-// back (sack.c) and what is missing (retransmit.c).
+// back (sack.c) and what is missing (loss.c).
 #include "requester.h"
 
 #include <errno.h>
@@ -10,10 +10,11 @@
 #include "endpoint/outgoing.h"
 #include "endpoint/ready.h"
 #include "flight.h"
+#include "loss.h"
 #include "path/doubt.h"
 #include "path/load.h"
 #include "path/status.h"
-#include "retransmit.h"
+#include "request.h"
 #include "sleek.h"
 #include "tail.h"
 
@@ -66,21 +67,6 @@ int requester_post(struct endpoint *endpoint, struct qp *qp, const struct work *
 	return 0;
 }
 
-const struct send *requester_send_of(const struct endpoint *endpoint, const struct qp *qp,
-				     uint32_t psn)
-{
-	uint32_t low = qp->send_una;
-	uint32_t high = qp->send_tail - 1;
-	while (low != high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (psn_distance(psn, qp->sends[middle & endpoint->sends_mask].last_psn) > 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return &qp->sends[low & endpoint->sends_mask];
-}
-
 // Whether new data may be numbered: there is some, and neither the PSN range nor the number of
 // WRITE_WITH_IMM is used up.
 static bool has_new(const struct endpoint *endpoint, const struct qp *qp)
@@ -114,9 +100,8 @@ static void plan_reminder(const struct endpoint *endpoint, const struct qp *qp,
 	const struct send *send = reminded(endpoint, qp);
 	bool is_tail = asks_of_tail(endpoint, qp);
 	*ret_plan = (struct plan){.psn = is_tail ? qp->una : send->last_psn,
-				  .wire_bytes = is_tail
-					  ? requester_wire_bytes(endpoint, qp, qp->una)
-					  : send->last_wire,
+				  .wire_bytes = is_tail ? request_wire_bytes(endpoint, qp, qp->una)
+							: send->last_wire,
 				  .is_rtx = true,
 				  .is_reminder = true};
 }
@@ -136,8 +121,8 @@ static inline __attribute__((always_inline)) bool plan_next(struct endpoint *end
 	ret_plan->is_reminder = false;
 	if (qp->lost_count > 0) {
 		ret_plan->is_rtx = true;
-		ret_plan->psn = retransmit_first(endpoint, qp);
-		ret_plan->wire_bytes = requester_wire_bytes(endpoint, qp, ret_plan->psn);
+		ret_plan->psn = loss_first(endpoint, qp);
+		ret_plan->wire_bytes = request_wire_bytes(endpoint, qp, ret_plan->psn);
 	} else if (qp->is_ack_due) {
 		plan_reminder(endpoint, qp, ret_plan);
 		return true;
@@ -178,18 +163,26 @@ static inline __attribute__((always_inline)) bool plan_next(struct endpoint *end
 	return false;
 }
 
-void requester_wake_one(struct endpoint *endpoint, struct qp *qp)
+static void wake_one(struct endpoint *endpoint, struct qp *qp)
 {
 	struct plan plan;
 	if (!qp->is_queued && plan_next(endpoint, qp, &plan))
 		ready_push(endpoint, qp);
 }
 
+// All who share the QP's window, for it may have room now.
+static __attribute__((noinline)) void wake_sharers(struct endpoint *endpoint, struct qp *qp)
+{
+	share_count(qp);
+	for (struct qp *at = share_first(endpoint, qp); at != NULL; at = share_next(endpoint, at))
+		wake_one(endpoint, at);
+}
+
 void requester_wake(struct endpoint *endpoint, struct qp *qp)
 {
 	struct plan plan;
 	if (__builtin_expect(endpoint->has_shares, 0))
-		share_wake(endpoint, qp);
+		wake_sharers(endpoint, qp);
 	else if (!qp->is_queued && plan_next(endpoint, qp, &plan))
 		ready_push(endpoint, qp);
 }
@@ -279,7 +272,7 @@ static const struct send *number_again(struct endpoint *endpoint, struct qp *qp,
 	endpoint->counters.rtx[slot_reason(slot)]++;
 	slot->flags &= (uint16_t) ~(3u << SLOT_REASON_SHIFT);
 	slot->flags |= (uint16_t)(slot->flags & SLOT_RTX ? SLOT_AGAIN : SLOT_RTX);
-	return requester_send_of(endpoint, qp, plan->psn);
+	return request_of(endpoint, qp, plan->psn);
 }
 
 // Its slot is another PSN's, when it is further than a window behind.
@@ -410,7 +403,7 @@ uint32_t requester_next(struct endpoint *endpoint, uint32_t plane, ps_t now, str
 	if (endpoint->is_untold)
 		status_touch(endpoint, qp);
 	outgoing_count(endpoint, plane, 1, plan.wire_bytes);
-	retransmit_arm(endpoint, qp, now);
+	loss_arm(endpoint, qp, now);
 	if (!stays)
 		requester_wake(endpoint, qp);
 	else if (!plan_next(endpoint, qp, &plan))

@@ -11,7 +11,6 @@
 #include "endpoint/endpoint.h"
 #include "endpoint/operation.h"
 #include "mpr_grant.h"
-#include "path/control_path.h"
 #include "reorder.h"
 
 // What is asked of a data packet before its payload is placed. Which memory there is, is in
@@ -214,36 +213,6 @@ static bool accept(struct endpoint *endpoint, struct qp *qp, const struct packet
 	return is_done;
 }
 
-void responder_route(const struct endpoint *endpoint, struct qp *qp, struct packet *packet)
-{
-	struct path_set *path = control_path_known(endpoint, qp);
-	packet->plane = (uint8_t)path_control_plane(path, packet->plane);
-	packet->ev = path_value(path, path_answer(path, packet->plane));
-}
-
-void responder_address(const struct endpoint *endpoint, uint32_t remote_qpn, struct packet *packet)
-{
-	packet->target = packet->source;
-	packet->source = endpoint->nic;
-	packet->payload = 0;
-	packet->wire_bytes = (uint16_t)endpoint->config->control_bytes;
-	packet->payload_bytes = 0;
-	packet->klass = PACKET_CLASS_CONTROL;
-	packet->flags = 0;
-	packet->hop = 0;
-	packet->bth = 0;
-	packet->qpn = remote_qpn;
-}
-
-void responder_answer(struct endpoint *endpoint, struct qp *qp, uint32_t index, struct outbox *out)
-{
-	struct packet *packet = packet_at(out->packets, index);
-	responder_route(endpoint, qp, packet);
-	responder_address(endpoint, qp->remote_qpn, packet);
-	packet->payload = service_is_left_out(endpoint, qp); // until it leaves
-	control_send(endpoint, index, out);
-}
-
 // Picks the bitmap's place: the lowest arrivals above a hole that no SACK has reported, else the
 // first hole.
 static void fill_bitmap(const struct endpoint *endpoint, struct qp *qp, struct packet_sack *sack)
@@ -291,8 +260,8 @@ static void fill_sack(struct endpoint *endpoint, struct qp *qp, struct packet *p
 	qp->owed_bytes = 0;
 }
 
-void responder_answer_probe(struct endpoint *endpoint, struct qp *qp, uint32_t index,
-			    struct outbox *out)
+static void answer_probe(struct endpoint *endpoint, struct qp *qp, uint32_t index,
+			 struct outbox *out)
 {
 	struct packet *packet = packet_at(out->packets, index);
 	uint16_t probe_id = packet->u.probe.probe_id;
@@ -308,7 +277,22 @@ void responder_answer_probe(struct endpoint *endpoint, struct qp *qp, uint32_t i
 	};
 	fill_sack(endpoint, qp, packet);
 	endpoint->counters.sacks_sent++;
-	responder_answer(endpoint, qp, index, out);
+	control_answer(endpoint, qp, index, out);
+}
+
+void responder_receive_probe(struct endpoint *endpoint, struct qp *qp, uint32_t index,
+			     struct outbox *out)
+{
+	const struct packet *packet = packet_at(out->packets, index);
+	endpoint->counters.trims_received += (packet->flags & PACKET_TRIMMED) != 0;
+	endpoint->counters.trims_last_hop += (packet->flags & PACKET_TRIMMED_LAST) != 0;
+	if (packet->u.probe.probe_id == 0) { // a trim took its number, or it never had one
+		endpoint->counters.refused[REFUSED_PROBE]++;
+		packet_put(out->packets, index);
+		return;
+	}
+	endpoint->counters.probes_received++;
+	answer_probe(endpoint, qp, index, out);
 }
 
 static void answer_sack(struct endpoint *endpoint, struct qp *qp, uint32_t index,
@@ -330,7 +314,7 @@ static void answer_sack(struct endpoint *endpoint, struct qp *qp, uint32_t index
 	if (!qp->has_probe_timer)
 		probe_wake_idle(endpoint, qp, trigger->at);
 	endpoint->counters.sacks_sent++;
-	responder_answer(endpoint, qp, index, out);
+	control_answer(endpoint, qp, index, out);
 }
 
 // Both: the transport ACK takes the SACK's path, right behind it. Congestion control learns from
@@ -362,7 +346,7 @@ static __attribute__((noinline)) void answer(struct endpoint *endpoint, struct q
 	if (due == DUE_SACK) {
 		answer_sack(endpoint, qp, index, trigger, out);
 	} else if (due == DUE_ACK) {
-		responder_route(endpoint, qp, packet_at(out->packets, index));
+		control_route(endpoint, qp, packet_at(out->packets, index));
 		operation_ack(endpoint, qp, index, out);
 	} else if (due != 0) {
 		answer_both(endpoint, qp, index, trigger, out);
@@ -385,7 +369,7 @@ static void answer_nack(struct endpoint *endpoint, struct qp *qp, uint32_t index
 		.reason = reason,
 	};
 	endpoint->counters.nacks_sent++;
-	responder_answer(endpoint, qp, index, out);
+	control_answer(endpoint, qp, index, out);
 }
 
 static void receive_trimmed(struct endpoint *endpoint, struct qp *qp, uint32_t index,

@@ -3,19 +3,19 @@
 // bitmap takes single PSNs out of flight, the echo feeds path and congestion control. A clear bit
 // means "no information", not "lost". The cumulative ack is the last PSN of which it and all before
 // were received.
-#include "sack.h"
+#include "answer.h"
 
-#include "ack.h"
 #include "credit.h"
 #include "flight.h"
+#include "loss.h"
 #include "mpr_grant.h"
 #include "path/balance.h"
 #include "path/ev_slot.h"
 #include "path/history.h"
 #include "path/load.h"
 #include "path/pair.h"
+#include "request.h"
 #include "requester.h"
-#include "retransmit.h"
 #include "sleek.h"
 #include "tail.h"
 
@@ -61,7 +61,7 @@ static inline __attribute__((always_inline)) uint32_t advance(struct endpoint *e
 		}
 		if (psn == send->last_psn) {
 			qp->wimm_count -= send->has_imm;
-			ack_request_passed(endpoint, qp);
+			request_passed(endpoint, qp);
 		}
 	}
 	return newly_bytes;
@@ -99,7 +99,7 @@ static uint32_t take_bitmap(struct endpoint *endpoint, struct qp *qp, uint32_t f
 		bits &= ~bitmap_ring_window(qp->acked, endpoint->mpr_mask + 1, from);
 	for (; bits != 0; bits &= bits - 1) {
 		uint32_t psn = from + (uint32_t)__builtin_ctzll(bits);
-		uint32_t bytes = requester_wire_bytes(endpoint, qp, psn);
+		uint32_t bytes = request_wire_bytes(endpoint, qp, psn);
 		settle(endpoint, qp, psn, bytes);
 		bitmap_set(qp->acked, psn & endpoint->mpr_mask);
 		if (qp->acked_count++ == 0 || psn_distance(psn, qp->highest) > 0)
@@ -271,12 +271,12 @@ void sack_receive(struct endpoint *endpoint, struct qp *qp, const struct packet 
 	};
 	qp->cc.ops->on_ack(&qp->cc, &ack, now);
 	check_window(endpoint, qp);
-	retransmit_holes(endpoint, qp, now);
+	loss_holes(endpoint, qp, now);
 	if (__builtin_expect(endpoint->has_sleek, 0))
 		sleek_on_sack(endpoint, qp, sack->ooo_count, sack->is_probe ? sack->probe_id : 0,
 			      rtt_ps, now);
-	if (ack_is_awaited(qp))
-		retransmit_arm(endpoint, qp, now);
+	if (request_awaits_ack(qp))
+		loss_arm(endpoint, qp, now);
 	if (newly_bytes > 0)
 		qp->tail_probes = 0;
 	tail_arm(endpoint, qp, now);

@@ -2,8 +2,8 @@
 #include "sleek.h"
 
 #include "endpoint/endpoint.h"
+#include "loss.h"
 #include "path/probe.h"
-#include "retransmit.h"
 
 // uet-htsim's figures.
 #define PACKETS_MIN 5u	   // out of order, that are a loss whatever the window is
@@ -71,7 +71,7 @@ static void send_again(struct endpoint *endpoint, struct qp *qp, ps_t now)
 		end = sleek->until;
 	if (psn_distance(sleek->from, qp->una) < 0)
 		sleek->from = qp->una;
-	sleek->from = retransmit_all(endpoint, qp, sleek->from, end, now);
+	sleek->from = loss_all(endpoint, qp, sleek->from, end, now);
 }
 
 static void begin(struct endpoint *endpoint, struct qp *qp)
@@ -97,7 +97,7 @@ void sleek_on_sack(struct endpoint *endpoint, struct qp *qp, uint32_t ooo_count,
 {
 	struct sleek *sleek = sleek_of(endpoint, qp);
 	struct cc_aims aims;
-	qp->cc.ops->aims(&qp->cc, choose_cc(endpoint, qp)->config, &aims);
+	qp->cc.ops->aims(&qp->cc, endpoint_cc(endpoint, qp)->config, &aims);
 	bool is_tail = qp->psn_next == qp->psn_posted;
 	sleek->probe_at = now +
 		(is_tail ? aims.base_rtt_ps + aims.target_ps : FIRST_PROBE_RTTS * aims.base_rtt_ps);
@@ -121,7 +121,7 @@ void sleek_on_time(struct endpoint *endpoint, struct qp *qp, ps_t now, struct ou
 	sleek->has_timer = false;
 	if (!is_open(qp))
 		return;
-	qp->cc.ops->aims(&qp->cc, choose_cc(endpoint, qp)->config, &aims);
+	qp->cc.ops->aims(&qp->cc, endpoint_cc(endpoint, qp)->config, &aims);
 	if (now >= sleek->probe_at) {
 		sleek->probe_id = probe_ask(endpoint, qp, now, out);
 		sleek->probe_at = now + NEXT_PROBE_RTTS * aims.base_rtt_ps;

@@ -10,9 +10,9 @@
 // (transport.hole_age).
 #pragma once
 
-#include "ack.h"
 #include "endpoint/endpoint.h"
 #include "flight.h"
+#include "request.h"
 
 void tail_start(struct endpoint *endpoint, struct qp *qp, ps_t now);
 
@@ -36,7 +36,7 @@ static inline bool tail_is_quiet(const struct qp *qp)
 {
 	return (qp->psn_next == qp->psn_posted || qp->psn_next - qp->una >= qp->mpr_limit ||
 		tail_is_full(qp)) &&
-		(qp->inflight > 0 || ack_is_awaited(qp));
+		(qp->inflight > 0 || request_awaits_ack(qp));
 }
 
 // Looks whether a QP has come to the end of what it may send.
@@ -48,5 +48,5 @@ static inline void tail_arm(struct endpoint *endpoint, struct qp *qp, ps_t now)
 		tail_start(endpoint, qp, now);
 }
 
-// The timer rang.
-void tail_on_time(struct endpoint *endpoint, struct qp *qp, ps_t now);
+// The timer rang. True when a packet is due to leave.
+bool tail_on_time(struct endpoint *endpoint, struct qp *qp, ps_t now);

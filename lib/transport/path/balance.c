@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "ev_slot.h"
+
 // Penalties of the bitmap, in turns.
 #define PENALTY_MARKED 1
 #define PENALTY_TRIMMED 4
@@ -173,7 +175,7 @@ static uint32_t bitmap_turn(struct path_set *set, uint32_t plane)
 {
 	uint8_t *penalties = set->balance->penalties;
 	for (uint32_t passed = 0;; passed++) {
-		uint32_t index = path_turn(set, plane);
+		uint32_t index = ev_slot_turn(set, plane);
 		if (penalties[index] == 0 || passed == set->shape->per_plane)
 			return index;
 		if (passed == 0)

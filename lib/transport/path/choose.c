@@ -223,11 +223,6 @@ const struct path_shape *choose_shape(const struct endpoint *endpoint, uint32_t 
 	return number == 0 ? &endpoint->shape : &endpoint->choices.ev[number - 1].shape;
 }
 
-const struct cc_choice *choose_cc(const struct endpoint *endpoint, const struct qp *qp)
-{
-	return &endpoint->choices.cc[qp->cc_profile];
-}
-
 void choose_ports(struct endpoint *endpoint, uint32_t ports_down)
 {
 	for (uint32_t i = 0; i < endpoint->config->ev_profiles_max; i++)

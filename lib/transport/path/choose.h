@@ -59,8 +59,5 @@ void choose_leave(struct endpoint *endpoint, const struct qp_record *record);
 // The shape of the paths of EV profile `number`.
 const struct path_shape *choose_shape(const struct endpoint *endpoint, uint32_t number);
 
-// The congestion control of a QP.
-const struct cc_choice *choose_cc(const struct endpoint *endpoint, const struct qp *qp);
-
 // Which own ports are down now, for all shapes.
 void choose_ports(struct endpoint *endpoint, uint32_t ports_down);

@@ -3,7 +3,7 @@
 // has it: by value, in three states. See path.h for what they mean.
 #include "endpoint/endpoint.h"
 #include "ev_slot.h"
-#include "no_port.h"
+#include "own_port.h"
 #include "pair.h"
 
 #include <errno.h>
@@ -148,7 +148,7 @@ int endpoint_path_deny(struct endpoint *endpoint, uint32_t ev, uint32_t plane)
 		return -ENOENT;
 	change_profiles(endpoint, ev, plane, true);
 	change_qps(endpoint, ev, plane, true);
-	no_port_on_deny(endpoint);
+	own_port_on_deny(endpoint);
 	return 0;
 }
 

@@ -81,3 +81,28 @@ void ev_slot_keep(struct path_set *set, const uint16_t *numbers, uint32_t count)
 // Takes an EV back. One that has lost its place takes that of a blocked one, if there is one; else
 // it is a backup from now on.
 void ev_slot_reinstate(struct path_set *set, uint32_t index, enum path_state state);
+
+#define ROUNDS_MEAN 8 // marks of a round are averaged over about so many, and kept times that
+
+// The plane's next round: it costs one random number.
+static inline void ev_slot_begin_round(struct path_set *set, struct path_plane *plane)
+{
+	plane->at = 0;
+	plane->round++;
+	plane->marked_mean = (uint16_t)(plane->marked_mean + plane->marked -
+					plane->marked_mean / ROUNDS_MEAN);
+	plane->marked = 0;
+	plane->mask = (uint16_t)(rng_next(&set->rng) & (set->shape->per_plane - 1));
+}
+
+// The EV number of the plane's next turn, whatever is known of it: an XOR while all EVs of the
+// plane are good.
+static inline uint32_t ev_slot_turn(struct path_set *set, uint32_t plane_number)
+{
+	struct path_plane *plane = &set->planes[plane_number];
+	uint32_t in_plane = plane->at ^ plane->mask;
+	if (++plane->at == set->shape->per_plane)
+		ev_slot_begin_round(set, plane);
+	uint32_t place = in_plane * set->shape->planes + plane_number;
+	return plane->is_moved ? set->ev_slots[place] : place;
+}

@@ -6,8 +6,6 @@
 
 #include "ev_slot.h"
 
-#define ROUNDS_MEAN 8 // marks of a round are averaged over about so many, and kept times that
-
 // A new mark of an EV in use. What one counts for depends on how common they are: where all EVs of
 // the plane are marked alike there is nothing to turn to.
 void history_mark(struct path_set *set, uint32_t index);
@@ -40,15 +38,6 @@ static inline bool history_skip(struct path_set *set, uint32_t index, uint32_t l
 // Whether an EV is slow where others of its plane are not: it is marked again and again, few are.
 // Then what it loses is its own matter.
 bool history_stands_out(const struct path_set *set, uint32_t index);
-
-// The plane's next round begins.
-static inline void history_round(struct path_plane *plane)
-{
-	plane->round++;
-	plane->marked_mean = (uint16_t)(plane->marked_mean + plane->marked -
-					plane->marked_mean / ROUNDS_MEAN);
-	plane->marked = 0;
-}
 
 // It takes a packet.
 static inline void history_use(struct path_set *set, uint32_t index)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rotation over the EVs of a plane, and their health. A round costs one random number; a turn
-// costs an XOR while all EVs of the plane are good. See path.h.
+// Which EV a packet takes, and the health of EVs. See path.h.
 #include "path.h"
 
 #include "balance.h"
@@ -55,13 +54,6 @@ uint64_t path_bytes(const struct path_shape *shape)
 	return (bytes + 7) / 8 * 8 + balance_bytes(shape) + load_bytes(shape);
 }
 
-static void new_round(struct path_set *set, struct path_plane *plane)
-{
-	plane->at = 0;
-	history_round(plane);
-	plane->mask = (uint16_t)(rng_next(&set->rng) & (set->shape->per_plane - 1));
-}
-
 // The first places go to the first EVs, the others wait.
 static void init_places(struct path_set *set, void *memory)
 {
@@ -98,7 +90,7 @@ void path_init(struct path_set *set, const struct path_shape *shape, void *memor
 	if (ev_slot_has_backups(shape))
 		init_places(set, behind);
 	for (uint32_t plane = 0; plane < shape->planes; plane++) {
-		new_round(set, &set->planes[plane]);
+		ev_slot_begin_round(set, &set->planes[plane]);
 		set->planes[plane].heard = UINT16_MAX; // none yet
 	}
 	if (balance_is_for(shape->policy))
@@ -112,22 +104,6 @@ void path_init(struct path_set *set, const struct path_shape *shape, void *memor
 }
 
 // --- turns
-
-// The EV number of the plane's next turn.
-static inline uint32_t turn(struct path_set *set, uint32_t plane_number)
-{
-	struct path_plane *plane = &set->planes[plane_number];
-	uint32_t in_plane = plane->at ^ plane->mask;
-	if (++plane->at == set->shape->per_plane)
-		new_round(set, plane);
-	uint32_t place = in_plane * set->shape->planes + plane_number;
-	return plane->is_moved ? set->ev_slots[place] : place;
-}
-
-uint32_t path_turn(struct path_set *set, uint32_t plane)
-{
-	return turn(set, plane);
-}
 
 static uint32_t retry_units(ps_t at)
 {
@@ -150,7 +126,7 @@ static struct path_choice try_any(struct path_set *set, uint32_t plane, uint32_t
 {
 	for (uint32_t left = 2 * set->shape->per_plane;
 	     left > 0 && path_state(set, index) == PATH_DENIED; left--)
-		index = turn(set, plane);
+		index = ev_slot_turn(set, plane);
 	return (struct path_choice){index, true};
 }
 
@@ -221,7 +197,7 @@ struct path_choice path_pick(struct path_set *set, uint32_t plane_number, uint32
 		return (struct path_choice){
 			set->balance ? balance_next(set, plane_number) : set->single, false};
 	struct path_plane *plane = &set->planes[plane_number];
-	uint32_t index = turn(set, plane_number);
+	uint32_t index = ev_slot_turn(set, plane_number);
 	if (path_is_shut(set, plane_number))
 		return try_any(set, plane_number, index);
 	if ((plane->unusable | plane->rows) == 0 && index != avoid)
@@ -235,7 +211,7 @@ struct path_choice path_pick(struct path_set *set, uint32_t plane_number, uint32
 		if (!ev_slot_is_blocked(set, index) &&
 		    (index != avoid || ev_slot_is_blocked(set, spare)))
 			spare = index;
-		index = turn(set, plane_number);
+		index = ev_slot_turn(set, plane_number);
 	}
 	return (struct path_choice){spare, false};
 }
@@ -264,14 +240,6 @@ struct path_choice path_pick_heard(struct path_set *set, uint32_t plane, uint32_
 }
 
 // --- feedback
-
-void path_plane_alive(struct path_set *set, uint32_t plane)
-{
-	set->lost -= set->planes[plane].lost;
-	set->planes[plane].lost = 0;
-	set->closed -= set->planes[plane].is_closed;
-	set->planes[plane].is_closed = false;
-}
 
 void path_alive(struct path_set *set, uint32_t index)
 {
@@ -413,7 +381,7 @@ static uint32_t due_on_closed(struct path_set *set, ps_t now)
 		if (!is_probed(set, number) || !is_due(plane->probe_at, now))
 			continue;
 		plane->probe_at = retry_from(set, now);
-		uint32_t index = try_any(set, number, turn(set, number)).index;
+		uint32_t index = try_any(set, number, ev_slot_turn(set, number)).index;
 		set->retry_at[index] = plane->probe_at;
 		return index;
 	}

@@ -126,9 +126,6 @@ static inline bool path_is_down(const struct path_set *set, uint32_t plane)
 // Whether no port that is up here leads to a plane that is not denied: nothing can leave.
 bool path_is_cut(const struct path_set *set);
 
-// The EV number of the plane's next turn, whatever is known of it.
-uint32_t path_turn(struct path_set *set, uint32_t plane);
-
 // Whether `plane` is down, held dead, or every EV of it blocked.
 static inline bool path_is_shut(const struct path_set *set, uint32_t plane)
 {
@@ -165,7 +162,13 @@ struct path_choice path_pick_heard(struct path_set *set, uint32_t plane, uint32_
 void path_renew(struct path_set *set, uint32_t plane);
 
 // The losses in a row on a plane end; a closed one opens. With an EV: those on it, too.
-void path_plane_alive(struct path_set *set, uint32_t plane);
+static inline void path_plane_alive(struct path_set *set, uint32_t plane)
+{
+	set->lost -= set->planes[plane].lost;
+	set->planes[plane].lost = 0;
+	set->closed -= set->planes[plane].is_closed;
+	set->planes[plane].is_closed = false;
+}
 void path_alive(struct path_set *set, uint32_t index);
 
 // Feedback about an EV number: a packet that took it arrived, was marked or trimmed on the way

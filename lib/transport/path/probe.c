@@ -11,8 +11,7 @@
 #include "endpoint/control.h"
 #include "endpoint/endpoint.h"
 #include "history.h"
-#include "mrc/ack.h"
-#include "mrc/responder.h"
+#include "mrc/request.h"
 
 // A probe without an answer is given up after a base timeout.
 static ps_t wait_ps(const struct endpoint *endpoint)
@@ -47,7 +46,7 @@ static bool has_bad_paths(const struct qp *qp)
 // A request whose packets all arrived waits for the word of its target.
 static bool has_own_data(const struct qp *qp)
 {
-	return qp->una != qp->psn_posted || ack_is_awaited(qp);
+	return qp->una != qp->psn_posted || request_awaits_ack(qp);
 }
 
 static uint64_t key_of(const struct qp *qp)
@@ -353,18 +352,4 @@ bool probe_answered(struct endpoint *endpoint, struct qp *qp, const struct packe
 	// A probe is shorter than what the base round trip is of: it must not lower it.
 	*ret_rtt = is_stale ? -1 : ps_max(ticks * TIMESTAMP_PS, endpoint->config->cc.base_rtt_ps);
 	return true;
-}
-
-void probe_receive(struct endpoint *endpoint, struct qp *qp, uint32_t index, struct outbox *out)
-{
-	const struct packet *packet = packet_at(out->packets, index);
-	endpoint->counters.trims_received += (packet->flags & PACKET_TRIMMED) != 0;
-	endpoint->counters.trims_last_hop += (packet->flags & PACKET_TRIMMED_LAST) != 0;
-	if (packet->u.probe.probe_id == 0) { // a trim took its number, or it never had one
-		endpoint->counters.refused[REFUSED_PROBE]++;
-		packet_put(out->packets, index);
-		return;
-	}
-	endpoint->counters.probes_received++;
-	responder_answer_probe(endpoint, qp, index, out);
 }

@@ -59,6 +59,3 @@ void probe_retire(struct endpoint *endpoint, struct qp *qp, uint32_t index, ps_t
 // The EV of one that is not late is judged.
 bool probe_answered(struct endpoint *endpoint, struct qp *qp, const struct packet *sack, ps_t now,
 		    ps_t *ret_rtt);
-
-// The peer's probe came in, trimmed or not; it becomes the answer.
-void probe_receive(struct endpoint *endpoint, struct qp *qp, uint32_t index, struct outbox *out);

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ports that are down: the own ones, and what NICs tell each other of them. A request is made when
+// What NICs tell each other of ports that are down. A request is made when
 // a line that is up takes it, so it always tells what holds then. See status.h.
 #include "status.h"
 
 #include "control_path.h"
 #include "endpoint/control.h"
-#include "endpoint/operation.h"
-#include "mrc/requester.h"
-#include "mrc/retransmit.h"
-#include "no_port.h"
+#include "mrc/loss.h"
 
 // Requests travel over paths that overtake each other, and are repeated: one whose id is so little
 // behind the newest is an old one. Further behind it is of a NIC that counts anew.
@@ -21,7 +18,7 @@ static uint32_t all_ports(const struct endpoint *endpoint)
 
 // ---------------------------------------------------------------- who is to be informed
 
-static void refresh_flags(struct endpoint *endpoint)
+void status_refresh(struct endpoint *endpoint)
 {
 	endpoint->is_untold = endpoint->shape.ports_down != 0 || endpoint->words != 0;
 	endpoint->has_port_work = endpoint->shape.ports_down != 0 || endpoint->ask_head != 0;
@@ -99,7 +96,7 @@ void status_join(struct endpoint *endpoint, uint32_t number)
 	struct qp *qp = endpoint_qp(endpoint, number);
 	if (qp)
 		qp->path.peer_down = peer->down;
-	refresh_flags(endpoint);
+	status_refresh(endpoint);
 }
 
 // What a NIC and this one knew of each other is not certain any more when no QP joins them.
@@ -127,44 +124,10 @@ void status_leave(struct endpoint *endpoint, uint32_t number)
 		peer->knower = 0;
 	if (peer->first_qp == 0)
 		part(endpoint, peer);
-	refresh_flags(endpoint);
+	status_refresh(endpoint);
 }
 
-// ---------------------------------------------------------------- own ports
-
-// Gives a packet that waited to the best plane that there is. A probe is of its own EV alone, and
-// without a QP nobody waits for an answer.
-static void move(struct endpoint *endpoint, uint32_t index, struct outbox *out)
-{
-	struct packet *packet = packet_at(out->packets, index);
-	const struct peer *peer = peers_find(&endpoint->peers, packet->target);
-	if (packet->opcode == PACKET_PROBE || !peer || peer->first_qp == 0) {
-		endpoint->counters.answers_dropped++;
-		packet_put(out->packets, index);
-		return;
-	}
-	packet->plane = (uint8_t)control_path_plane(endpoint, peer, packet->plane);
-	packet->ev = control_path_ev(endpoint, peer, packet->plane);
-	bool is_ack = packet->opcode == PACKET_ACK;
-	uint32_t number = packet->payload; // of an ACK: whose it is
-	if (!control_send(endpoint, index, out) && is_ack)
-		operation_dropped(endpoint, number, index);
-}
-
-// Clears the queue of a port that is down. With no port at all what is in there is dropped: it may
-// never leave, and whoever waits for it has a timer.
-static void move_waiting(struct endpoint *endpoint, uint32_t plane, struct outbox *out)
-{
-	struct fifo *waiting = &endpoint->control[plane];
-	for (uint32_t left = waiting->count; left > 0; left--) {
-		endpoint->held--;
-		endpoint->work--;
-		move(endpoint, (uint32_t)fifo_pop(waiting, out->chunks), out);
-	}
-}
-
-// A plane that comes back is used at once, whatever was lost on it.
-static void renew(struct endpoint *endpoint, const struct peer *peer, uint32_t planes)
+void status_renew(struct endpoint *endpoint, const struct peer *peer, uint32_t planes)
 {
 	for (uint32_t next = peer->first_qp; next != 0;) {
 		struct qp *qp = endpoint_qp(endpoint, next - 1);
@@ -172,43 +135,6 @@ static void renew(struct endpoint *endpoint, const struct peer *peer, uint32_t p
 		for (uint32_t rest = qp ? planes : 0; rest != 0; rest &= rest - 1)
 			path_renew(&qp->path, (uint32_t)__builtin_ctz(rest));
 	}
-}
-
-// The peers of QPs in use are informed now, the others when they come into use. Returns whether one
-// has something to send and no way left, now that it lost that of `plane`.
-static bool touch_all(struct endpoint *endpoint, uint32_t plane)
-{
-	bool is_cut = false;
-	for (uint32_t i = 0; i < endpoint->peers.count; i++) {
-		for (uint32_t next = endpoint->peers.peers[i].first_qp; next != 0;) {
-			struct qp *qp = endpoint_qp(endpoint, next - 1);
-			next = endpoint->records[next - 1].peer_next;
-			if (!status_is_in_use(qp))
-				continue;
-			status_touch(endpoint, qp);
-			is_cut |= !qp->path.planes[plane].is_denied && path_is_cut(&qp->path);
-		}
-	}
-	return is_cut;
-}
-
-void endpoint_port(struct endpoint *endpoint, uint32_t plane, bool is_up, ps_t now,
-		   struct outbox *out)
-{
-	check(endpoint->config->port_status && plane < endpoint->shape.planes);
-	if (is_up == !status_is_down(endpoint, plane))
-		return;
-	endpoint->shape.ports_down ^= UINT32_C(1) << plane;
-	choose_ports(endpoint, endpoint->shape.ports_down);
-	endpoint->counters.port_downs += !is_up;
-	refresh_flags(endpoint);
-	for (uint32_t i = 0; i < endpoint->peers.count && is_up; i++)
-		renew(endpoint, &endpoint->peers.peers[i], UINT32_C(1) << plane);
-	for (uint32_t other = 0; other < endpoint->shape.planes; other++)
-		if (status_is_down(endpoint, other))
-			move_waiting(endpoint, other, out);
-	if (touch_all(endpoint, plane) && !is_up)
-		no_port_begin(endpoint, now);
 }
 
 // ---------------------------------------------------------------- telling
@@ -242,7 +168,7 @@ static void give_up(struct endpoint *endpoint, struct peer *peer)
 	unqueue(endpoint, peer);
 	peer->is_out = false;
 	set_word(endpoint, peer, WORD_UNKNOWN);
-	refresh_flags(endpoint);
+	status_refresh(endpoint);
 }
 
 void status_on_failure(struct endpoint *endpoint, const struct qp *qp)
@@ -284,7 +210,7 @@ static void note_word(struct endpoint *endpoint, struct peer *peer, ps_t now)
 	}
 	set_word(endpoint, peer, down);
 	peer->is_out = true;
-	peer->deadline_ps = now + ((ps_t)retransmit_wait(endpoint, peer->tries) << SENT_SHIFT);
+	peer->deadline_ps = now + ((ps_t)loss_wait(endpoint, peer->tries) << SENT_SHIFT);
 	if (!peer->has_timer)
 		heap_push(&endpoint->timers, peer->deadline_ps,
 			  status_timer_key(peers_index(&endpoint->peers, peer)));
@@ -328,7 +254,7 @@ uint32_t status_next(struct endpoint *endpoint, uint32_t plane, ps_t now, struct
 		describe(endpoint, peer, plane, now, packet_at(out->packets, index));
 		endpoint->counters.requests_sent++;
 	}
-	refresh_flags(endpoint);
+	status_refresh(endpoint);
 	return index;
 }
 
@@ -361,7 +287,7 @@ static void believe(struct endpoint *endpoint, struct peer *peer, const struct p
 		if (qp)
 			qp->path.peer_down = down;
 	}
-	renew(endpoint, peer, back);
+	status_renew(endpoint, peer, back);
 }
 
 // Turns a request into its response, which goes back the way it came.
@@ -448,10 +374,6 @@ void status_receive(struct endpoint *endpoint, uint32_t index, struct outbox *ou
 
 void status_on_time(struct endpoint *endpoint, uint32_t id, ps_t now)
 {
-	if (id == STATUS_TIMER_NO_PORT) {
-		no_port_on_time(endpoint, now);
-		return;
-	}
 	const struct transport_config *config = endpoint->config;
 	struct peer *peer = &endpoint->peers.peers[id];
 	peer->has_timer = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The status of ports: a NIC knows when one of its own is down, sends nothing there, and tells the
-// peers of its QPs by endpoint requests, which they answer. What a QP does with a plane that is
-// down is in path.c. Facts and choices: docs/protocol.md, "Port status".
+// The status of ports: a NIC knows when one of its own is down (own_port.h), sends nothing there,
+// and tells the peers of its QPs by endpoint requests, which they answer. What a QP does with a
+// plane that is down is in path.c. Facts and choices: docs/protocol.md, "Port status".
 //
 // An endpoint whose configuration has no port status calls none of this.
 #pragma once
@@ -28,10 +28,14 @@ uint32_t status_next(struct endpoint *endpoint, uint32_t plane, ps_t now, struct
 // Takes an endpoint request or response; it is reused for the answer or given back.
 void status_receive(struct endpoint *endpoint, uint32_t index, struct outbox *out);
 
-// A timer rang: that of the request to peer `id`, or STATUS_TIMER_NO_PORT.
+// The timer of the request to peer `id` rang.
 void status_on_time(struct endpoint *endpoint, uint32_t id, ps_t now);
 
-#define STATUS_TIMER_NO_PORT UINT32_MAX // no port of a QP is up for as long as all tries take
+// A plane that comes back is used at once, whatever was lost on it: of all QPs to the peer.
+void status_renew(struct endpoint *endpoint, const struct peer *peer, uint32_t planes);
+
+// Works out anew whether there is anybody to inform.
+void status_refresh(struct endpoint *endpoint);
 
 // Places that it needs in the heap: one per peer, and one.
 static inline uint32_t status_timers(const struct transport_config *config, uint32_t qp_max)

@@ -6,6 +6,7 @@
 
 #include <weft/core/opcode.h>
 
+#include "endpoint/control.h"
 #include "mrc/responder.h"
 
 // ---------------------------------------------------------------- answers
@@ -20,7 +21,7 @@ static void answer(struct endpoint *endpoint, struct qp *qp, uint32_t index, uin
 	packet->plane = qp->ready_plane;
 	packet->opcode = opcode;
 	packet->timestamp = 0;
-	responder_answer(endpoint, qp, index, out);
+	control_answer(endpoint, qp, index, out);
 }
 
 // An ACK up to the last packet in order, or a NAK for the next one.

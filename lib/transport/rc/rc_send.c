@@ -9,9 +9,9 @@
 #include "endpoint/outgoing.h"
 #include "endpoint/pace.h"
 #include "endpoint/ready.h"
+#include "mrc/answer.h"
+#include "mrc/loss.h"
 #include "mrc/requester.h"
-#include "mrc/retransmit.h"
-#include "mrc/sack.h"
 
 // ---------------------------------------------------------------- what may leave
 
@@ -304,7 +304,7 @@ static void acknowledge(struct endpoint *endpoint, struct qp *qp, uint32_t end, 
 static bool may_try_again(struct endpoint *endpoint, struct qp *qp)
 {
 	struct rc *rc = rc_of(qp);
-	bool may = retransmit_may_try(endpoint, rc->tries);
+	bool may = loss_may_try(endpoint, rc->tries);
 	rc->tries = (uint8_t)(rc->tries + (rc->tries < UINT8_MAX));
 	if (may)
 		return true;

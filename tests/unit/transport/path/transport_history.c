@@ -115,7 +115,7 @@ static void marks_of_rounds_are_averaged(void **)
 	static const uint16_t marks[] = {16, 0, 0, 8}, means[] = {16, 14, 13, 20};
 	for (uint32_t i = 0; i < 4; i++) {
 		plane->marked = marks[i];
-		history_round(plane);
+		ev_slot_begin_round(&set, plane);
 		assert_int_equal(plane->round, i + 1);
 		assert_int_equal(plane->marked, 0);
 		assert_int_equal(plane->marked_mean, means[i]);

@@ -33,7 +33,7 @@ static void an_answer_avoids_what_another_qp_lost(void **state)
 	const struct path_set *path = &qp_of(bench, 1)->path;
 	for (uint32_t i = 0; i < 200; i++) {
 		struct packet packet = {.plane = 0};
-		responder_route(bench->ends[0], qp_of(bench, 0), &packet);
+		control_route(bench->ends[0], qp_of(bench, 0), &packet);
 		uint32_t index = path_index(path, packet.ev);
 		assert_int_not_equal(index, PATH_NO_EV);
 		assert_int_not_equal(index, 4);
