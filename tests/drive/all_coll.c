@@ -73,13 +73,3 @@ static void elements_are_not_cut(void **state)
 	world_instance_free(&rig.world_instance);
 	payload_store_free(payload_store);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_rank_has_its_result),
-		cmocka_unit_test(a_flipped_bit_is_repaired),
-		cmocka_unit_test(elements_are_not_cut),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

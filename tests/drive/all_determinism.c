@@ -92,13 +92,3 @@ static void the_traffic_of_the_cases_is_what_their_names_say(void **state)
 	assert_true(rig.outcome->transport.rtx[RTX_NACK] > 0);
 	world_instance_free(&rig.world_instance);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_runs_have_one_digest_and_another_seed_another),
-		cmocka_unit_test(the_length_of_the_window_changes_nothing),
-		cmocka_unit_test(the_traffic_of_the_cases_is_what_their_names_say),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -206,14 +206,3 @@ static void runs_end_whole_on_cables_that_flip_bits(void **state)
 		world_instance_free(&rig.world_instance);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_flipped_payload_byte_is_dropped_and_repaired),
-		cmocka_unit_test(any_byte_of_a_data_frame_may_flip),
-		cmocka_unit_test(any_byte_of_a_sack_may_flip),
-		cmocka_unit_test(runs_end_whole_on_cables_that_flip_bits),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -117,13 +117,3 @@ static void a_fault_at_one_rank_holds_all_back(void **)
 	assert_int_equal(skip.jumps, 0);
 	assert_true(skip.refused[FAST_FORWARD_FAULT] >= 1);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rings_jump_as_in_one_process),
-		cmocka_unit_test(whole_collectives_are_jumped_over_by_all),
-		cmocka_unit_test(a_fault_at_one_rank_holds_all_back),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -102,13 +102,3 @@ static void nothing_allocates_with_frames_and_a_clock(void **state)
 	assert_true(pace_calibration_dilation(options.pace.calibration) >= 1000);
 	pace_calibration_free(options.pace.calibration);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_watch_sees_an_allocation),
-		cmocka_unit_test(nothing_allocates_once_the_world_is_built),
-		cmocka_unit_test(nothing_allocates_with_frames_and_a_clock),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -175,17 +175,3 @@ static void ports_that_are_dark_for_good_keep_no_packets(void **state)
 	}
 	assert_true(dropped > 0);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frames_and_descriptors_agree),
-		cmocka_unit_test(nothing_is_lost_once_both_ends_know),
-		cmocka_unit_test(the_planes_that_are_left_are_full),
-		cmocka_unit_test(without_port_status_paths_have_to_be_lost_first),
-		cmocka_unit_test(light_that_blinks_is_not_noticed),
-		cmocka_unit_test(a_port_that_never_had_light_is_known_from_the_start),
-		cmocka_unit_test(ports_that_are_dark_for_good_keep_no_packets),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

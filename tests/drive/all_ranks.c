@@ -229,19 +229,3 @@ static void a_limit_of_hops_ends_all_where_one_process_ends(void **state)
 	}
 	world_instance_free(&truth.world_instance);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_run_does_not_depend_on_the_number_of_ranks),
-		cmocka_unit_test(nor_on_the_length_of_windows),
-		cmocka_unit_test(what_is_watched_comes_together),
-		cmocka_unit_test(what_is_timed_comes_together),
-		cmocka_unit_test(the_beginnings_of_flows_come_together),
-		cmocka_unit_test(pauses_and_deadlocks_come_together),
-		cmocka_unit_test(no_pool_runs_dry_by_traffic_that_goes_one_way),
-		cmocka_unit_test(a_pool_that_runs_dry_ends_all),
-		cmocka_unit_test(a_limit_of_hops_ends_all_where_one_process_ends),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -327,19 +327,3 @@ static void random_worlds_end_with_everything_delivered_once(void **state)
 	if (count >= 250)
 		assert_true(lossy > 20 && marked > 20 && duplicated > 5 && shared > 20);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_shipped_scenario_runs_with_rc),
-		cmocka_unit_test(two_runs_have_one_digest_and_another_seed_another),
-		cmocka_unit_test(the_length_of_the_window_changes_nothing),
-		cmocka_unit_test(the_number_of_shards_changes_nothing),
-		cmocka_unit_test(the_traffic_of_the_cases_is_what_their_names_say),
-		cmocka_unit_test(a_single_flow_takes_exactly_as_long_as_the_closed_form),
-		cmocka_unit_test(more_qps_help_rc_and_not_mrc),
-		cmocka_unit_test(a_seed_is_the_same_world_with_every_compiler),
-		cmocka_unit_test(random_worlds_end_with_everything_delivered_once),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

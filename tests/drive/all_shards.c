@@ -326,15 +326,3 @@ static void a_sample_of_a_model_is_the_same_in_shards(void **state)
 	assert_int_equal(whole.outcome->collectives[1].end_ps, 0);
 	world_instance_free(&whole.world_instance);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_result_does_not_depend_on_the_number_of_shards),
-		cmocka_unit_test(every_number_of_shards_runs_a_small_world),
-		cmocka_unit_test(adding_up_again_changes_nothing),
-		cmocka_unit_test(windows_may_be_added_up_one_by_one),
-		cmocka_unit_test(a_sample_of_a_model_is_the_same_in_shards),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -44,12 +44,3 @@ static void the_delay_bounds_the_window_and_its_length_changes_nothing(void **st
 	assert_int_not_equal(truth.run.digest, digest);
 	world_instance_free(&truth.world_instance);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(signals_cross_ranks),
-		cmocka_unit_test(the_delay_bounds_the_window_and_its_length_changes_nothing),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

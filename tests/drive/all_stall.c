@@ -179,16 +179,3 @@ static void a_straggler_holds_up_the_collectives_of_its_group(void **)
 	assert_in_range(late.end_ps - plain.end_ps, held_up - 100 * PS_PER_US,
 			held_up + 100 * PS_PER_US);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_host_that_stalls_sends_nothing_and_loses_nothing),
-		cmocka_unit_test(a_full_receive_queue_loses_packets_and_counts_them),
-		cmocka_unit_test(a_receive_queue_holds_what_it_says),
-		cmocka_unit_test(a_run_may_end_while_a_host_stalls),
-		cmocka_unit_test(a_straggler_posts_late_by_what_its_work_takes_longer),
-		cmocka_unit_test(a_straggler_holds_up_the_collectives_of_its_group),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

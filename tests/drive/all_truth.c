@@ -136,16 +136,3 @@ static void stalls_of_50_ms_change_nothing_and_the_lateness_says_so(void **state
 		     INT64_MAX); // a busy machine stalls the rest as well
 	world_instance_free(&rig.world_instance);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frames_change_nothing),
-		cmocka_unit_test(a_stepped_clock_changes_nothing),
-		cmocka_unit_test(the_real_clock_changes_nothing),
-		cmocka_unit_test(on_a_stepped_clock_frames_are_late_by_its_step),
-		cmocka_unit_test(a_clock_that_jumps_changes_nothing_and_the_lateness_says_so),
-		cmocka_unit_test(stalls_of_50_ms_change_nothing_and_the_lateness_says_so),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -231,12 +231,3 @@ static void random_worlds_are_the_same_with_frames(void **state)
 	assert_true(seen.marks > 5 && seen.nacks > 5 && seen.timeouts > 5 && seen.scaleups > 5);
 	assert_true(seen.ends > 5 && seen.gone_back > 5 && seen.cnps > 5);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_seed_is_the_same_world_with_every_compiler),
-		cmocka_unit_test(random_worlds_are_the_same_with_frames),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

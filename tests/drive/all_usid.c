@@ -270,17 +270,3 @@ static void evs_learn_that_a_link_of_their_route_is_down(void **)
 	assert_true(again > 0 && again * 16 < rig.run.data_packets);
 	world_instance_free(&rig.world_instance);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_frame_leaves_by_its_first_usid_which_is_taken_off),
-		cmocka_unit_test(so_do_trimmed_ones_and_answers),
-		cmocka_unit_test(a_segment_follows_the_last_usid_of_the_switches),
-		cmocka_unit_test(an_srh_is_in_the_sizes_that_are_charged),
-		cmocka_unit_test(source_routes_use_all_trunks_about_alike),
-		cmocka_unit_test(a_usid_without_a_route_is_dropped_and_counted_and_its_ev_retired),
-		cmocka_unit_test(evs_learn_that_a_link_of_their_route_is_down),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -228,24 +228,3 @@ static void garbage_has_no_effect(void **)
 	assert_int_equal(counts->payload_bytes_good, 1 << 20);
 	pair_close(pair);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_byte_arrives_once),
-		cmocka_unit_test(a_fine_loop_is_as_fast_as_its_line),
-		cmocka_unit_test(what_ports_lose_is_sent_again),
-		cmocka_unit_test(what_ports_double_is_placed_once),
-		cmocka_unit_test(a_narrow_port_keeps_frames_in_order),
-		cmocka_unit_test(a_frame_of_another_plane_is_not_taken),
-		cmocka_unit_test(a_port_that_takes_nothing_is_down),
-		cmocka_unit_test(a_port_without_a_link_is_told_to_the_transport),
-		cmocka_unit_test(a_link_is_known_after_its_time),
-		cmocka_unit_test(a_stall_is_no_burst),
-		cmocka_unit_test(coarse_looks_lose_no_time_of_the_machine),
-		cmocka_unit_test(a_clock_goes_past_4294967296_us),
-		cmocka_unit_test(frames_of_an_earlier_run_are_drained),
-		cmocka_unit_test(garbage_has_no_effect),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

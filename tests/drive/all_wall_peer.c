@@ -87,12 +87,3 @@ static void what_is_lost_did_not_come(void **)
 	assert_in_range(missing, all / 50 - 8, all / 50 + 8); // ARP and ND are lost, too
 	pair_close(pair);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frames_hops_and_paths_are_those_on_the_way),
-		cmocka_unit_test(what_is_lost_did_not_come),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

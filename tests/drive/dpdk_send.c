@@ -112,9 +112,3 @@ static void memory_of_two_has_the_frames(void **)
 	unlink(capture);
 	rmdir(folder);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(memory_of_two_has_the_frames)};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -448,20 +448,3 @@ static void no_figure_is_cut_in_silence(void **)
 	       "switch-size", false);
 	warned(SMALL "queue: {ecn_low: 200kB, ecn_high: 300kB, pfc: true}\n", "switch-size", false);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_runs_under_its_name_or_is_refused_by_a_key),
-		cmocka_unit_test(where_a_key_changes_nothing_the_run_warns),
-		cmocka_unit_test(the_page_says_so),
-		cmocka_unit_test(a_switch_that_nobody_sells_is_warned_about),
-		cmocka_unit_test(marks_at_the_last_hop_are_missed_with_rc),
-		cmocka_unit_test(a_window_that_mpr_cuts_is_warned_about),
-		cmocka_unit_test(a_flow_below_its_line_is_warned_about),
-		cmocka_unit_test(marks_above_what_pfc_holds_are_warned_about),
-		cmocka_unit_test(over_planes_paths_that_are_one_run_are_warned_about),
-		cmocka_unit_test(no_figure_is_cut_in_silence),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

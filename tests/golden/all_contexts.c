@@ -70,13 +70,3 @@ static void the_same_run_twice_is_the_same(void **state)
 	assert_int_equal(rig.run.digest, digest);
 	world_instance_free(&rig.world_instance);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_work_is_done_with_few_contexts),
-		cmocka_unit_test(a_context_for_each_is_as_no_limit),
-		cmocka_unit_test(the_same_run_twice_is_the_same),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -169,14 +169,3 @@ static void what_a_switch_could_not_do_is_refused(void **state)
 	assert_int_equal(rig_build(&rig, graph, NULL), -22);
 	assert_non_null(strstr(rig.refusal.text, "one rate for all links"));
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_flow_takes_what_the_closed_form_says),
-		cmocka_unit_test(the_base_round_trip_is_that_of_one_packet),
-		cmocka_unit_test(windows_change_nothing),
-		cmocka_unit_test(what_a_switch_could_not_do_is_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

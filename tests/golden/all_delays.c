@@ -265,20 +265,3 @@ static void a_digest_is_the_same_with_and_without(void **)
 		world_instance_free(&rig.world_instance);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_packet_takes_as_long_as_the_closed_form),
-		cmocka_unit_test(an_incast_has_as_many_senders_as_there_are),
-		cmocka_unit_test(an_incast_is_as_deep_all_the_time),
-		cmocka_unit_test(packets_of_a_message_come_a_packet_apart),
-		cmocka_unit_test(credits_are_no_gaps),
-		cmocka_unit_test(messages_belong_to_their_two_nics),
-		cmocka_unit_test(repeats_are_needed_or_not),
-		cmocka_unit_test(a_slow_plane_shows_in_its_evs),
-		cmocka_unit_test(evs_that_cannot_be_told_are_not),
-		cmocka_unit_test(a_digest_is_the_same_with_and_without),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -223,17 +223,3 @@ static void what_would_be_wrong_is_refused(void **)
 	assert_int_equal(rig_build_with(&rig, ring, sets, &frames), -EINVAL);
 	assert_non_null(strstr(rig.refusal.text, "without frames"));
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(steps_that_repeat_are_jumped_over),
-		cmocka_unit_test(other_rings_are_jumped_over_too),
-		cmocka_unit_test(whole_collectives_are_jumped_over),
-		cmocka_unit_test(nobody_jumps_over_a_fault),
-		cmocka_unit_test(steps_that_jitter_are_run),
-		cmocka_unit_test(ranks_that_drift_are_run),
-		cmocka_unit_test(what_would_be_wrong_is_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

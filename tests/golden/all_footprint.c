@@ -159,14 +159,3 @@ static void a_host_of_a_permutation_stays_small(void **state)
 	assert_true(per_host <= HOST_BYTES_MAX);
 	world_instance_free(&rig.world_instance);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_table_is_what_the_arena_drew),
-		cmocka_unit_test(a_connection_draws_what_it_is_said_to),
-		cmocka_unit_test(qps_at_rest_cost_a_record),
-		cmocka_unit_test(a_host_of_a_permutation_stays_small),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -136,14 +136,3 @@ static void rows_are_whole(void **)
 		assert_int_equal((*ops)->has_credit, ((*ops)->keys & CC_KEYS_CREDIT) != 0);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_runs_under_its_name_on_both_transports),
-		cmocka_unit_test(one_is_refused_by_name_where_its_row_has_no_transport),
-		cmocka_unit_test(keys_are_those_of_its_row),
-		cmocka_unit_test(rows_are_whole),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -214,16 +214,3 @@ static void a_torus_with_dimension_order_comes_to_one(void **state)
 	// nor where packets are dropped
 	assert_int_equal(deadlock_of("0ns", NULL, RUN_DONE), 0);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_pfc_the_victim_is_untouched),
-		cmocka_unit_test(with_pfc_the_victim_has_the_rate_of_the_incast),
-		cmocka_unit_test(frames_and_times_add_up),
-		cmocka_unit_test(ports_that_wait_in_a_ring_are_found),
-		cmocka_unit_test(a_watch_that_drops_ends_it),
-		cmocka_unit_test(a_torus_with_dimension_order_comes_to_one),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -252,17 +252,3 @@ static void what_cannot_run_is_refused(void **)
 	expect_refused(many, NULL,
 		       "the program is of 17 ranks, but fabric.nics is 16: each rank needs a NIC");
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(computations_take_their_time),
-		cmocka_unit_test(an_echo_takes_what_the_closed_form_says),
-		cmocka_unit_test(a_receive_waits_for_what_is_before_it),
-		cmocka_unit_test(a_slow_host_computes_longer),
-		cmocka_unit_test(a_collective_starts_when_its_operation_may_begin),
-		cmocka_unit_test(a_program_with_collectives_is_not_sampled),
-		cmocka_unit_test(what_cannot_run_is_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -70,12 +70,3 @@ static void what_finds_no_place_comes_again(void **)
 	assert_true(lost > 100);
 	world_instance_free(&rig.world_instance);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_comes_twice_is_placed_once),
-		cmocka_unit_test(what_finds_no_place_comes_again),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

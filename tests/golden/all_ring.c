@@ -90,12 +90,3 @@ static void a_sample_of_the_steps_agrees_with_the_whole_ring(void **state)
 		}
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_barrier_ring_takes_the_sum_of_its_steps),
-		cmocka_unit_test(a_sample_of_the_steps_agrees_with_the_whole_ring),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

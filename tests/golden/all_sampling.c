@@ -196,15 +196,3 @@ static void groups_that_load_rails_are_not_left_out(void **)
 	assert_int_equal(rig.run.end, RUN_DONE);
 	world_instance_free(&rig.world_instance);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(groups_that_load_rails_are_not_left_out),
-		cmocka_unit_test(parts_of_the_groups_agree_with_all),
-		cmocka_unit_test(one_switch_of_several_gives_no_quantile),
-		cmocka_unit_test(later_channels_may_have_a_loop_less),
-		cmocka_unit_test(hosts_that_nothing_joins_are_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -216,14 +216,3 @@ static void qps_without_a_share_are_refused(void **)
 	assert_int_equal(rig.refusal.line, 3);
 	assert_non_null(strstr(rig.refusal.text, "traffic.bytes: 9 QPs"));
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(shares_are_even_in_units_and_make_the_whole),
-		cmocka_unit_test(a_flow_of_several_qps_takes_as_long_as_its_packets_in_turn),
-		cmocka_unit_test(rc_spreads_its_qps_over_paths_as_balls_over_boxes),
-		cmocka_unit_test(qps_without_a_share_are_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

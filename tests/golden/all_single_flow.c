@@ -70,11 +70,3 @@ static void single_flows_take_exactly_as_long_as_the_closed_form(void **state)
 	for (size_t i = 0; i < sizeof(singles) / sizeof(*singles); i++)
 		run_single(&singles[i]);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(single_flows_take_exactly_as_long_as_the_closed_form),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -125,15 +125,3 @@ static void a_fault_of_one_way_leaves_the_other_alone(void **state)
 		world_instance_free(&rig.world_instance);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_slow_line_is_the_bottleneck_wherever_it_is),
-		cmocka_unit_test(the_slowest_of_several_counts),
-		cmocka_unit_test(a_line_that_recovers_costs_what_it_was_slow),
-		cmocka_unit_test(a_switch_port_recovers_too),
-		cmocka_unit_test(a_fault_of_one_way_leaves_the_other_alone),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

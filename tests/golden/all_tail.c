@@ -88,12 +88,3 @@ static void switches_that_look_at_queues_give_a_reason(void **)
 	assert_non_null(rig.world_instance.world.delays->tail_reason);
 	world_instance_free(&rig.world_instance);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_way_is_the_one_that_was_taken),
-		cmocka_unit_test(switches_that_look_at_queues_give_a_reason),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

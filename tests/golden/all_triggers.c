@@ -219,18 +219,3 @@ static void a_butterfly_takes_its_rounds(void **state)
 			    (ps_t)(i / 16 + 1) * (THERE_PS + BACK_PS));
 	world_instance_free(&rig.world_instance);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_flow_begins_when_the_one_before_is_done),
-		cmocka_unit_test(a_barrier_waits_for_the_last),
-		cmocka_unit_test(a_chain_of_flows_takes_their_sum),
-		cmocka_unit_test(a_butterfly_takes_its_rounds),
-		cmocka_unit_test(a_ring_of_other_hosts_takes_its_steps_and_signals),
-		cmocka_unit_test(a_barrier_over_hosts_opens_for_each_when_it_knows),
-		cmocka_unit_test(a_multishot_starts_one_after_the_other),
-		cmocka_unit_test(the_delay_of_a_signal_is_what_the_scenario_says),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

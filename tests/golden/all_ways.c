@@ -239,13 +239,3 @@ static void a_world_from_a_file_is_the_world_of_its_counts(void **)
 	assert_int_equal(digests[0], digests[1]);
 	assert_int_equal(hops[0], hops[1]);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(single_flows_take_as_long_as_expected_on_every_kind),
-		cmocka_unit_test(the_base_round_trip_is_measured_where_the_way_is_longest),
-		cmocka_unit_test(a_world_from_a_file_is_the_world_of_its_counts),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -450,9 +450,3 @@ static void pairs_of_all_kinds_come_to_their_end(void **state)
 	assert_true(count < 100 || (repeated > count && windows > count / 2));
 	seeds_end();
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(pairs_of_all_kinds_come_to_their_end)};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -222,12 +222,3 @@ static void what_one_side_counts_the_other_side_counts(void **state)
 		assert_true(seen.clean_trims > 5 && seen.clean_marks > 5 && seen.lossy > 20 &&
 			    seen.rings > 20 && seen.duplicates > 5 && seen.timeouts > 5);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_seed_is_the_same_world_with_every_compiler),
-		cmocka_unit_test(what_one_side_counts_the_other_side_counts),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -139,15 +139,3 @@ static void windows_change_nothing(void **state)
 		world_instance_free(&rig.world_instance);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_incast_is_shared_alike_and_ends_at_the_granted_rate),
-		cmocka_unit_test(what_senders_tell_ends_the_first_window),
-		cmocka_unit_test(lost_packets_and_credits_do_not_end_it),
-		cmocka_unit_test(a_window_of_one_packet_goes_round_like_a_fixed_one),
-		cmocka_unit_test(windows_change_nothing),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

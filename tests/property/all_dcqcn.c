@@ -115,13 +115,3 @@ static void windows_change_nothing(void **state)
 		world_instance_free(&rig.world_instance);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_late_flow_gets_its_share),
-		cmocka_unit_test(an_incast_is_shared_and_its_line_is_full),
-		cmocka_unit_test(windows_change_nothing),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -409,11 +409,3 @@ static void a_failure_costs_what_it_takes(void **state)
 			      dead_names[dead], tried[dead], settled[dead], broken[dead]);
 	assert_int_equal(all_broken, 0);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_failure_costs_what_it_takes),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

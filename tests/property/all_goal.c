@@ -152,12 +152,3 @@ static void files_of_others_come_back_as_they_were(void **)
 		expect_round_trip(program);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_programs_come_back_as_they_were),
-		cmocka_unit_test(files_of_others_come_back_as_they_were),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -106,11 +106,3 @@ static void a_lone_flow_fills_its_line(void **state)
 		      (uint32_t)count - told - refused, (uint32_t)count, told, refused);
 	assert_true((told + refused) * 2 < count || count < 10);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_lone_flow_fills_its_line),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -120,12 +120,3 @@ static void what_arrived_is_not_sent_again(void **state)
 	print_message("%u of %u worlds trimmed\n", (uint32_t)trimmed, (uint32_t)count);
 	assert_true(trimmed * 5 > count || count < 10); // or nothing was tried
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_sent_again),
-		cmocka_unit_test(what_arrived_is_not_sent_again),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -94,13 +94,3 @@ static void a_single_sender_is_not_held_back(void **state)
 	}
 	assert_int_equal(ends[0], ends[1]);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_incast_needs_as_much_queue_as_the_budget),
-		cmocka_unit_test(many_senders_share_the_budget_too),
-		cmocka_unit_test(a_single_sender_is_not_held_back),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -44,12 +44,3 @@ static void an_overload_that_lets_nothing_through_ends_with_its_qps(void **state
 	assert_in_range(rig.run.now_ps, 120 * PS_PER_US, PS_PER_MS); // 180 us of tries, and queues
 	world_instance_free(&rig.world_instance);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_overload_that_lets_something_through_completes),
-		cmocka_unit_test(an_overload_that_lets_nothing_through_ends_with_its_qps),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

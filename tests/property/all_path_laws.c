@@ -308,11 +308,3 @@ static void more_is_never_slower(void **state)
 			      broken[law]);
 	assert_int_equal(all_broken, 0);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(more_is_never_slower),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

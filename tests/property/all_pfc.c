@@ -160,13 +160,3 @@ static void shared_buffers_do_not_see_windows_either(void **state)
 	seeds_end();
 	assert_true(full > 0 || count < 10);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_sent_comes_through_a_tree),
-		cmocka_unit_test(windows_change_nothing),
-		cmocka_unit_test(shared_buffers_do_not_see_windows_either),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

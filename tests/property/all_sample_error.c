@@ -88,9 +88,3 @@ static void stated_errors_hold(void **)
 	assert_true(judged > count / 4);
 	assert_true(held * 100 >= judged * 95);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(stated_errors_hold)};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

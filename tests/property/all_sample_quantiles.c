@@ -122,9 +122,3 @@ static void stated_errors_of_quantiles_hold(void **)
 	for (int i = 0; i < QUANTILES; i++)
 		assert_true(tally.held[i] * 100 >= tally.judged[i] * 95);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(stated_errors_of_quantiles_hold)};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

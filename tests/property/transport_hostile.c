@@ -368,10 +368,3 @@ static void lies_in_the_middle_of_transfers_change_nothing(void **state)
 	}
 	seeds_end();
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lies_in_the_middle_of_transfers_change_nothing)};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

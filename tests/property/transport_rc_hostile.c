@@ -181,11 +181,3 @@ static void a_peer_that_lies_breaks_no_rule(void **state)
 	assert_true(refused[REFUSED_SACK] > 20 && refused[REFUSED_NACK] > 20);
 	assert_true(failed > 100 && received > 1000);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_peer_that_lies_breaks_no_rule),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

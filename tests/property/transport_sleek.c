@@ -179,12 +179,3 @@ static void a_lost_tail_is_repaired_without_the_timer(void **state)
 		bench_close(bench);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_goes_again_without_a_reason),
-		cmocka_unit_test(a_lost_tail_is_repaired_without_the_timer),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -212,11 +212,3 @@ static void a_search_for_a_front_covers_more_than_random_search(void **state)
 	covers_more("convex", convex, "cmaes");
 	covers_more("concave", concave, "cmaes");
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_search_for_a_front_covers_more_than_random_search),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -334,20 +334,3 @@ static void points_of_sobol_are_spread_evenly(void **state)
 			assert_int_equal(quarters[i], POINTS / 4);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_engine_leaves_the_bounds),
-		cmocka_unit_test(points_of_sobol_are_spread_evenly),
-		cmocka_unit_test(a_constant_is_told_as_one),
-		cmocka_unit_test(screening_finds_the_knobs_that_matter),
-		cmocka_unit_test(all_flat_fixes_nothing_and_errs_rarely),
-		cmocka_unit_test(the_last_five_have_raced),
-		cmocka_unit_test(a_better_setting_is_found_and_said),
-		cmocka_unit_test(noise_alone_is_rarely_better_than_the_default),
-		cmocka_unit_test(engines_of_nlopt_beat_random_where_they_are),
-		cmocka_unit_test(cmaes_beats_random_on_noisy_functions),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

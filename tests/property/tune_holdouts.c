@@ -168,12 +168,3 @@ static void nothing_is_chosen_by_it(void **state)
 		tune_free(without);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_search_does_not_see_it),
-		cmocka_unit_test(nothing_is_chosen_by_it),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

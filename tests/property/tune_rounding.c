@@ -135,12 +135,3 @@ static void rounding_keeps_what_is_above_above(void **state)
 		}
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rounding_is_as_coarse_as_a_quarter_of_the_gain_lets_it),
-		cmocka_unit_test(rounding_keeps_what_is_above_above),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

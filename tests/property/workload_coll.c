@@ -377,12 +377,3 @@ static void rings_with_credits_do_too(void **state)
 	}
 	free(memory);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_rank_ends_with_its_result),
-		cmocka_unit_test(rings_with_credits_do_too),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

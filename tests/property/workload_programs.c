@@ -192,9 +192,3 @@ static void random_programs_end(void **)
 	seeds_end();
 	assert_true(circles > count / 2 || count < 20);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs_end)};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

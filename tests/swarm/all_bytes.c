@@ -448,12 +448,3 @@ static void a_seed_is_the_same_world_with_every_compiler(void **)
 	}
 	assert_int_equal(digest, UINT64_C(0xea92edf0c1eb9a62));
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_seed_is_the_same_world_with_every_compiler),
-		cmocka_unit_test(random_worlds_place_each_byte_where_it_belongs),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -96,12 +96,3 @@ static void random_worlds_do_not_depend_on_the_number_of_processes(void **state)
 	if (count >= 3)
 		assert_true(2 * seen.alike > seen.worlds && seen.lost > 0 && seen.late > 0);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_seed_is_the_same_world_with_every_compiler),
-		cmocka_unit_test(random_worlds_do_not_depend_on_the_number_of_processes),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -177,9 +177,3 @@ static void random_programs_end_on_random_worlds(void **)
 	printf("%llu packets, %llu lost\n", (unsigned long long)packets, (unsigned long long)lost);
 	assert_true(count < 20 || (packets > 100 * count && lost > count));
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs_end_on_random_worlds)};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

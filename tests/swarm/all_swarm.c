@@ -126,12 +126,3 @@ static void random_worlds_keep_their_promises(void **state)
 	if (first == 1 && count == WORLDS)
 		assert_int_equal(digest, DIGEST_OF_ALL);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_seed_is_the_same_world_with_every_compiler),
-		cmocka_unit_test(random_worlds_keep_their_promises),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -64,12 +64,3 @@ static void a_seed_is_the_same_world_with_every_compiler(void **)
 	}
 	assert_int_equal(digest, UINT64_C(0x32a80ac315cbf2d9));
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_seed_is_the_same_world_with_every_compiler),
-		cmocka_unit_test(a_packet_is_sent_again_when_its_wait_ends),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

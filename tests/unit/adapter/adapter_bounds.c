@@ -54,13 +54,3 @@ static void what_is_not_said_is_as_documented(void **)
 	assert_int_equal(config.transport.refused, REFUSED_NAK);
 	assert_int_equal(config.wire.ip_version, 6);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(figures_are_taken_up_to_their_bounds),
-		cmocka_unit_test(each_part_of_a_configuration_is_looked_at),
-		cmocka_unit_test(what_is_not_said_is_as_documented),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

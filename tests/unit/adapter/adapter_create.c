@@ -210,18 +210,3 @@ static void frames_have_time_stamps(void **state)
 	assert_int_equal(packet.payload_bytes, 1);
 	rig_close(rig);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(its_memory_is_enough_and_not_twice_what_it_draws),
-		cmocka_unit_test(one_byte_less_is_refused),
-		cmocka_unit_test(nothing_is_drawn_after_its_making),
-		cmocka_unit_test(what_cannot_be_is_refused_with_its_reason),
-		cmocka_unit_test(a_configuration_need_not_outlive_its_use),
-		cmocka_unit_test(regions_are_registered_once),
-		cmocka_unit_test(the_limits_are_allowed),
-		cmocka_unit_test(frames_have_time_stamps),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -131,13 +131,3 @@ static void values_made_from_fields_expand_to_these_fields(void **state)
 	}
 	rig_close(rig);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_denied_value_is_in_no_frame_until_it_is_allowed),
-		cmocka_unit_test(values_that_are_not_there_and_the_last_one_are_refused),
-		cmocka_unit_test(values_made_from_fields_expand_to_these_fields),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -382,22 +382,3 @@ static void bad_posts_are_refused(void **state)
 	free(end.memory);
 	free(peer.memory);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_exchange_has_this_layout),
-		cmocka_unit_test(ipv4_addresses_are_mapped),
-		cmocka_unit_test(what_is_written_is_read),
-		cmocka_unit_test(other_versions_and_other_bytes_are_refused),
-		cmocka_unit_test(numbers_of_a_peer_that_cannot_be_are_refused),
-		cmocka_unit_test(ends_that_do_not_fit_are_not_connected),
-		cmocka_unit_test(the_smaller_limits_are_agreed),
-		cmocka_unit_test(a_reset_qp_is_connected_again),
-		cmocka_unit_test(peers_are_told_apart_while_some_leave),
-		cmocka_unit_test(to_reset_many_qps_takes_each_no_longer),
-		cmocka_unit_test(states_follow_each_other),
-		cmocka_unit_test(bad_posts_are_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -442,23 +442,3 @@ static void a_peer_that_is_silent_gives_all_requests_back(void **state)
 	}
 	rig_close(rig);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(garbage_is_told_by_its_reason_and_places_nothing),
-		cmocka_unit_test(damaged_frames_place_no_wrong_byte),
-		cmocka_unit_test(frames_that_lie_never_write_beside_a_region),
-		cmocka_unit_test(a_write_that_leaves_its_region_fails_at_the_target),
-		cmocka_unit_test(an_unknown_rkey_fails_at_the_target),
-		cmocka_unit_test(memory_that_is_not_registered_any_more_stays_as_it_is),
-		cmocka_unit_test(any_rkey_and_any_address_will_do),
-		cmocka_unit_test(frames_for_others_are_foreign),
-		cmocka_unit_test(who_does_not_poll_gets_no_more_frames_until_he_does),
-		cmocka_unit_test(who_polls_late_asks_for_less_until_he_does),
-		cmocka_unit_test(a_message_without_a_receive_request_ends_its_qp),
-		cmocka_unit_test(receive_requests_come_back_in_order),
-		cmocka_unit_test(a_peer_that_is_silent_gives_all_requests_back),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

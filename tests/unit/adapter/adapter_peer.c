@@ -362,20 +362,3 @@ static void hosts_come_and_go(void **state)
 		}
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_cannot_be_is_refused),
-		cmocka_unit_test(own_addresses_that_cannot_be_are_refused),
-		cmocka_unit_test(with_one_plane_an_exchange_tells_the_address),
-		cmocka_unit_test(ends_with_other_planes_are_refused),
-		cmocka_unit_test(another_partition_is_refused_at_once),
-		cmocka_unit_test(an_unknown_mac_is_left_to_the_program),
-		cmocka_unit_test(a_mac_that_is_told_is_that_of_the_number),
-		cmocka_unit_test(frames_of_a_third_are_of_no_qp),
-		cmocka_unit_test(an_address_is_of_one_nic),
-		cmocka_unit_test(hosts_come_and_go),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -170,18 +170,3 @@ static void paths_without_states_need_it_off(void **state)
 	config.transport.port_status = false;
 	assert_int_not_equal(adapter_bytes(&config, &refusal), 0);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(both_ends_leave_a_plane_and_come_back),
-		cmocka_unit_test(a_request_and_its_response_are_frames),
-		cmocka_unit_test(without_a_port_nothing_is_pulled_until_one_is_back),
-		cmocka_unit_test(without_a_port_for_all_tries_writes_come_back),
-		cmocka_unit_test(what_is_known_changes_nothing),
-		cmocka_unit_test(a_port_that_is_not_there_is_refused),
-		cmocka_unit_test(without_port_status_the_call_is_refused),
-		cmocka_unit_test(paths_without_states_need_it_off),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -293,16 +293,3 @@ static void each_qp_obeys_its_own_window(void **state)
 	rig_check_done(rig);
 	rig_close(rig);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_end_sends_over_its_own_paths),
-		cmocka_unit_test(one_of_two_paths_with_a_value_is_denied),
-		cmocka_unit_test(lists_that_cannot_be_are_refused),
-		cmocka_unit_test(ports_of_ipv4_are_ephemeral),
-		cmocka_unit_test(profiles_are_chosen_before_a_qp_is_connected),
-		cmocka_unit_test(each_qp_obeys_its_own_window),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

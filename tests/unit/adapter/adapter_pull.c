@@ -181,18 +181,3 @@ static void two_qps_of_one_adapter_may_be_peers(void **state)
 	assert_memory_equal(target, local, sizeof(local));
 	free(memory);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_plane_gets_frames_of_its_own),
-		cmocka_unit_test(a_buffer_that_is_too_small_loses_nothing),
-		cmocka_unit_test(the_largest_frame_is_as_large_as_said),
-		cmocka_unit_test(a_line_is_free_when_its_frame_has_left),
-		cmocka_unit_test(bytes_are_read_when_a_packet_leaves),
-		cmocka_unit_test(a_plane_that_is_never_free_stops_nothing),
-		cmocka_unit_test(time_never_goes_back),
-		cmocka_unit_test(two_qps_of_one_adapter_may_be_peers),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

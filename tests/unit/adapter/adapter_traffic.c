@@ -153,20 +153,3 @@ static void defaults_carry_large_messages(void **state)
 	adapter_config_default(&config);
 	over(&config, 1, 4, 1 << 20, 9, set_loss);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_message_arrives_with_its_bytes),
-		cmocka_unit_test(clean_wires_repeat_nothing),
-		cmocka_unit_test(lost_frames_are_sent_again_from_the_posted_memory),
-		cmocka_unit_test(frames_may_overtake_each_other),
-		cmocka_unit_test(a_frame_that_comes_twice_is_placed_once),
-		cmocka_unit_test(a_damaged_frame_is_never_placed),
-		cmocka_unit_test(trimmed_frames_are_asked_for_again),
-		cmocka_unit_test(each_message_arrives_once_whatever_the_wires_do),
-		cmocka_unit_test(messages_wait_for_room_in_the_queue),
-		cmocka_unit_test(defaults_carry_large_messages),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -171,16 +171,3 @@ static void what_is_no_capture_is_named(void **)
 	assert_int_equal(open_file(), -EINVAL);
 	assert_string_equal(refusal.text, "pcap version 3.4: 2.4 is the one that is known");
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pcap_is_read_in_either_order_and_unit),
-		cmocka_unit_test(modified_pcap_has_longer_records),
-		cmocka_unit_test(odd_numbers_of_pcap_are_told),
-		cmocka_unit_test(a_cut_pcap_is_read_to_its_last_frame),
-		cmocka_unit_test(a_source_that_fails_is_told),
-		cmocka_unit_test(what_is_no_capture_is_named),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -173,15 +173,3 @@ static void long_texts_are_cut(void **state)
 	assert_int_equal(length, PCAPNG_TEXT_BYTES_MAX);
 	assert_int_equal(find_option(16, to.used - 4, 3, &length), 0);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_file_begins_with_a_section_and_interfaces),
-		cmocka_unit_test(frames_come_back_as_they_were),
-		cmocka_unit_test(statistics_tell_what_was_lost),
-		cmocka_unit_test(a_block_that_does_not_fit_leaves_the_buffer_alone),
-		cmocka_unit_test(long_texts_are_cut),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -310,18 +310,3 @@ static void a_cut_pcapng_is_read_to_its_last_frame(void **)
 		assert_int_not_equal(reader.end, CAPTURE_DAMAGED);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pcapng_has_interfaces_with_clocks_of_their_own),
-		cmocka_unit_test(sections_follow_one_another),
-		cmocka_unit_test(simple_and_old_packets_are_read),
-		cmocka_unit_test(odd_clocks_give_no_time),
-		cmocka_unit_test(a_packet_longer_than_its_block_is_left_out),
-		cmocka_unit_test(a_block_larger_than_the_buffer_is_stepped_over),
-		cmocka_unit_test(a_damaged_block_ends_the_file),
-		cmocka_unit_test(a_cut_pcapng_is_read_to_its_last_frame),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

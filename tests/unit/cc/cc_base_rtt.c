@@ -50,12 +50,3 @@ static void a_short_round_trip_that_comes_again_stays(void **state)
 	assert_true(base_rtt_of(&cc, &config, &most) == RTT_PS / 5);
 	assert_near(most, 0.3 * BDP, 3);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_round_trip_that_stands_alone_is_forgotten),
-		cmocka_unit_test(a_short_round_trip_that_comes_again_stays),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -245,21 +245,3 @@ static void it_needs_marks(void **state)
 	assert_true(cc_find("nscc")->needs_marks);
 	assert_false(cc_find("fixed")->needs_marks);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_starts_at_the_line_without_window_or_timer),
-		cmocka_unit_test(each_of_n_notifications_halves_while_alpha_is_1),
-		cmocka_unit_test(alpha_decays_by_the_formula_between_notifications),
-		cmocka_unit_test(a_notification_at_the_end_of_a_period_comes_first),
-		cmocka_unit_test(fast_recovery_goes_half_of_the_way_back_f_times),
-		cmocka_unit_test(bytes_increase_as_time_does),
-		cmocka_unit_test(more_than_f_by_both_is_hyper_increase),
-		cmocka_unit_test(the_timer_ends_at_the_line),
-		cmocka_unit_test(each_parameter_is_heard),
-		cmocka_unit_test(two_flows_come_together_by_the_closed_form),
-		cmocka_unit_test(it_needs_marks),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -73,14 +73,3 @@ static void nothing_moves_the_window(void **state)
 	ops->receiver_init(receiver, &config);
 	assert_int_equal(ops->receiver_on_data(receiver, 4150, true, true, 4), 0);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_algorithm_is_found_by_its_name_and_is_whole),
-		cmocka_unit_test(bdp_is_rate_times_round_trip),
-		cmocka_unit_test(the_window_is_the_given_one_or_one_and_a_half_bdp),
-		cmocka_unit_test(nothing_moves_the_window),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -174,19 +174,3 @@ static void knobs_are_told_as_they_are_derived(void **)
 	config.name = "fixed";
 	assert_false(cc_settings_of(&config, &knobs));
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(eta_and_the_period_say_what_comes_on_top_and_when),
-		cmocka_unit_test(fi_comes_per_window_of_bytes),
-		cmocka_unit_test(knobs_may_be_0),
-		cmocka_unit_test(adjust_bytes_says_after_how_many_bytes_growth_is_applied),
-		cmocka_unit_test(fi_scale_is_bytes_per_byte_without_a_queue),
-		cmocka_unit_test(gamma_and_max_md_jump_shape_a_decrease),
-		cmocka_unit_test(the_rules_of_htsim_can_be_chosen_one_by_one),
-		cmocka_unit_test(a_rule_of_the_specification_holds_in_htsim_mode_too),
-		cmocka_unit_test(knobs_are_told_as_they_are_derived),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -413,34 +413,3 @@ static void an_ambiguous_round_trip_changes_nothing(void **state)
 	cc.ops->on_ack(&cc, &(struct cc_ack){.newly_bytes = 90000, .rtt_ps = -1}, RTT_PS);
 	assert_int_equal(cc.window_bytes, cwnd);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_window_starts_at_one_and_a_half_bdp),
-		cmocka_unit_test(
-			below_the_target_a_window_of_acks_adds_alpha_times_the_distance_and_eta),
-		cmocka_unit_test(the_increase_per_time_below_target_does_not_depend_on_the_target),
-		cmocka_unit_test(at_the_target_without_marks_a_window_of_acks_adds_fi_and_eta),
-		cmocka_unit_test(slopes_hold_packet_by_packet),
-		cmocka_unit_test(eta_comes_once_per_period),
-		cmocka_unit_test(without_delay_the_window_grows_by_fi_scale_after_a_clean_window),
-		cmocka_unit_test(a_mark_below_the_target_holds),
-		cmocka_unit_test(a_mark_above_the_target_decreases_by_the_excess_down_to_one_half),
-		cmocka_unit_test(the_average_covers_about_one_window_of_acks),
-		cmocka_unit_test(losses_take_their_size_and_leave_one_packet),
-		cmocka_unit_test(
-			a_penalty_of_64_over_one_window_halves_it_and_restore_brings_it_back),
-		cmocka_unit_test(a_penalty_stops_increases),
-		cmocka_unit_test(quick_adapt_sets_the_window_to_what_was_achieved),
-		cmocka_unit_test(quick_adapt_needs_little_achieved_and_can_be_off),
-		cmocka_unit_test(htsim_replaces_late_unmarked_samples_and_weighs_one_in_eighty),
-		cmocka_unit_test(htsim_keeps_the_delay_threshold_of_quick_adapt_with_trimming),
-		cmocka_unit_test(htsim_takes_the_average_delay_where_there_is_no_round_trip),
-		cmocka_unit_test(htsim_grows_by_payloads),
-		cmocka_unit_test(htsim_learns_the_base_round_trip_from_nacks_too),
-		cmocka_unit_test(a_shorter_round_trip_shrinks_the_maximum),
-		cmocka_unit_test(an_ambiguous_round_trip_changes_nothing),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -129,17 +129,3 @@ static void a_silent_loss_where_queues_are_short_is_a_paths(void **state)
 		assert_true(cc.window_bytes < before); // a trim is a full queue
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_trim_lifts_the_average_and_a_mark_at_the_target_decreases),
-		cmocka_unit_test(htsim_averages_nacks_as_they_are),
-		cmocka_unit_test(a_trim_asks_for_quick_adapt_at_the_end_of_the_period),
-		cmocka_unit_test(quick_adapt_needs_less_than_the_share_not_as_much),
-		cmocka_unit_test(a_delay_of_the_target_ends_fast_increase),
-		cmocka_unit_test(a_penalty_begins_at_what_is_in_flight_or_the_window),
-		cmocka_unit_test(a_silent_loss_where_queues_are_short_is_a_paths),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -200,18 +200,3 @@ static void credit_is_conserved(void **state)
 		assert_true(cc->window_bytes <= cc->credit_bytes && cc->window_bytes <= first);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_narrower_one_rules),
-		cmocka_unit_test(a_loss_on_the_way_costs_no_credit),
-		cmocka_unit_test(a_trim_in_the_core_costs_both),
-		cmocka_unit_test(a_trim_at_the_last_hop_is_the_credits_business),
-		cmocka_unit_test(without_credits_the_last_hop_counts_like_any_other),
-		cmocka_unit_test(without_credit_for_a_packet_it_waits_for_a_millisecond),
-		cmocka_unit_test(the_receiver_grants_and_asks_for_its_penalty),
-		cmocka_unit_test(credit_is_conserved),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

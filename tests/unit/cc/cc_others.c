@@ -139,17 +139,3 @@ static void swift_forgets_a_round_trip_that_stands_alone(void **)
 	ack(&cc, MTU, (ps_t)target / 2, false, 200 * RTT_PS); // below the target: it grows
 	assert_true(cc.window_bytes > before);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(marks_take_a_quarter_or_a_third_of_what_they_cover),
-		cmocka_unit_test(a_window_without_marks_adds_a_packet),
-		cmocka_unit_test(losses_take_their_size_and_leave_one_packet),
-		cmocka_unit_test(swift_grows_by_a_packet_per_window_below_its_target),
-		cmocka_unit_test(swift_shrinks_by_the_excess_once_per_round_trip),
-		cmocka_unit_test(swift_aims_higher_with_a_small_window),
-		cmocka_unit_test(swift_forgets_a_round_trip_that_stands_alone),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

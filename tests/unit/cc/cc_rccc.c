@@ -195,18 +195,3 @@ static void credit_is_conserved(void **state)
 		assert_true(pair.inflight <= cc->window_bytes);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_turn_grants_a_quantum_of_what_came),
-		cmocka_unit_test(what_was_passed_on_the_way_makes_room),
-		cmocka_unit_test(a_trimmed_packet_is_owed_a_full_one),
-		cmocka_unit_test(what_is_acknowledged_or_trimmed_takes_its_credit_along),
-		cmocka_unit_test(no_credit_makes_more_than_two_first_windows_or_less_than_none),
-		cmocka_unit_test(what_was_taken_too_much_is_paid_for),
-		cmocka_unit_test(without_credit_for_a_packet_it_waits_for_a_millisecond),
-		cmocka_unit_test(credit_is_conserved),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

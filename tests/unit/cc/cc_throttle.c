@@ -176,19 +176,3 @@ static void a_receiver_waits_as_long_as_the_share_makes_it(void **state)
 	assert_int_equal(throttle_ps(&throttle, 1000, throttle.step_at - 1), 1000);
 	assert_int_equal(throttle_ps(&throttle, 1000, throttle.step_at), 2000);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_step_comes_after_one_and_a_half_round_trips_more_or_less),
-		cmocka_unit_test(trims_on_the_way_take_their_part_of_all_that_came),
-		cmocka_unit_test(trims_at_the_last_hop_are_the_credits_business),
-		cmocka_unit_test(marks_above_the_target_lower_it_by_half_of_what_is_above),
-		cmocka_unit_test(steps_up_double_while_nothing_is_marked),
-		cmocka_unit_test(the_least_share_is_nine_tenths_of_the_trunks),
-		cmocka_unit_test(it_never_grants_more_than_the_lines),
-		cmocka_unit_test(a_long_silence_undoes_all),
-		cmocka_unit_test(a_receiver_waits_as_long_as_the_share_makes_it),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

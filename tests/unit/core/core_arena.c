@@ -75,14 +75,3 @@ static void every_room_has_a_name(void **state)
 		assert_string_not_equal(arena_room_name(room), "unknown");
 	assert_string_equal(arena_room_name(ARENA_ROOM_COUNT), "unknown");
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(draws_are_zeroed_aligned_and_counted_per_room),
-		cmocka_unit_test(a_full_arena_refuses_from_then_on),
-		cmocka_unit_test(drawing_after_the_seal_stops_the_program),
-		cmocka_unit_test(every_room_has_a_name),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

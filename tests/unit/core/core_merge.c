@@ -67,10 +67,3 @@ static void merged_runs_are_in_the_order_of_the_rule(void **state)
 		}
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(merged_runs_are_in_the_order_of_the_rule)};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

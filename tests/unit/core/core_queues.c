@@ -221,19 +221,3 @@ static void streams_of_different_owners_differ(void **state)
 	for (int i = 0; i < 10; i++)
 		assert_in_range(counts[i], 9600, 10400); // four standard deviations are 380
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lists_keep_order_and_give_all_chunks_back),
-		cmocka_unit_test(empty_lists_that_keep_chunks_are_counted),
-		cmocka_unit_test(the_heap_gives_the_earliest_then_the_smallest_key),
-		cmocka_unit_test(what_is_removed_from_the_heap_never_comes),
-		cmocka_unit_test(the_pool_gives_each_packet_once),
-		cmocka_unit_test(bitmaps_agree_with_single_bits),
-		cmocka_unit_test(a_ring_is_cleared_over_its_end),
-		cmocka_unit_test(numbers_of_24_bits_become_the_nearest_running_number),
-		cmocka_unit_test(streams_of_different_owners_differ),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -34,12 +34,3 @@ static void a_long_text_is_cut(void **state)
 	refuse(&refusal, -EINVAL, text, 12345);
 	assert_int_equal(strlen(refusal.text), REFUSAL_TEXT_BYTES - 1);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values_take_the_places_of_percent_signs),
-		cmocka_unit_test(a_long_text_is_cut),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

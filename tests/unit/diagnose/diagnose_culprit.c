@@ -330,23 +330,3 @@ static void what_cannot_be_looked_for_has_a_reason(void **state)
 	assert_non_null(culprits.reason[CULPRIT_LATE]);
 	assert_null(culprits.reason[CULPRIT_LOSSY]);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nobody_stands_out_where_all_is_even),
-		cmocka_unit_test(what_stands_out_is_put_down_to_the_smallest_place),
-		cmocka_unit_test(two_places_are_two_culprits_the_costlier_first),
-		cmocka_unit_test(a_way_and_what_it_lost_are_told),
-		cmocka_unit_test(copies_and_what_was_held_back_are_told),
-		cmocka_unit_test(a_host_at_which_packets_waited_stalled),
-		cmocka_unit_test(a_switch_that_never_marks_is_judged_by_what_was_due),
-		cmocka_unit_test(a_silent_port_is_silent_on_both_ways),
-		cmocka_unit_test(a_port_with_light_is_not_blamed_for_one_without),
-		cmocka_unit_test(a_host_is_late_against_the_others),
-		cmocka_unit_test(a_host_with_few_paths_is_named),
-		cmocka_unit_test(marks_are_held_against_the_depths_that_were_ordered),
-		cmocka_unit_test(what_cannot_be_looked_for_has_a_reason),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -172,13 +172,3 @@ static void a_culprit_has_its_share_of_the_worst_steps(void **)
 	culprit_steps(&of, &culprit, &world, &none);
 	assert_string_equal(of.reason, "why");
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_plane_has_its_share_of_the_slowest_packets),
-		cmocka_unit_test(a_trunk_and_its_switch_have_their_shares_of_late_packets),
-		cmocka_unit_test(a_culprit_has_its_share_of_the_worst_steps),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -277,21 +277,3 @@ static void a_run_with_pfc_says_who_was_paused(void **state)
 	json_decref(root);
 	fake_free(fake);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(figures_are_exact_and_in_base_units),
-		cmocka_unit_test(a_sample_gives_no_extreme_and_no_thin_quantile),
-		cmocka_unit_test(a_partial_run_says_so_and_what_did_not_end_has_no_time),
-		cmocka_unit_test(a_run_without_traffic_has_no_rate),
-		cmocka_unit_test(only_speed_differs_between_runs_of_one_scenario),
-		cmocka_unit_test(frames_pace_and_captures_have_their_objects),
-		cmocka_unit_test(a_run_that_waits_for_no_clock_has_no_lateness),
-		cmocka_unit_test(a_run_in_virtual_time_has_none_of_these_objects),
-		cmocka_unit_test(a_stream_that_takes_nothing_is_refused),
-		cmocka_unit_test(a_program_says_what_it_sent_and_when_it_ended),
-		cmocka_unit_test(a_run_with_pfc_says_who_was_paused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

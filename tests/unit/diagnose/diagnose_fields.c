@@ -244,13 +244,3 @@ static void a_reason_stands_beside_a_null_and_nowhere_else(void **state)
 		fake_free(fake);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_run_with_frames_says_what_hosts_saw),
-		cmocka_unit_test(the_document_lists_the_fields_and_no_others),
-		cmocka_unit_test(a_reason_stands_beside_a_null_and_nowhere_else),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

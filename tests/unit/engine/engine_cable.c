@@ -248,20 +248,3 @@ static void a_cable_has_room_again_when_late_ones_have_arrived(void **)
 		assert_true(reorder_queue_send(&reorder_queue, 4999, 6000));
 	assert_false(reorder_queue_send(&reorder_queue, 4999, 6000));
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_flap_takes_what_is_on_the_cable_while_it_is_down),
-		cmocka_unit_test(a_flap_ends_when_it_says),
-		cmocka_unit_test(a_loss_belongs_to_the_failure_that_caused_it),
-		cmocka_unit_test(dice_are_thrown_only_while_a_fault_is_active),
-		cmocka_unit_test(a_packet_is_held_back_for_at_most_the_delay),
-		cmocka_unit_test(losses_in_a_row_have_the_share_and_the_length_that_was_asked_for),
-		cmocka_unit_test(both_states_of_a_burst_may_lose_some),
-		cmocka_unit_test(what_comes_to_a_host_that_stalls_waits_until_its_queue_is_full),
-		cmocka_unit_test(what_is_late_comes_in_order_of_arrival),
-		cmocka_unit_test(a_cable_has_room_again_when_late_ones_have_arrived),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

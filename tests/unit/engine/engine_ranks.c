@@ -83,13 +83,3 @@ static void more_than_mpi_can_count_is_a_bug_and_not_a_wrap(void **state)
 	assert_int_equal(status_of_sharing((size_t)INT32_MAX + 1), 70);
 	assert_int_equal(status_of_sharing((size_t)UINT32_MAX + 9), 70);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_does_not_fit_is_refused_with_what_does),
-		cmocka_unit_test(a_launcher_that_says_another_number_is_refused),
-		cmocka_unit_test(more_than_mpi_can_count_is_a_bug_and_not_a_wrap),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

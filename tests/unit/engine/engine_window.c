@@ -102,12 +102,3 @@ static void a_far_machine_takes_one_place(void **state)
 	assert_true(next(&set));
 	assert_int_equal(set.index, (1000000000 - 99999) / LENGTH_PS);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_mark_is_met_in_its_window),
-		cmocka_unit_test(a_far_machine_takes_one_place),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

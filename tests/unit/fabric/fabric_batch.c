@@ -52,12 +52,3 @@ static void runs_of_in_ports_are_merged(void **)
 	assert_int_equal(arrivals[0].packet, 0);
 	assert_int_equal(arrivals[1].packet, 150);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_length_is_sorted_and_stable),
-		cmocka_unit_test(runs_of_in_ports_are_merged),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

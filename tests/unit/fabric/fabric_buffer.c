@@ -145,14 +145,3 @@ static void in_ports_share_it_with_pfc(void **)
 	assert_int_equal(switch_held(machine), 0);
 	rig_close(&rig);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_of_n_queues_has_its_share),
-		cmocka_unit_test(room_that_is_given_back_is_used),
-		cmocka_unit_test(a_full_share_trims),
-		cmocka_unit_test(in_ports_share_it_with_pfc),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

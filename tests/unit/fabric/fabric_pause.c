@@ -327,20 +327,3 @@ static void thresholds_that_make_no_sense_are_refused(void **)
 		rig_close(&rig);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_pause_ends_by_itself_or_when_told),
-		cmocka_unit_test(the_port_that_is_due_first_is_found),
-		cmocka_unit_test(the_peer_stops_at_xoff_and_goes_on_at_xon),
-		cmocka_unit_test(a_pause_is_said_again_until_it_is_over),
-		cmocka_unit_test(control_packets_are_never_paused),
-		cmocka_unit_test(what_is_under_way_fits_into_the_headroom),
-		cmocka_unit_test(too_little_headroom_drops),
-		cmocka_unit_test(a_long_pause_is_counted),
-		cmocka_unit_test(a_watch_that_drops_empties_the_port),
-		cmocka_unit_test(thresholds_that_make_no_sense_are_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -317,21 +317,3 @@ static void no_kind_of_spray_takes_a_dead_port(void **)
 		rig_close(&rig);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_dead_links_share_goes_to_others_after_exactly_the_delay),
-		cmocka_unit_test(a_link_that_comes_back_is_used_after_the_delay),
-		cmocka_unit_test(remote_switches_avoid_a_next_hop_without_a_way),
-		cmocka_unit_test(a_next_hop_with_a_way_left_is_not_avoided),
-		cmocka_unit_test(switches_of_three_tiers_that_die_are_avoided),
-		cmocka_unit_test(a_dumbbell_leaves_links_and_comes_to_have_no_way),
-		cmocka_unit_test(states_that_do_not_last_are_not_seen),
-		cmocka_unit_test(flaps_without_end_and_too_many_changes_are_refused),
-		cmocka_unit_test(a_link_that_is_down_from_the_start_is_known),
-		cmocka_unit_test(tables_agree_with_arithmetic_where_nothing_is_wrong),
-		cmocka_unit_test(no_kind_of_spray_takes_a_dead_port),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -240,23 +240,3 @@ static void bundles_and_source_routes_are_not_plain(void **)
 	route_init(&route, 3, 1);
 	assert_false(route.is_plain);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(division_is_exact_at_the_edges_of_every_small_span),
-		cmocka_unit_test(division_is_exact_for_random_values_and_spans),
-		cmocka_unit_test(entropy_spreads_one_flow_evenly_over_the_up_ports),
-		cmocka_unit_test(entropy_of_16_bits_spreads_evenly_over_the_up_ports),
-		cmocka_unit_test(all_entropy_of_16_bits_spreads_one_flow_evenly),
-		cmocka_unit_test(flows_with_one_entropy_spread_evenly_too),
-		cmocka_unit_test(switches_choose_independently),
-		cmocka_unit_test(tiers_do_not_polarise_flows),
-		cmocka_unit_test(a_target_below_goes_down_whatever_its_entropy),
-		cmocka_unit_test(every_member_of_a_bundle_is_used),
-		cmocka_unit_test(a_target_outside_has_no_way_at_the_top),
-		cmocka_unit_test(a_plain_route_leads_where_any_does),
-		cmocka_unit_test(bundles_and_source_routes_are_not_plain),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -170,16 +170,3 @@ static void each_hop_trims_at_its_own_depth(void **)
 	assert_int_equal(trimmed_of(far, 1 + 10), 0);
 	assert_int_equal(trimmed_of(far, 1 + 10 + 3), 3);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(while_both_wait_control_has_its_share_of_the_bytes),
-		cmocka_unit_test(a_class_alone_has_the_whole_line),
-		cmocka_unit_test(a_share_is_no_credit_for_later),
-		cmocka_unit_test(in_rounds_each_class_has_its_packets),
-		cmocka_unit_test(the_last_hop_may_have_a_deeper_queue),
-		cmocka_unit_test(each_hop_trims_at_its_own_depth),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -126,16 +126,3 @@ static void what_goes_down_has_no_choice(void **)
 	assert_int_equal(rig.departures[0].port, 5);
 	rig_close(&rig);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(in_turn_each_round_takes_each_up_port_once),
-		cmocka_unit_test(small_packets_are_hashed),
-		cmocka_unit_test(the_shortest_queue_leaves_none_behind),
-		cmocka_unit_test(ports_that_are_alike_all_get_packets),
-		cmocka_unit_test(a_flowlet_stays_on_its_port_until_the_flow_pauses),
-		cmocka_unit_test(what_goes_down_has_no_choice),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -386,19 +386,3 @@ static void a_small_arena_is_refused(void **)
 	assert_true(refusal.text[0] != '\0');
 	world_close(&world);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_packet_passes_an_idle_switch_at_once),
-		cmocka_unit_test(packets_to_one_nic_follow_back_to_back),
-		cmocka_unit_test(a_packet_without_a_way_is_counted_and_given_back),
-		cmocka_unit_test(marking_at_the_last_hop_is_a_choice),
-		cmocka_unit_test(a_trim_towards_a_nic_says_last_hop),
-		cmocka_unit_test(the_length_of_the_window_changes_nothing),
-		cmocka_unit_test(no_packet_is_lost_or_made),
-		cmocka_unit_test(every_departure_is_as_the_oracle_plans),
-		cmocka_unit_test(a_small_arena_is_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

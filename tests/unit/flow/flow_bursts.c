@@ -226,18 +226,3 @@ static void destinations_without_room_are_counted(void **)
 	assert_int_equal(rig.report->target_count, 2);
 	assert_int_equal(rig.report->targets_left_out, 3);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_fullest_bin_of_each_width),
-		cmocka_unit_test(bursts_have_a_share),
-		cmocka_unit_test(senders_that_meet_are_counted),
-		cmocka_unit_test(answers_are_no_senders),
-		cmocka_unit_test(stamps_that_are_too_coarse_say_nothing),
-		cmocka_unit_test(planes_have_stamps_of_their_own),
-		cmocka_unit_test(stamps_that_go_back),
-		cmocka_unit_test(destinations_without_room_are_counted),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -182,22 +182,3 @@ static void changes_beyond_the_list_are_counted(void **)
 	assert_int_equal(report->change_count, 2);
 	rig_free(&rig);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_a_network_does_breaks_nothing),
-		cmocka_unit_test(answers_to_what_was_never_sent),
-		cmocka_unit_test(answers_that_go_back),
-		cmocka_unit_test(naks_twice_and_naks_that_nobody_heeds),
-		cmocka_unit_test(psns_and_opcodes_out_of_order),
-		cmocka_unit_test(lengths_that_do_not_fit),
-		cmocka_unit_test(transports_versions_and_reserved_values),
-		cmocka_unit_test(evs_that_nobody_sent),
-		cmocka_unit_test(planes_that_are_not_tapped_break_nothing),
-		cmocka_unit_test(a_class_that_changes_is_told),
-		cmocka_unit_test(kinds_of_packets_have_classes_of_their_own),
-		cmocka_unit_test(changes_beyond_the_list_are_counted),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

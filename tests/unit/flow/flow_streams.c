@@ -255,27 +255,3 @@ static void a_window_beyond_the_pool_is_remembered_in_part(void **)
 	assert_causes(report, FLOW_LOSS_BEFORE, 148, FLOW_DUPLICATE, 1, NONE);
 	rig_free(&rig);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(messages_are_timed_from_their_first_packet_to_the_ack),
-		cmocka_unit_test(messages_of_mrc_end_with_their_ack),
-		cmocka_unit_test(packets_are_counted_by_their_ev),
-		cmocka_unit_test(reads_end_with_their_last_response),
-		cmocka_unit_test(a_read_that_asks_again_lost_a_response_behind),
-		cmocka_unit_test(two_qps_are_told_apart_by_their_psns),
-		cmocka_unit_test(a_place_has_streams_of_its_own),
-		cmocka_unit_test(a_psn_from_afar_is_another_connection),
-		cmocka_unit_test(marks_and_notifications_are_counted),
-		cmocka_unit_test(mrc_repeats_say_why),
-		cmocka_unit_test(mrc_counts_what_it_repairs),
-		cmocka_unit_test(a_tap_on_some_planes_withholds_losses_before),
-		cmocka_unit_test(the_stream_that_was_quiet_for_longest_makes_room),
-		cmocka_unit_test(a_full_list_of_repairs_changes_no_cause),
-		cmocka_unit_test(psns_that_are_forgotten_are_counted),
-		cmocka_unit_test(memory_is_used_again),
-		cmocka_unit_test(a_window_beyond_the_pool_is_remembered_in_part),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

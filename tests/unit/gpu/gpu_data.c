@@ -184,18 +184,3 @@ static void what_is_filled_is_the_pattern(void **)
 		assert_int_equal(data.gradients[5] & data.gradients[2 * 103], 0xee);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sums_have_a_closed_form),
-		cmocka_unit_test(values_are_exact_in_bf16),
-		cmocka_unit_test(ties_go_to_the_even_neighbour),
-		cmocka_unit_test(a_step_ends_with_the_right_sums),
-		cmocka_unit_test(what_is_played_is_the_pattern),
-		cmocka_unit_test(what_is_filled_is_the_pattern),
-		cmocka_unit_test(every_single_bit_is_looked_at),
-		cmocka_unit_test(two_slices_that_changed_places_are_wrong),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -204,15 +204,3 @@ static void slices_are_not_more_than_a_stretch_has(void **)
 	assert_non_null(strstr(refusal.text, "16 TiB"));
 	gpu_record_free(&record);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_a_file_may_say_is_sealed),
-		cmocka_unit_test(what_no_file_may_say_is_refused),
-		cmocka_unit_test(files_with_numbers_that_do_not_fit_are_refused),
-		cmocka_unit_test(a_line_is_text_and_not_too_long),
-		cmocka_unit_test(slices_are_not_more_than_a_stretch_has),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

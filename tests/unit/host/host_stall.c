@@ -91,13 +91,3 @@ static void stalls_that_touch_are_one(void **)
 		}
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(work_is_done_when_the_speeds_add_up_to_it),
-		cmocka_unit_test(work_of_whole_speed_is_time),
-		cmocka_unit_test(stalls_that_touch_are_one),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

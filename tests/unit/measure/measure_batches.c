@@ -117,15 +117,3 @@ static void nineteen_of_twenty_are_covered(void **)
 	print_message("%d of 400 are covered\n", (int)count);
 	assert_in_range(count, 360, 396);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_error_is_that_of_the_mean_of_the_parts),
-		cmocka_unit_test(parts_that_are_alike_have_the_grain_of_their_histograms),
-		cmocka_unit_test(a_quantile_that_moves_drifts),
-		cmocka_unit_test(parts_with_few_values_count_for_nothing),
-		cmocka_unit_test(nineteen_of_twenty_are_covered),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

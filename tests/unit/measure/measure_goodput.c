@@ -292,23 +292,3 @@ static void what_is_no_job_is_refused(void **)
 	bad.spares = 4;
 	bad.repair_s = 2000 * HOUR, refused(bad);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_best_intervals_are_those_that_daly_published),
-		cmocka_unit_test(the_closed_form_is_dalys_and_best_where_he_says),
-		cmocka_unit_test(without_failures_only_saving_costs),
-		cmocka_unit_test(runs_keep_what_the_closed_form_says),
-		cmocka_unit_test(failures_of_many_kinds_have_one_closed_form),
-		cmocka_unit_test(slow_and_stalled_times_cost_their_share),
-		cmocka_unit_test(no_second_is_lost_or_counted_twice),
-		cmocka_unit_test(a_host_is_waited_for_when_no_spare_is_left),
-		cmocka_unit_test(whatever_the_job_does_the_failures_are_the_same),
-		cmocka_unit_test(the_best_interval_is_youngs_where_saves_are_short),
-		cmocka_unit_test(youngs_interval_is_too_long_where_saves_are_not_short),
-		cmocka_unit_test(without_failures_nothing_is_saved),
-		cmocka_unit_test(what_is_no_job_is_refused),
-	};
-	return cmocka_run_group_tests_name("measure: goodput", tests, NULL, NULL);
-}

@@ -46,13 +46,3 @@ static void a_value_outside_the_list_is_unknown(void **state)
 	assert_string_equal(drop_reason_name(DROP_REASON_COUNT), "unknown");
 	assert_string_equal(pair_class_name(PAIR_CLASS_COUNT), "unknown");
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_drop_reason_has_its_own_word),
-		cmocka_unit_test(every_pair_class_has_its_own_word),
-		cmocka_unit_test(a_value_outside_the_list_is_unknown),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

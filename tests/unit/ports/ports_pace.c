@@ -131,17 +131,3 @@ static void a_clock_that_stands_still_or_goes_back_leaves_no_gap(void **state)
 	assert_int_equal(pace.gap_ns.total, 1);
 	assert_int_equal(pace.gap_ns.max, 0);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(virtual_time_is_due_by_the_dilation),
-		cmocka_unit_test(a_wait_ends_at_the_first_look_when_it_is_due),
-		cmocka_unit_test(frames_are_late_by_what_the_clock_says_after_their_window),
-		cmocka_unit_test(a_driver_that_is_behind_does_not_wait),
-		cmocka_unit_test(without_a_dilation_nothing_waits_and_nothing_is_late),
-		cmocka_unit_test(a_stop_ends_a_wait),
-		cmocka_unit_test(a_clock_that_stands_still_or_goes_back_leaves_no_gap),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

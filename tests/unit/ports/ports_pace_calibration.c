@@ -174,21 +174,3 @@ static void random_trials_give_what_holds_in_them(void **state)
 		pace_calibration_free(trials[1]);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_calibration_is_real_time),
-		cmocka_unit_test(a_machine_that_keeps_up_runs_in_real_time),
-		cmocka_unit_test(a_machine_that_takes_k_times_as_long_gets_k_and_a_quarter),
-		cmocka_unit_test(a_short_calibration_may_be_a_millisecond_late),
-		cmocka_unit_test(a_slower_machine_never_gets_less),
-		cmocka_unit_test(a_burst_with_few_frames_counts_for_nothing),
-		cmocka_unit_test(a_burst_with_many_frames_counts),
-		cmocka_unit_test(a_stall_counts_once_and_is_caught_up_with),
-		cmocka_unit_test(a_clock_that_goes_back_costs_nothing),
-		cmocka_unit_test(a_long_calibration_says_the_same_as_a_short_one),
-		cmocka_unit_test(random_trials_give_what_holds_in_them),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

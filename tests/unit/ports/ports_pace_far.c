@@ -38,13 +38,3 @@ static void what_fits_is_exact(void **state)
 	assert_int_equal(pace_due_ns(1500, 2 * PS_PER_S), 3000000000);
 	assert_int_equal(pace_due_ns(0, INT64_MAX), 0);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_later_is_not_due_earlier),
-		cmocka_unit_test(what_is_never_due_can_be_added_to_a_clock),
-		cmocka_unit_test(what_fits_is_exact),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

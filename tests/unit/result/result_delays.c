@@ -121,13 +121,3 @@ static void queues_are_told_by_depth_and_over_time(void **state)
 	json_decref(root);
 	fake_free(fake);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(packets_are_told_by_what_took_time),
-		cmocka_unit_test(of_many_evs_the_slowest_are_listed),
-		cmocka_unit_test(queues_are_told_by_depth_and_over_time),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -72,14 +72,3 @@ static void a_stream_may_be_cut_anywhere(void **state)
 		free(shown);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_hides_is_shown_by_its_number),
-		cmocka_unit_test(xml_has_only_characters_of_xml),
-		cmocka_unit_test(a_cell_is_no_formula),
-		cmocka_unit_test(a_stream_may_be_cut_anywhere),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -107,13 +107,3 @@ static void a_run_without_a_jump_is_no_sample(void **)
 	json_decref(root);
 	fake_free(fake);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_table_says_what_did_not_run),
-		cmocka_unit_test(the_json_has_it_in_numbers),
-		cmocka_unit_test(a_run_without_a_jump_is_no_sample),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

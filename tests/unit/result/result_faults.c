@@ -78,13 +78,3 @@ static void places_are_told_as_a_scenario_tells_them(void **state)
 		assert_string_equal(fault_place_text(text, &cases[i].at), cases[i].text);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(faults_say_what_where_and_when),
-		cmocka_unit_test(a_run_without_faults_lists_none),
-		cmocka_unit_test(places_are_told_as_a_scenario_tells_them),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

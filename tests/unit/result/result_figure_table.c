@@ -104,14 +104,3 @@ static void the_table_prints_rows_with_their_parts(void **state)
 	free(text);
 	fake_free(fake);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_figure_stands_twice_and_each_is_seen),
-		cmocka_unit_test(the_document_has_every_row),
-		cmocka_unit_test(what_a_run_cannot_have_says_why),
-		cmocka_unit_test(the_table_prints_rows_with_their_parts),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

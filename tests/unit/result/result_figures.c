@@ -229,21 +229,3 @@ static void words_are_given_for_every_value(void **state)
 	assert_string_equal(origin_name(INPUT_CALIBRATED), "calibrated");
 	assert_true(share_of(1, 0) == 0);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(traffic_time_is_the_union_of_collectives),
-		cmocka_unit_test(what_did_not_end_lasts_until_the_run_stopped),
-		cmocka_unit_test(channels_bound_the_nics_of_a_ring),
-		cmocka_unit_test(flows_count_their_distinct_ends),
-		cmocka_unit_test(quantiles_of_a_sample_need_messages_enough),
-		cmocka_unit_test(a_quantile_of_a_sample_has_an_error),
-		cmocka_unit_test(a_whole_run_may_give_everything_it_has),
-		cmocka_unit_test(planes_compare_with_their_mean),
-		cmocka_unit_test(every_packet_is_accounted_for),
-		cmocka_unit_test(a_collective_knows_whether_it_was_extrapolated),
-		cmocka_unit_test(words_are_given_for_every_value),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

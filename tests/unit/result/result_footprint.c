@@ -96,13 +96,3 @@ static void a_world_without_hosts_divides_by_nothing(void **state)
 	assert_non_null(strstr(text, " -\n"));
 	fake_free(fake);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rooms_add_up_to_what_was_drawn),
-		cmocka_unit_test(qps_and_arena_are_named),
-		cmocka_unit_test(a_world_without_hosts_divides_by_nothing),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -102,13 +102,3 @@ static void the_table_says_what_is_wrong(void **)
 	free(text);
 	fake_free(fake);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(figures_are_those_of_the_generators),
-		cmocka_unit_test(a_lost_generator_has_no_figures),
-		cmocka_unit_test(the_table_says_what_is_wrong),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -56,14 +56,3 @@ static void a_small_share_is_not_nothing(void **state)
 	assert_string_equal(number_share(&text, 1), "100.000 %");
 	assert_string_equal(number_share(&text, -0.05), "-5.000 %");
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(digits_stand_in_groups_of_three),
-		cmocka_unit_test(large_counts_are_millions),
-		cmocka_unit_test(units_keep_four_digits),
-		cmocka_unit_test(a_small_share_is_not_nothing),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -179,14 +179,3 @@ static void what_is_no_result_is_refused(void **state)
 		assert_true(refusal.text[0] != '\0');
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(schemas_are_held_to),
-		cmocka_unit_test(equations_hold_where_both_sides_are_there),
-		cmocka_unit_test(histograms_are_those_of_the_run),
-		cmocka_unit_test(what_is_no_result_is_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

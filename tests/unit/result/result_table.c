@@ -438,27 +438,3 @@ static void the_short_table_has_the_pace_in_one_line(void **state)
 	free(text);
 	fake_free(fake);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_whole_run_gives_this_table),
-		cmocka_unit_test(no_line_is_longer_than_100_columns),
-		cmocka_unit_test(a_sample_says_what_it_cannot_give),
-		cmocka_unit_test(a_partial_run_says_so_at_the_top),
-		cmocka_unit_test(a_whole_run_does_not_call_itself_partial),
-		cmocka_unit_test(a_lost_packet_breaks_the_result_in_every_table),
-		cmocka_unit_test(a_lossless_fabric_says_who_was_paused),
-		cmocka_unit_test(refused_packets_are_told_by_reason_where_there_are_any),
-		cmocka_unit_test(the_short_table_leaves_the_details_out),
-		cmocka_unit_test(the_slowest_of_equal_buckets_is_shown),
-		cmocka_unit_test(many_kinds_of_collectives_are_cut_and_counted),
-		cmocka_unit_test(frames_and_pace_have_these_sections),
-		cmocka_unit_test(frames_and_pace_change_no_other_line),
-		cmocka_unit_test(wrong_payload_is_told_in_every_table),
-		cmocka_unit_test(ports_that_disagree_are_told_apart),
-		cmocka_unit_test(a_run_that_waits_for_no_clock_says_so),
-		cmocka_unit_test(the_short_table_has_the_pace_in_one_line),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

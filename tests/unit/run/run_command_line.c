@@ -189,13 +189,3 @@ static void help_is_printed_before_anything_is_missed(void **state)
 	assert_int_equal(take(&got, "--version", &refusal), COMMAND_LINE_DONE);
 	assert_int_equal(take(&got, "--version --jobs 0", &refusal), -EINVAL);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values_are_stored_by_their_kind),
-		cmocka_unit_test(what_is_wrong_is_named_with_what_would_be_right),
-		cmocka_unit_test(help_is_printed_before_anything_is_missed),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

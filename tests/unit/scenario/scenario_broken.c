@@ -484,17 +484,3 @@ static void many_anchors_are_refused(void **)
 	assert_refused(rc, &refusal, "text",
 		       &(struct broken){"anchors", 258, 5, "more than 256 anchors"});
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_broken_file_is_refused_at_its_place),
-		cmocka_unit_test(every_file_of_the_folder_is_in_the_table),
-		cmocka_unit_test(every_broken_text_is_refused_at_its_place),
-		cmocka_unit_test(every_broken_assignment_is_refused_at_its_column),
-		cmocka_unit_test(a_text_that_is_too_long_is_refused),
-		cmocka_unit_test(only_so_many_taps_are_read),
-		cmocka_unit_test(many_anchors_are_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

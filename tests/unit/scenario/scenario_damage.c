@@ -74,12 +74,3 @@ static void a_scenario_with_a_wrong_byte_is_read_or_refused(void **)
 {
 	assert_true(shipped_each(flip_shipped) > 0);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_cut_scenario_is_read_or_refused),
-		cmocka_unit_test(a_scenario_with_a_wrong_byte_is_read_or_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

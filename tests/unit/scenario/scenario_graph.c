@@ -201,15 +201,3 @@ static void nics_of_a_node_may_have_rates_of_their_own(void **)
 		assert_int_equal(fabric_nic_rate_least(&scenario.fabric), least * 1000000000);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_graph_is_read_as_it_is_written),
-		cmocka_unit_test(places_of_a_dumbbell_and_a_torus_have_names),
-		cmocka_unit_test(an_over_subscription_becomes_counts),
-		cmocka_unit_test(nics_of_a_node_may_have_rates_of_their_own),
-		cmocka_unit_test(what_is_wrong_is_told_at_its_place),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

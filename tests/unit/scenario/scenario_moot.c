@@ -247,14 +247,3 @@ static void goodput_is_kept_since_and_of_what_is_lost(void **)
 			fail_msg("%s: %u: %s", wrong[i].expect, refusal.line, refusal.text);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_moot_is_as_if_it_was_not_said),
-		cmocka_unit_test(nothing_else_is_dropped),
-		cmocka_unit_test(goodput_is_kept_since_and_of_what_is_lost),
-		cmocka_unit_test(what_all_runs_have_is_passed_over_like_the_file),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

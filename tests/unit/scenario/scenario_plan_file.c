@@ -302,17 +302,3 @@ static void the_documentation_lists_every_key(void **)
 		rows++;
 	assert_int_equal(rows, keys);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_of_three_lines_is_a_job),
-		cmocka_unit_test(times_have_the_origin_that_the_file_says),
-		cmocka_unit_test(a_device_says_what_the_file_does_not),
-		cmocka_unit_test(measured_layers_are_times_of_cells),
-		cmocka_unit_test(each_device_may_be_named),
-		cmocka_unit_test(a_bad_file_is_refused_at_its_place),
-		cmocka_unit_test(the_documentation_lists_every_key),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -187,17 +187,3 @@ static void the_documentation_lists_every_value(void **)
 			if (preset_has(preset, row))
 				check_documented(preset, row);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_preset_is_what_its_rows_say),
-		cmocka_unit_test(every_preset_is_read_at_every_rate),
-		cmocka_unit_test(the_plugin_waits_a_second_seven_times),
-		cmocka_unit_test(a_key_of_the_scenario_wins),
-		cmocka_unit_test(an_assignment_replaces_the_preset),
-		cmocka_unit_test(what_contradicts_is_refused_by_name),
-		cmocka_unit_test(the_documentation_lists_every_value),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

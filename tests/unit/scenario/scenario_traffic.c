@@ -76,12 +76,3 @@ static void what_fits_is_accepted(void **state)
 			fail_msg("case %zu: %s", i, refusal.text);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_does_not_fit_is_refused_at_its_key),
-		cmocka_unit_test(what_fits_is_accepted),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -256,22 +256,3 @@ static void quoting_never_cuts_a_character(void **)
 	scalar_quote(quoted, &(struct scalar){"a\nb", 3, true});
 	assert_string_equal(quoted, "a?b");
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(times_are_exact),
-		cmocka_unit_test(times_that_are_not_whole_or_too_long_are_refused),
-		cmocka_unit_test(sizes_are_exact),
-		cmocka_unit_test(sizes_that_are_not_whole_or_too_large_are_refused),
-		cmocka_unit_test(rates_are_exact),
-		cmocka_unit_test(other_spellings_of_rates_are_refused),
-		cmocka_unit_test(shares_are_parts_in_a_billion),
-		cmocka_unit_test(counts_are_plain_decimal_integers),
-		cmocka_unit_test(a_number_in_quotes_is_refused),
-		cmocka_unit_test(a_range_is_told_in_the_units_of_people),
-		cmocka_unit_test(a_value_fills_its_own_field_only),
-		cmocka_unit_test(quoting_never_cuts_a_character),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

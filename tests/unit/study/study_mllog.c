@@ -225,18 +225,3 @@ static void a_log_without_steps_is_refused(void **)
 	assert_non_null(strstr(refusal.text, "0 steps are left of 1"));
 	mllog_free(&parsed);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_left_out_is_counted),
-		cmocka_unit_test(a_slow_step_after_an_evaluation_is_left_out_once),
-		cmocka_unit_test(block_means_have_their_own_spread),
-		cmocka_unit_test(the_longest_steps_come_first_and_are_at_most_eight),
-		cmocka_unit_test(steps_without_a_loss_are_steps_where_none_has_one),
-		cmocka_unit_test(a_damaged_line_is_left_out_and_told),
-		cmocka_unit_test(two_ranks_in_one_log_are_refused),
-		cmocka_unit_test(a_log_without_steps_is_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -33,12 +33,3 @@ static void consistency_is_never_above_one(void **)
 	expect(scaling_consistency(2, 1.5), 0.75, 0);
 	expect(scaling_consistency(3, 3), 1, 0);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_faster_job_is_above_one),
-		cmocka_unit_test(consistency_is_never_above_one),
-	};
-	return cmocka_run_group_tests_name("report: scaling", tests, NULL, NULL);
-}

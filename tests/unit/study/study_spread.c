@@ -126,18 +126,3 @@ static void what_has_no_noise_is_same_or_differs(void **state)
 	assert_int_equal(verdict_of(a, none, 3, 1), SPREAD_UNKNOWN); // one pair
 	assert_string_equal(spread_verdict_name(SPREAD_NOISE), "noise");
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bounds_are_those_of_the_tables),
-		cmocka_unit_test(chances_have_closed_forms_at_one_and_two_degrees),
-		cmocka_unit_test(an_interval_of_five_values_is_exact),
-		cmocka_unit_test(one_value_has_no_interval_and_none_no_mean),
-		cmocka_unit_test(equal_values_have_no_spread_at_all),
-		cmocka_unit_test(pairs_are_compared_seed_by_seed),
-		cmocka_unit_test(the_more_verdicts_the_stricter_each),
-		cmocka_unit_test(what_has_no_noise_is_same_or_differs),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -181,16 +181,3 @@ static void figures_have_names_of_their_own(void **state)
 			assert_string_not_equal(study_figure(i)->name, study_figure(other)->name);
 	assert_string_equal(study_figure(0)->name, "goodput_bps"); // ratios rely on it
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(points_go_round_variants_first_then_the_last_key),
-		cmocka_unit_test(a_key_without_effect_is_flat),
-		cmocka_unit_test(the_same_digest_with_other_figures_is_not_flat),
-		cmocka_unit_test(a_run_without_end_is_in_no_figure),
-		cmocka_unit_test(a_ratio_takes_both_variants_of_a_seed),
-		cmocka_unit_test(figures_have_names_of_their_own),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -209,16 +209,3 @@ static void what_is_written_is_read_as_it_was(void **)
 		trace_set_free(&read);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nodes_in_circles_are_counted_with_those_that_wait_for_them),
-		cmocka_unit_test(only_circles_are_circles),
-		cmocka_unit_test(collectives_are_known_by_all_their_names),
-		cmocka_unit_test(times_that_are_none_are_refused),
-		cmocka_unit_test(a_group_is_one_when_name_size_and_distance_are),
-		cmocka_unit_test(what_is_written_is_read_as_it_was),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

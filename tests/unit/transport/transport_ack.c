@@ -469,25 +469,3 @@ static void a_nak_of_a_request_that_is_done_ends_nothing(void **state)
 	assert_int_equal(bench->log[0][1].failure, QP_FAILURE_REMOTE);
 	bench_close(bench);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_ack_is_held_while_there_is_a_hole_and_then_speaks_for_all),
-		cmocka_unit_test(requests_that_end_while_an_ack_waits_share_it),
-		cmocka_unit_test(a_duplicate_is_acknowledged_again_where_its_request_is_done),
-		cmocka_unit_test(no_ack_is_sent_to_a_peer_that_does_not_know_them),
-		cmocka_unit_test(a_request_completes_by_its_ack_not_by_its_sacks),
-		cmocka_unit_test(an_ack_that_overtakes_its_sack_speaks_for_both),
-		cmocka_unit_test(a_lost_ack_is_asked_for_by_the_last_packet),
-		cmocka_unit_test(acks_that_never_come_end_the_qp),
-		cmocka_unit_test(the_last_packet_of_long_ago_is_sent_again),
-		cmocka_unit_test(every_lost_ack_and_sack_is_mended),
-		cmocka_unit_test(an_ack_of_what_was_not_sent_is_refused),
-		cmocka_unit_test(an_ack_of_an_earlier_life_is_refused),
-		cmocka_unit_test(what_is_refused_ends_the_qp_where_that_is_asked_for),
-		cmocka_unit_test(what_is_refused_is_not_answered_by_default),
-		cmocka_unit_test(a_nak_of_a_request_that_is_done_ends_nothing),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -454,27 +454,3 @@ static void who_was_told_with_others_is_taken_out_alone(void **)
 	assert_int_equal(bench->log[0][2].qp, 6);
 	bench_close(bench);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(few_contexts_carry_many_qps),
-		cmocka_unit_test(losses_and_duplicates_do_not_matter_to_them),
-		cmocka_unit_test(a_context_for_each_is_no_pool),
-		cmocka_unit_test(one_context_is_refused),
-		cmocka_unit_test(nobody_has_one_before_it_talks),
-		cmocka_unit_test(the_one_at_rest_longest_is_taken),
-		cmocka_unit_test(a_qp_goes_on_where_it_was),
-		cmocka_unit_test(an_old_packet_is_known_by_the_record_alone),
-		cmocka_unit_test(senders_leave_one_for_those_who_receive),
-		cmocka_unit_test(who_waits_is_served_in_turn),
-		cmocka_unit_test(who_was_told_and_does_not_come_loses_its_turn),
-		cmocka_unit_test(a_reset_gives_the_context_back),
-		cmocka_unit_test(a_failed_qp_gives_its_context_back),
-		cmocka_unit_test(a_turn_that_is_not_used_is_lost_though_packets_come),
-		cmocka_unit_test(a_qp_that_is_failed_waits_no_more),
-		cmocka_unit_test(bad_paths_hold_no_context),
-		cmocka_unit_test(who_was_told_with_others_is_taken_out_alone),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -281,19 +281,3 @@ static void who_comes_behind_one_that_left_has_its_turn(void **state)
 	assert_int_equal(seen, 1u << 0 | 1u << 2);
 	bench_close(bench);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(credits_leave_in_turn_at_the_pace_of_the_lines),
-		cmocka_unit_test(only_the_last_packet_of_a_credit_asks),
-		cmocka_unit_test(a_receiver_grants_less_when_trunks_trim),
-		cmocka_unit_test(a_later_credit_makes_up_for_lost_ones),
-		cmocka_unit_test(an_overtaken_or_made_up_credit_does_no_harm),
-		cmocka_unit_test(who_knows_no_credits_refuses_them),
-		cmocka_unit_test(a_qp_that_is_owed_can_be_reset),
-		cmocka_unit_test(contexts_that_are_taken_away_are_refused),
-		cmocka_unit_test(who_comes_behind_one_that_left_has_its_turn),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

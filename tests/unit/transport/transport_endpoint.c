@@ -392,24 +392,3 @@ static void planes_hold_what_is_in_flight(void **)
 	assert_int_equal(bench->log_count[1], 2);
 	bench_close(bench);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_good_wire_completes_all_in_order_without_repair),
-		cmocka_unit_test(a_bad_wire_completes_all_exactly_once_in_order),
-		cmocka_unit_test(all_completes_across_the_wrap_of_the_psn),
-		cmocka_unit_test(a_small_psn_range_and_a_large_one_complete_all),
-		cmocka_unit_test(two_runs_of_one_seed_are_the_same),
-		cmocka_unit_test(the_window_is_never_passed_and_is_used_up),
-		cmocka_unit_test(the_psn_range_is_never_passed_and_is_used_up),
-		cmocka_unit_test(more_immediates_than_agreed_wait_for_their_turn),
-		cmocka_unit_test(retry_exhaustion_flushes_all_requests),
-		cmocka_unit_test(both_directions_of_a_qp_work_at_once),
-		cmocka_unit_test(a_long_pause_does_not_look_like_loss),
-		cmocka_unit_test(a_reset_forgets_what_was_not_polled),
-		cmocka_unit_test(what_no_qp_would_take_completes_nothing),
-		cmocka_unit_test(planes_hold_what_is_in_flight),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -57,12 +57,3 @@ static void who_received_last_is_known(void **state)
 	assert_null(bench->ends[1]->recent[1]);
 	bench_close(bench);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_changed),
-		cmocka_unit_test(who_received_last_is_known),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -235,17 +235,3 @@ static void a_request_is_answered_again_when_no_hole_is_left(void **state)
 		bench_close(bench);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_counted_is_not_in_flight),
-		cmocka_unit_test(nothing_is_counted_twice),
-		cmocka_unit_test(no_more_is_believed_than_is_out),
-		cmocka_unit_test(a_receiver_that_counts_otherwise_does_not_move_the_window),
-		cmocka_unit_test(a_count_far_behind_is_no_lead),
-		cmocka_unit_test(arrivals_far_apart_are_no_reason),
-		cmocka_unit_test(a_request_is_answered_again_when_no_hole_is_left),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

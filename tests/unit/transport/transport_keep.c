@@ -219,17 +219,3 @@ static void a_set_that_cannot_be_is_refused(void **state)
 	assert_int_equal(endpoint_ev_keep(bench->ends[0], 0, NULL, 0), -ENOENT);
 	bench_close(bench);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_round_visits_each_ev_of_the_set_once),
-		cmocka_unit_test(the_first_are_kept_where_no_list_is),
-		cmocka_unit_test(an_ev_of_the_set_is_given_up_when_it_loses),
-		cmocka_unit_test(the_last_of_a_set_stays_in_use),
-		cmocka_unit_test(all_data_take_the_set_whatever_is_lost),
-		cmocka_unit_test(all_that_leaves_is_counted_by_its_ev),
-		cmocka_unit_test(a_set_that_cannot_be_is_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -238,19 +238,3 @@ static void no_offer_changes_nothing(void **state)
 	assert_int_equal(qp->mpr_limit, 9 * 128);
 	bench_close(bench);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_budget_is_shared_by_those_that_receive),
-		cmocka_unit_test(an_epoch_is_as_long_as_the_line_needs),
-		cmocka_unit_test(an_offer_is_never_less_than_the_least),
-		cmocka_unit_test(the_counts_pass_the_wrap_of_their_epochs),
-		cmocka_unit_test(the_first_of_all_may_come_in_the_epoch_of_the_wrap),
-		cmocka_unit_test(both_ends_must_agree_to_offers),
-		cmocka_unit_test(a_smaller_offer_waits_until_what_is_out_has_arrived),
-		cmocka_unit_test(offers_need_units_and_a_budget),
-		cmocka_unit_test(no_offer_changes_nothing),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -319,23 +319,3 @@ static void flapping_ports_and_few_contexts_lose_no_message(void **state)
 		close_done(bench);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_nic_is_found_again_whatever_its_number),
-		cmocka_unit_test(another_nic_takes_a_place_and_all_else_is_found),
-		cmocka_unit_test(a_table_of_none_draws_nothing_and_finds_nobody),
-		cmocka_unit_test(one_of_two_qps_that_leaves_changes_nothing),
-		cmocka_unit_test(a_peer_whom_all_left_is_told_anew),
-		cmocka_unit_test(a_port_that_came_back_between_two_lives_is_told),
-		cmocka_unit_test(a_request_that_is_out_when_its_qp_leaves_is_forgotten),
-		cmocka_unit_test(one_who_waits_to_be_told_when_its_qp_leaves_is_not),
-		cmocka_unit_test(places_of_peers_are_used_again),
-		cmocka_unit_test(a_qp_without_a_context_learns_of_it_when_it_has_one),
-		cmocka_unit_test(a_request_is_answered_where_no_qp_has_a_context),
-		cmocka_unit_test(contexts_come_back_from_the_dark),
-		cmocka_unit_test(flapping_ports_and_few_contexts_lose_no_message),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

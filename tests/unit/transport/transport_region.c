@@ -115,15 +115,3 @@ static void what_is_removed_is_gone_and_the_others_stay(void **state)
 		}
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_key_is_found_and_no_other),
-		cmocka_unit_test(a_key_is_given_once_and_a_full_table_says_so),
-		cmocka_unit_test(a_region_is_neither_empty_nor_wraps),
-		cmocka_unit_test(a_region_holds_what_lies_in_it_whole),
-		cmocka_unit_test(what_is_removed_is_gone_and_the_others_stay),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

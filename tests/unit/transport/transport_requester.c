@@ -377,26 +377,3 @@ static void the_limits_of_an_endpoint_are_allowed(void **state)
 		}
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_message_is_cut_into_first_middle_and_last),
-		cmocka_unit_test(a_short_message_is_one_packet),
-		cmocka_unit_test(the_qps_of_a_nic_take_turns),
-		cmocka_unit_test(control_leaves_before_data),
-		cmocka_unit_test(an_empty_pool_stops_with_its_limit_and_loses_nothing),
-		cmocka_unit_test(all_evs_are_used_equally_and_on_their_own_plane),
-		cmocka_unit_test(a_single_path_qp_keeps_to_its_plane),
-		cmocka_unit_test(a_slow_qp_asks_before_its_timer_rings),
-		cmocka_unit_test(bad_sizes_are_refused),
-		cmocka_unit_test(too_little_memory_is_refused),
-		cmocka_unit_test(more_packets_than_have_numbers_are_refused),
-		cmocka_unit_test(qps_of_one_message_each_take_little_room),
-		cmocka_unit_test(one_message_and_rc_or_few_contexts_are_refused),
-		cmocka_unit_test(the_posted_psns_are_bounded),
-		cmocka_unit_test(a_cut_window_does_not_leave_a_qp_mute),
-		cmocka_unit_test(the_limits_of_an_endpoint_are_allowed),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -355,28 +355,3 @@ static void bytes_and_notices_give_place_orders_once(void **state)
 	}
 	bench_close(bench);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_sack_comes_with_the_threshold),
-		cmocka_unit_test(requests_marks_and_repairs_are_answered_at_once),
-		cmocka_unit_test(the_first_packet_is_answered_in_htsim_mode),
-		cmocka_unit_test(a_duplicate_is_answered_and_not_placed),
-		cmocka_unit_test(every_arrival_above_a_hole_is_reported),
-		cmocka_unit_test(news_that_fits_is_told_again),
-		cmocka_unit_test(a_filled_hole_moves_the_edge_over_all_behind_it),
-		cmocka_unit_test(
-			a_request_that_overtook_others_is_answered_again_when_they_are_here),
-		cmocka_unit_test(a_psn_above_the_window_is_dropped_and_told),
-		cmocka_unit_test(a_psn_far_below_the_window_is_a_duplicate),
-		cmocka_unit_test(immediates_come_up_in_posting_order),
-		cmocka_unit_test(an_immediate_waits_for_plain_packets_before_it),
-		cmocka_unit_test(more_immediates_than_agreed_find_no_room),
-		cmocka_unit_test(a_trimmed_header_is_answered_with_its_reason),
-		cmocka_unit_test(without_trim_nacks_a_trimmed_header_is_silent),
-		cmocka_unit_test(packets_for_nobody_are_dropped_and_counted),
-		cmocka_unit_test(bytes_and_notices_give_place_orders_once),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -94,15 +94,3 @@ static void arrivals_below_a_packet_are_counted(void **state)
 	}
 	bench_close(bench);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_last_psn_of_the_window_is_in_the_bitmap),
-		cmocka_unit_test(news_as_wide_as_a_bitmap_is_told_at_once),
-		cmocka_unit_test(repairs_are_counted_by_what_they_were_for),
-		cmocka_unit_test(a_receivers_penalty_goes_out_with_each_sack),
-		cmocka_unit_test(arrivals_below_a_packet_are_counted),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -459,24 +459,3 @@ static void fewer_immediates_at_the_target_slow_and_end_nothing(void **state)
 	bench_check_empty(bench);
 	bench_close(bench);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_a_path_alone_trims_does_not_close_the_window),
-		cmocka_unit_test(each_retriable_reason_sends_again_by_another_path),
-		cmocka_unit_test(an_unexpected_event_ends_the_qp_and_flushes_all),
-		cmocka_unit_test(an_event_of_a_packet_that_is_here_or_never_was_ends_nothing),
-		cmocka_unit_test(a_reason_that_there_is_not_is_refused),
-		cmocka_unit_test(nacks_use_up_the_tries_as_fast_as_waits),
-		cmocka_unit_test(waits_and_nacks_share_the_tries),
-		cmocka_unit_test(an_acknowledgement_gives_the_next_packet_all_tries),
-		cmocka_unit_test(a_wire_that_trims_all_ends_the_qp),
-		cmocka_unit_test(a_qp_that_never_gives_up_outlives_all),
-		cmocka_unit_test(tries_have_the_range_that_controllers_know),
-		cmocka_unit_test(nine_trims_of_ten_end_no_qp),
-		cmocka_unit_test(a_smaller_window_at_the_target_slows_and_ends_nothing),
-		cmocka_unit_test(fewer_immediates_at_the_target_slow_and_end_nothing),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -223,17 +223,3 @@ static void each_round_trip_is_timed_for_its_path(void **)
 	assert_int_equal(count, sample_count);
 	bench_close(bench);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_time_of_service_is_left_out_where_both_ends_do_so),
-		cmocka_unit_test(one_end_alone_changes_nothing),
-		cmocka_unit_test(a_stamp_older_than_half_a_wrap_is_counted_and_dropped),
-		cmocka_unit_test(a_stamp_of_another_time_gives_no_round_trip),
-		cmocka_unit_test(once_takes_no_round_trip_of_what_was_sent_again_twice),
-		cmocka_unit_test(a_transfer_over_a_bad_wire_samples_the_wire_alone),
-		cmocka_unit_test(each_round_trip_is_timed_for_its_path),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

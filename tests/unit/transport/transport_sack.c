@@ -472,26 +472,3 @@ static void an_ev_is_recycled_where_its_packet_was_not_marked(void **state)
 		bench_close(bench);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_bitmap_takes_single_packets_out_of_flight_once),
-		cmocka_unit_test(an_overtaken_sack_never_moves_una_back_but_its_news_counts),
-		cmocka_unit_test(a_sack_of_psns_never_sent_is_ignored_and_counted),
-		cmocka_unit_test(round_trips_come_from_packets_sent_once),
-		cmocka_unit_test(a_mark_skips_the_path_of_the_packet_that_met_it),
-		cmocka_unit_test(trimmed_packets_are_repaired_at_once_oldest_first_by_another_path),
-		cmocka_unit_test(a_nack_of_the_acknowledged_or_never_sent_changes_nothing),
-		cmocka_unit_test(a_lost_packet_that_arrived_after_all_is_not_sent_again),
-		cmocka_unit_test(a_hole_is_lost_when_later_packets_arrived_long_enough),
-		cmocka_unit_test(waits_are_linear_then_double),
-		cmocka_unit_test(a_nack_brings_the_wait_back_to_the_base),
-		cmocka_unit_test(a_repair_never_takes_the_ev_that_it_had),
-		cmocka_unit_test(each_repair_is_counted_by_its_own_reason),
-		cmocka_unit_test(an_ack_is_awaited_from_its_sack_on),
-		cmocka_unit_test(an_ack_begins_the_wait_for_the_next),
-		cmocka_unit_test(an_ev_is_recycled_where_its_packet_was_not_marked),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -252,19 +252,3 @@ static void what_cannot_be_shared_is_refused(void **state)
 				 i == 0 ? 0 : -EINVAL);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(four_qps_have_the_window_of_one),
-		cmocka_unit_test(room_that_one_leaves_goes_to_the_others),
-		cmocka_unit_test(a_qp_that_was_reset_takes_part_again),
-		cmocka_unit_test(another_nic_has_a_window_of_its_own),
-		cmocka_unit_test(nics_of_earlier_lives_take_no_place),
-		cmocka_unit_test(windows_of_two_profiles_are_two),
-		cmocka_unit_test(feedback_to_one_is_feedback_to_all),
-		cmocka_unit_test(random_wires_deliver_all_within_one_window),
-		cmocka_unit_test(what_cannot_be_shared_is_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

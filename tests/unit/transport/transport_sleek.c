@@ -321,22 +321,3 @@ static void what_has_no_window_or_no_round_trip_is_refused(void **state)
 				 i == 0 ? 0 : -EINVAL);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_and_a_half_windows_out_of_order_are_a_loss),
-		cmocka_unit_test(five_packets_are_the_least),
-		cmocka_unit_test(no_more_than_the_largest_window_is_asked),
-		cmocka_unit_test(in_a_recovery_each_goes_again_once),
-		cmocka_unit_test(repairs_pass_a_window_that_was_cut),
-		cmocka_unit_test(at_the_end_a_probe_leaves_early),
-		cmocka_unit_test(with_more_to_send_it_leaves_after_three_round_trips),
-		cmocka_unit_test(a_probe_that_met_no_queue_repairs_the_tail),
-		cmocka_unit_test(a_probe_that_met_a_queue_says_nothing),
-		cmocka_unit_test(when_all_is_acknowledged_no_timer_is_left),
-		cmocka_unit_test(a_qp_that_failed_or_was_reset_rings_no_more),
-		cmocka_unit_test(what_has_no_window_or_no_round_trip_is_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -354,21 +354,3 @@ static void trims_are_answered_when_both_ends_can(void **state)
 		bench_close(bench);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_the_ways_there_are_lead_on),
-		cmocka_unit_test(a_qp_that_cannot_be_is_refused),
-		cmocka_unit_test(ready_to_receive_takes_and_answers_but_does_not_send),
-		cmocka_unit_test(before_and_after_life_packets_are_dropped),
-		cmocka_unit_test(a_qp_that_is_failed_gives_back_what_was_posted),
-		cmocka_unit_test(a_new_life_sees_nothing_of_the_old_one),
-		cmocka_unit_test(completions_that_were_not_polled_are_forgotten),
-		cmocka_unit_test(a_reset_leaves_the_queue_of_the_others_whole),
-		cmocka_unit_test(the_smaller_side_rules),
-		cmocka_unit_test(two_unequal_ends_work_together),
-		cmocka_unit_test(trims_are_answered_when_both_ends_can),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

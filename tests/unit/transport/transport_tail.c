@@ -335,23 +335,3 @@ static void a_window_full_of_lost_packets_is_a_tail(void **)
 	assert_int_equal(sent_now(bench, &asks), 0);
 	bench_close(bench);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_lost_ack_is_asked_for_when_all_is_quiet),
-		cmocka_unit_test(lost_last_packets_need_no_timer),
-		cmocka_unit_test(a_repair_that_is_lost_needs_no_timer),
-		cmocka_unit_test(a_full_range_is_a_tail),
-		cmocka_unit_test(one_packet_asks_until_something_comes),
-		cmocka_unit_test(where_holes_are_off_a_timer_is_waited_for),
-		cmocka_unit_test(answers_to_probes_are_no_news),
-		cmocka_unit_test(nothing_is_asked_for_that_is_not_late),
-		cmocka_unit_test(the_wait_is_a_round_trip_and_the_age_of_a_hole),
-		cmocka_unit_test(what_was_heard_puts_it_off_by_as_much),
-		cmocka_unit_test(it_is_not_for_what_something_else_repairs),
-		cmocka_unit_test(a_later_end_is_looked_at_as_well),
-		cmocka_unit_test(a_window_full_of_lost_packets_is_a_tail),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -186,9 +186,3 @@ static void a_train_is_what_goes_one_by_one(void **state)
 								full, limits[limit]),
 							100, 20000);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(a_train_is_what_goes_one_by_one)};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

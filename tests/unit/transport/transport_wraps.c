@@ -367,20 +367,3 @@ static void a_silence_of_seconds_makes_no_holes_of_what_follows(void **state)
 	assert_int_equal(qp->lost_count, 0); // they left together with it
 	bench_close(bench);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_wrap_is_passed_over_a_bad_wire),
-		cmocka_unit_test(a_wire_that_reorders_needs_no_repair_at_any_wrap),
-		cmocka_unit_test(every_wrap_is_passed_with_the_largest_window),
-		cmocka_unit_test(the_longest_message_arrives),
-		cmocka_unit_test(seventy_thousand_messages_complete_in_order),
-		cmocka_unit_test(received_bytes_are_told_in_24_bits_that_come_round),
-		cmocka_unit_test(a_round_trip_is_right_across_the_wraps_of_its_clocks),
-		cmocka_unit_test(an_answer_to_an_earlier_sending_gives_no_round_trip),
-		cmocka_unit_test(an_old_time_stamp_gives_no_round_trip_and_is_counted),
-		cmocka_unit_test(a_silence_of_seconds_makes_no_holes_of_what_follows),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

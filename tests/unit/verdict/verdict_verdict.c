@@ -331,20 +331,3 @@ static void bad_profiles_are_refused_with_their_place(void **state)
 	assert_refused("name: x\nlimits: 3\n", 2, "not `limits`");
 	assert_refused("name: [x\n", 1, "not YAML");
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bounds_are_words_a_number_and_a_unit),
-		cmocka_unit_test(figures_meet_their_bounds_or_miss_them),
-		cmocka_unit_test(every_figure_of_a_list_must_hold),
-		cmocka_unit_test(what_is_missing_is_never_met),
-		cmocka_unit_test(a_study_is_held_against_bounds_as_well),
-		cmocka_unit_test(a_partial_run_never_passes),
-		cmocka_unit_test(bounds_of_a_baseline_need_one),
-		cmocka_unit_test(what_is_indicative_judges_nothing),
-		cmocka_unit_test(a_book_is_refused),
-		cmocka_unit_test(bad_profiles_are_refused_with_their_place),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -151,15 +151,3 @@ static void parts_come_from_those_that_are_there(void **)
 		assert_int_equal(((uint8_t *)parts[1].data)[i], byte_of(1, i));
 	free(parts[1].data);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_fits_is_taken),
-		cmocka_unit_test(another_version_is_refused_at_both_ends),
-		cmocka_unit_test(a_run_of_another_size_is_refused),
-		cmocka_unit_test(a_host_that_is_not_of_the_run_is_refused),
-		cmocka_unit_test(parts_come_from_those_that_are_there),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -83,15 +83,3 @@ static void who_owns_its_core_keeps_it(void **)
 	assert_int_equal(rest.yields + rest.sleeps, 0);
 	assert_int_equal(rest.asleep_ns, 0);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_yields_until_a_sleep_is_worth_it),
-		cmocka_unit_test(sleeps_grow_to_a_bound),
-		cmocka_unit_test(a_timer_that_is_due_keeps_it_awake),
-		cmocka_unit_test(a_busy_turn_ends_it),
-		cmocka_unit_test(who_owns_its_core_keeps_it),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -105,13 +105,3 @@ static void every_segment_is_hidden(void **)
 	for (uint32_t i = 48; i + 16 <= at; i += 16)
 		assert_true(frame[i + 15] != 0x5a || frame[i + 14] != 0x5a);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_cut_frame_of_ours_stays_what_it_was),
-		cmocka_unit_test(what_names_a_packet_is_no_rest),
-		cmocka_unit_test(every_segment_is_hidden),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -98,14 +98,3 @@ static void a_trim_cuts_the_damage_away(void **)
 	}
 	assert_true(trims > 1000);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_nic_behind_a_bad_cable_takes_nothing),
-		cmocka_unit_test(switches_send_a_damaged_frame_on_as_it_was),
-		cmocka_unit_test(damage_does_not_mend_damage),
-		cmocka_unit_test(a_trim_cuts_the_damage_away),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

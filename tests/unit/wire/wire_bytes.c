@@ -148,12 +148,3 @@ static void every_bit_that_is_carried_is_read_and_no_other(void **state)
 		}
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(valid_bytes_are_read_and_built_again),
-		cmocka_unit_test(every_bit_that_is_carried_is_read_and_no_other),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

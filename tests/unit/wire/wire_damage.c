@@ -439,22 +439,3 @@ static void ipv4_options_are_stepped_over(void **state)
 	assert_int_equal(wire_parse(&config, frame, bytes + 4, &packet, &view), WIRE_FINE);
 	assert_int_equal(packet.hop, 3);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_cut_at_any_byte_is_refused_where_it_is),
-		cmocka_unit_test(a_body_of_another_length_is_refused),
-		cmocka_unit_test(one_wrong_bit_anywhere_under_the_icrc_is_refused),
-		cmocka_unit_test(random_damage_never_passes_for_a_whole_frame),
-		cmocka_unit_test(noise_is_refused),
-		cmocka_unit_test(every_wound_has_its_reason),
-		cmocka_unit_test(packets_of_another_partition_are_refused),
-		cmocka_unit_test(a_key_of_no_partition_is_no_configuration),
-		cmocka_unit_test(a_good_checksum_does_not_excuse_the_rest_of_ipv4),
-		cmocka_unit_test(a_bad_icrc_can_be_told_instead_of_refused),
-		cmocka_unit_test(what_a_packet_cannot_count_is_refused),
-		cmocka_unit_test(ipv4_options_are_stepped_over),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

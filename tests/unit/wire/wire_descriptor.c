@@ -279,18 +279,3 @@ static void a_frame_has_no_udp_checksum_unless_it_is_asked_for(void **state)
 		assert_true(frame[view.udp_at + 6] == 0 && frame[view.udp_at + 7] == 0);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_trimmed_frame_is_the_frame_of_the_trimmed_descriptor),
-		cmocka_unit_test(a_frame_on_its_way_is_the_frame_of_its_descriptor),
-		cmocka_unit_test(lengths_of_a_descriptor_are_those_before_the_cut_only_where_known),
-		cmocka_unit_test(a_full_payload_must_fit_in_a_packet),
-		cmocka_unit_test(a_switch_does_not_look_at_the_icrc),
-		cmocka_unit_test(a_udp_checksum_is_good_on_the_whole_way_and_gone_after_a_trim),
-		cmocka_unit_test(a_udp_checksum_of_zero_goes_out_as_ones),
-		cmocka_unit_test(a_frame_has_no_udp_checksum_unless_it_is_asked_for),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

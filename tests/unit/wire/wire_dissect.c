@@ -277,17 +277,3 @@ static void noise_is_survived(void **)
 		assert_non_null(wire_found_name(record.found));
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frames_of_ours_are_what_the_parser_says),
-		cmocka_unit_test(a_cut_frame_says_no_more_than_is_there),
-		cmocka_unit_test(links_are_stepped_over),
-		cmocka_unit_test(tunnels_are_looked_into),
-		cmocka_unit_test(pauses_tell_priorities_and_quanta),
-		cmocka_unit_test(each_operation_has_its_headers),
-		cmocka_unit_test(noise_is_survived),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -105,13 +105,3 @@ static void headers_of_rocev2_are_the_shorter_ones(void **state)
 	assert_int_equal(rc_bytes(0x04), 0); // SEND Only
 	assert_int_equal(rc_bytes(0x0c), 0); // READ request
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tables_and_code_have_the_same_sizes),
-		cmocka_unit_test(headers_sum_up_as_the_order_says),
-		cmocka_unit_test(headers_of_rocev2_are_the_shorter_ones),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

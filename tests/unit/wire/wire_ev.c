@@ -173,17 +173,3 @@ static void a_profile_that_cannot_be_is_refused(void **state)
 	assert_true(wire_ev_check(two, 2, 4, &refusal) < 0);
 	assert_non_null(strstr(refusal.text, "33 bits in a format of 32"));
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(structured_values_of_three_fields_are_packed_high_bit_first),
-		cmocka_unit_test(a_mask_with_holes_takes_the_next_bits_of_the_value),
-		cmocka_unit_test(a_block_and_four_usids_leave_the_rest_of_an_address_zero),
-		cmocka_unit_test(a_segment_of_four_usids_makes_224_bits),
-		cmocka_unit_test(a_value_above_a_fields_highest_is_told_and_expanded),
-		cmocka_unit_test(random_profiles_expand_as_their_bits_one_by_one),
-		cmocka_unit_test(a_profile_that_cannot_be_is_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -174,16 +174,3 @@ static void the_line_carries_what_the_headers_sum_up_to(void **state)
 	packet = (struct packet){.opcode = PACKET_SACK};
 	assert_int_equal(wire_line_bytes(&config, &packet), 178);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_packet_comes_back_as_it_was_and_so_do_its_bytes),
-		cmocka_unit_test(the_icrc_is_the_one_of_its_definition),
-		cmocka_unit_test(a_switch_marks_and_counts_hops_and_the_icrc_stays_good),
-		cmocka_unit_test(a_trim_cuts_the_payload_and_says_so),
-		cmocka_unit_test(what_follows_a_frame_is_not_part_of_it),
-		cmocka_unit_test(the_line_carries_what_the_headers_sum_up_to),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

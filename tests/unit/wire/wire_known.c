@@ -270,17 +270,3 @@ static void an_odd_byte_is_summed_with_a_zero(void **state)
 		assert_int_equal(written[0] << 8 | written[1], sum);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frames_written_by_hand_are_read_and_written),
-		cmocka_unit_test(the_crc_has_its_check_value),
-		cmocka_unit_test(every_reason_has_a_name),
-		cmocka_unit_test(a_configuration_that_cannot_work_is_refused),
-		cmocka_unit_test(the_address_rule_knows_how_many_it_can_tell_apart),
-		cmocka_unit_test(writes_with_immediate_may_be_solicited),
-		cmocka_unit_test(an_odd_byte_is_summed_with_a_zero),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -139,16 +139,3 @@ static void what_is_not_whole_or_wrong_is_no_neighbour(void **state)
 	frame[ETH + 7] = 254; // came through a router
 	assert_false(wire_neighbour_parse(frame, sizeof(frame), &heard));
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_question_of_arp_is_read_and_written),
-		cmocka_unit_test(an_answer_of_arp_is_read_and_written),
-		cmocka_unit_test(what_all_are_told_is_no_question),
-		cmocka_unit_test(a_question_of_nd_is_read_and_written),
-		cmocka_unit_test(without_an_option_the_mac_is_that_of_the_frame),
-		cmocka_unit_test(what_is_not_whole_or_wrong_is_no_neighbour),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -171,13 +171,3 @@ static void what_is_of_another_kind_is_left_alone(void **)
 	HEARD(true, 0, echo4, WIRE_PING_OTHER);
 	HEARD(true, 4791, datagram4, WIRE_PING_OTHER);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frames_are_what_another_program_makes),
-		cmocka_unit_test(each_answer_is_known),
-		cmocka_unit_test(what_is_of_another_kind_is_left_alone),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -85,12 +85,3 @@ static void all_other_opcodes_are_what_they_were(void **state)
 		assert_int_equal(rc_request_of(opcode) != RC_REQUEST_COUNT, is_one);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(requests_are_read_by_who_answers_them),
-		cmocka_unit_test(all_other_opcodes_are_what_they_were),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -384,23 +384,3 @@ static void lists_that_cannot_work_are_refused(void **state)
 	assert_int_equal(wire_config_check(&config, &refusal), 0);
 	assert_int_equal(wire_planes_max(&config), 256);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_outer_header_names_plane_t1_t0_port_and_nic),
-		cmocka_unit_test(ipv4_inside_has_its_own_number_and_16_bits_of_ev),
-		cmocka_unit_test(each_switch_takes_its_usid_off_the_list),
-		cmocka_unit_test(a_frame_without_an_outer_header_has_nothing_to_shift),
-		cmocka_unit_test(the_way_below_one_t0_has_no_trunk),
-		cmocka_unit_test(a_longer_list_goes_on_in_the_srh),
-		cmocka_unit_test(an_srh_may_be_asked_for_and_has_the_nics_own_usid),
-		cmocka_unit_test(another_segment_is_off_the_route),
-		cmocka_unit_test(every_wound_of_the_outer_headers_has_its_reason),
-		cmocka_unit_test(more_segments_of_others_are_read),
-		cmocka_unit_test(a_whole_packet_taken_out_is_the_packet_of_its_inner_header),
-		cmocka_unit_test(the_mark_of_a_trim_goes_with_the_outer_header),
-		cmocka_unit_test(lists_that_cannot_work_are_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -118,14 +118,3 @@ static void a_torus_without_rings_is_refused(void **)
 	assert_non_null(strstr(refusal.text, "need 3 routers, not 2"));
 	assert_int_equal(torus_job(&job, 1, 2048, 2048, 3, COLLECTIVE_ALL_REDUCE, 1 << 20), -12);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_hop_is_one_link_and_every_link_has_one_ring),
-		cmocka_unit_test(no_link_carries_more_than_its_share),
-		cmocka_unit_test(an_all_reduce_goes_back_the_way_it_came),
-		cmocka_unit_test(a_torus_without_rings_is_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -138,16 +138,3 @@ static void a_list_too_short_is_filled_and_counted(void **)
 	assert_int_equal(list[2].bytes, 0);
 	assert_int_equal(bucket_list(azure(), 2, false, NULL, 0), 16);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_stage_sends_all_of_its_parameters_both_ways),
-		cmocka_unit_test(the_first_cell_alone_is_cut_into_four),
-		cmocka_unit_test(aligned_stages_reduce_together_but_for_the_first_chunk),
-		cmocka_unit_test(parameters_are_gathered_one_chunk_ahead),
-		cmocka_unit_test(hooked_buckets_leave_inside_the_last_backward),
-		cmocka_unit_test(a_list_too_short_is_filled_and_counted),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -254,17 +254,3 @@ static void a_program_that_has_no_room_is_refused_at_once(void **state)
 	config.chunk_bytes = 1 << 14;
 	assert_int_equal(coll_program(&program, &arena, &config, &refusal), 0);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_makes_no_sense_is_refused),
-		cmocka_unit_test(trees_are_those_of_nccl),
-		cmocka_unit_test(every_rank_works_in_one_tree),
-		cmocka_unit_test(places_are_kept),
-		cmocka_unit_test(what_is_likely_quicker_is_taken),
-		cmocka_unit_test(bus_bandwidth_is_that_of_nccl_tests),
-		cmocka_unit_test(a_program_that_has_no_room_is_refused_at_once),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -264,15 +264,3 @@ static void what_has_no_course_is_refused(void **state)
 				      .domain = 1};
 	refused(&config, "take larger chunks");
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rings),
-		cmocka_unit_test(trees),
-		cmocka_unit_test(steps),
-		cmocka_unit_test(everyone),
-		cmocka_unit_test(what_has_no_course_is_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

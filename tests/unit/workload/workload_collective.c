@@ -360,16 +360,3 @@ static void a_ring_that_would_stand_still_is_refused(void **)
 	arena_init(&arena, memory, 64);
 	assert_int_equal(ring_create(&ring, &arena, &good, &refusal), -12);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_slice_waits_for_the_same_slice_of_the_step_before),
-		cmocka_unit_test(no_more_sends_wait_for_completion_than_credits),
-		cmocka_unit_test(a_barrier_step_waits_for_its_own_completion),
-		cmocka_unit_test(the_plan_of_the_large_bucket_is_the_one_nccl_cuts),
-		cmocka_unit_test(a_ring_that_would_stand_still_is_refused),
-		cmocka_unit_test(every_ring_of_late_ranks_ends_with_all_bytes),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

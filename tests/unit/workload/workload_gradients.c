@@ -190,13 +190,3 @@ static void sums_are_right_in_any_order(void **)
 			assert_int_equal(program_run_left(player.run, rank), 0);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_list_is_that_of_a_step),
-		cmocka_unit_test(what_does_not_divide_is_refused),
-		cmocka_unit_test(sums_are_right_in_any_order),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

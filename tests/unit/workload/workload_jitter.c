@@ -104,13 +104,3 @@ static void the_steps_have_the_quantiles_of_the_list(void **)
 		assert_in_range(found, should - 2, should + 2);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_are_read_to_nine_decimals),
-		cmocka_unit_test(what_is_no_list_is_refused_with_its_line),
-		cmocka_unit_test(the_steps_have_the_quantiles_of_the_list),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -238,18 +238,3 @@ static void jobs_that_cannot_be_are_refused(void **)
 	assert_int_equal(job_from_plan(&job, &arena, plan, 64, &nccl, &refusal), -12);
 	assert_int_equal(job.group_count, 77); // untouched
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_group_is_the_context_pair_of_every_rack),
-		cmocka_unit_test(buckets_need_no_padding_on_128_racks_and_little_on_112),
-		cmocka_unit_test(experts_have_groups_of_their_own),
-		cmocka_unit_test(tensor_ranks_run_where_the_order_puts_them),
-		cmocka_unit_test(a_job_of_replicas_alone_is_one_all_reduce),
-		cmocka_unit_test(every_channel_is_one_ring_and_every_nic_carries_its_share),
-		cmocka_unit_test(a_plain_ring_takes_the_first_gpus),
-		cmocka_unit_test(jobs_that_cannot_be_are_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -258,17 +258,3 @@ static void a_real_matrix_is_a_derangement(void **)
 		assert_int_equal(flow->start_ps, 0);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(starts_are_in_the_unit_that_is_said),
-		cmocka_unit_test(connections_are_read_in_the_order_of_the_file),
-		cmocka_unit_test(damage_is_refused_with_its_place),
-		cmocka_unit_test(a_flow_waits_for_others),
-		cmocka_unit_test(triggers_that_cannot_be_are_refused_with_their_place),
-		cmocka_unit_test(too_little_memory_is_told),
-		cmocka_unit_test(a_real_matrix_is_a_derangement),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -295,20 +295,3 @@ static void more_operations_than_a_program_holds_are_refused(void **)
 			    "these jobs have 8000000000 operations: a program has at "
 			    "most 4294967294");
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hosts_in_a_row_are_those_with_room),
-		cmocka_unit_test(a_stride_counts_from_the_first_host_with_room),
-		cmocka_unit_test(each_choice_of_hosts_is_as_likely),
-		cmocka_unit_test(seeds_and_places_in_the_list_are_dice_of_their_own),
-		cmocka_unit_test(lists_are_taken_rank_by_rank),
-		cmocka_unit_test(seats_that_are_not_there_are_refused),
-		cmocka_unit_test(starts_and_rounds_are_waited_for),
-		cmocka_unit_test(rings_become_groups_where_their_ranks_sit),
-		cmocka_unit_test(rings_that_lie_unevenly_are_refused),
-		cmocka_unit_test(more_operations_than_a_program_holds_are_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

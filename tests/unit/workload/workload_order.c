@@ -182,19 +182,3 @@ static void a_bad_order_is_named(void **)
 			fail_msg("'%s' does not say '%s'", refusal.text, cases[i].why);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_rank_has_a_seat),
-		cmocka_unit_test(one_replica_of_azure_is_one_rack),
-		cmocka_unit_test(groups_are_those_of_the_job_that_runs),
-		cmocka_unit_test(stages_of_deepseek_lie_in_other_racks),
-		cmocka_unit_test(an_order_that_scatters_tensor_ranks_is_seen),
-		cmocka_unit_test(servers_of_eight_are_crossed_by_stages),
-		cmocka_unit_test(experts_in_two_racks_send_to_both),
-		cmocka_unit_test(every_rank_is_in_one_group_of_each_kind),
-		cmocka_unit_test(a_bad_order_is_named),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -219,20 +219,3 @@ static void a_butterfly_has_log_n_rounds_that_follow_each_other(void **)
 					 : nics == 8 ? 3
 						     : 0);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_permutation_hits_each_nic_once_and_never_itself),
-		cmocka_unit_test(every_derangement_is_as_likely),
-		cmocka_unit_test(an_incast_has_distinct_senders_outside_the_host),
-		cmocka_unit_test(an_incast_without_enough_senders_is_refused),
-		cmocka_unit_test(a_seed_names_a_pattern),
-		cmocka_unit_test(a_star_may_have_all_other_nics),
-		cmocka_unit_test(an_outcast_has_one_sender_and_receivers_outside_its_host),
-		cmocka_unit_test(a_tornado_sends_to_the_twin_in_the_other_half),
-		cmocka_unit_test(a_butterfly_has_log_n_rounds_that_follow_each_other),
-		cmocka_unit_test(all_to_all_has_each_pair_once_and_neighbours_first),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

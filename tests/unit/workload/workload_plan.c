@@ -257,21 +257,3 @@ static void words_that_set_nothing_are_refused(void **)
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		assert_int_equal(plan_set(&draft, words[i], &refusal), -EINVAL);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_published_plan_fits_itself),
-		cmocka_unit_test(a_cell_counts_its_parts),
-		cmocka_unit_test(models_have_their_published_sizes),
-		cmocka_unit_test(llama_on_a_rank_is_as_published),
-		cmocka_unit_test(the_first_cell_alone_is_cut),
-		cmocka_unit_test(the_rule_for_the_bucket_size_grows_with_the_ranks),
-		cmocka_unit_test(experts_have_groups_and_buckets_of_their_own),
-		cmocka_unit_test(messages_have_the_sizes_of_the_published_jobs),
-		cmocka_unit_test(a_model_of_ones_own_is_made_from_its_dimensions),
-		cmocka_unit_test(what_does_not_fit_is_named),
-		cmocka_unit_test(words_that_set_nothing_are_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

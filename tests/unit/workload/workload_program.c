@@ -342,25 +342,3 @@ static void kinds_have_names(void **)
 	assert_string_equal(op_kind_name(OP_RECEIVE), "receive");
 	assert_string_equal(op_kind_name(OP_COLLECTIVE), "collective");
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(messages_of_one_tag_are_matched_in_order),
-		cmocka_unit_test(a_message_without_a_partner_is_refused),
-		cmocka_unit_test(other_sizes_are_refused),
-		cmocka_unit_test(a_circle_of_dependencies_is_refused),
-		cmocka_unit_test(a_circle_through_messages_is_refused),
-		cmocka_unit_test(operations_begin_when_what_they_wait_for_has_ended),
-		cmocka_unit_test(a_message_may_come_before_its_receive_begins),
-		cmocka_unit_test(computations_of_a_stream_take_turns),
-		cmocka_unit_test(collectives_are_told_and_end_like_computations),
-		cmocka_unit_test(every_rank_runs_every_bucket_once),
-		cmocka_unit_test(a_circle_through_collectives_is_refused),
-		cmocka_unit_test(what_does_not_fit_is_refused),
-		cmocka_unit_test(bytes_are_told_beforehand),
-		cmocka_unit_test(an_empty_program_is_done),
-		cmocka_unit_test(kinds_have_names),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -153,16 +153,3 @@ static void a_stage_holds_what_is_in_flight(void **)
 	assert_int_equal(first.activations, 4 * TOKENS * layer * 2);
 	assert_int_equal(last.activations, TOKENS * (layer * 2 + VOCAB * (2 + 4)));
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_fast_memory_leaves_the_operations),
-		cmocka_unit_test(precision_is_of_matrices_alone),
-		cmocka_unit_test(a_fast_device_leaves_the_bytes),
-		cmocka_unit_test(tensor_ranks_in_a_domain_wait_for_it),
-		cmocka_unit_test(memory_is_what_each_part_holds),
-		cmocka_unit_test(a_stage_holds_what_is_in_flight),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

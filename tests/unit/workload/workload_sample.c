@@ -367,26 +367,3 @@ static void picks_have_room_over_all_groups(void **)
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(job.buckets[i].release_ps, 0);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_sample_is_read),
-		cmocka_unit_test(a_wrong_sample_is_refused_at_its_column),
-		cmocka_unit_test(without_a_sample_everything_is_run),
-		cmocka_unit_test(the_estimate_is_what_the_rings_send),
-		cmocka_unit_test(equal_buckets_are_merged_and_the_heaviest_kept),
-		cmocka_unit_test(a_plan_fits_and_uses_what_it_is_given),
-		cmocka_unit_test(forty_million_packets_are_the_default),
-		cmocka_unit_test(a_sample_that_cannot_fit_is_refused),
-		cmocka_unit_test(more_than_all_is_all),
-		cmocka_unit_test(equal_steps_are_put_back_exactly),
-		cmocka_unit_test(a_ring_that_still_fills_states_its_drift),
-		cmocka_unit_test(the_stated_error_covers_correlated_steps),
-		cmocka_unit_test(whole_runs_of_long_times_do_not_overflow),
-		cmocka_unit_test(a_trend_is_taken_to_go_on),
-		cmocka_unit_test(a_period_states_less_than_a_sample),
-		cmocka_unit_test(picks_have_room_over_all_groups),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

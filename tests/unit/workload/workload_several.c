@@ -74,13 +74,3 @@ static void jobs_that_have_no_room_are_refused(void **)
 	assert_int_equal(several_job(&job, PLACEMENT_PACKED, 3, 6, 1), -22);
 	assert_int_equal(several_job(&job, PLACEMENT_PACKED, 0, 4, 1), -22);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_gpu_has_one_job_and_hosts_are_whole),
-		cmocka_unit_test(placements_are_what_they_are_called),
-		cmocka_unit_test(jobs_that_have_no_room_are_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

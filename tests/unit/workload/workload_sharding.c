@@ -469,27 +469,3 @@ static void shards_are_summed_across(void **)
 	plan->parallel.shard_ranks = 3;
 	assert_true(plan_check(plan, &refusal) < 0);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ddp_exposes_what_its_queue_of_buckets_does),
-		cmocka_unit_test(zero_1_waits_for_all_parameters),
-		cmocka_unit_test(zero_2_reduces_each_micro_batch),
-		cmocka_unit_test(fsdp_without_prefetch_hides_nothing),
-		cmocka_unit_test(fsdp_with_prefetch_exposes_only_ends_while_the_network_is_fast),
-		cmocka_unit_test(prefetching_more_never_takes_longer),
-		cmocka_unit_test(buckets_of_ddp_close_at_their_bytes),
-		cmocka_unit_test(units_of_fsdp_are_layers),
-		cmocka_unit_test(memory_is_cut_as_the_stage_of_zero_says),
-		cmocka_unit_test(a_pipeline_goes_with_all_but_zero_2_and_3),
-		cmocka_unit_test(stages_of_fsdp_gather_first_and_reduce_last),
-		cmocka_unit_test(stages_that_reshard_gather_in_each_pass),
-		cmocka_unit_test(stages_hold_whole_what_they_keep),
-		cmocka_unit_test(an_outer_step_exposes_one_all_reduce),
-		cmocka_unit_test(hybrid_shards_without_prefetch_hide_nothing),
-		cmocka_unit_test(an_endless_network_exposes_nothing),
-		cmocka_unit_test(shards_are_summed_across),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

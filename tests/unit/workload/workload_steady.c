@@ -229,20 +229,3 @@ static void verdicts_have_names(void **)
 	assert_string_equal(steady_verdict_name(STEADY_QUEUES), "queues");
 	assert_string_equal(steady_verdict_name(STEADY_SLACK), "slack");
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_repeats_is_steady),
-		cmocka_unit_test(a_pattern_shorter_than_a_block_is_steady),
-		cmocka_unit_test(a_pattern_longer_than_a_block_is_not),
-		cmocka_unit_test(steps_that_jitter_are_not),
-		cmocka_unit_test(a_false_period_is_found_by_its_state),
-		cmocka_unit_test(a_drift_within_the_tolerance_is_in_the_error),
-		cmocka_unit_test(the_oldest_block_is_forgotten),
-		cmocka_unit_test(where_lines_have_room_a_slow_drift_is_found),
-		cmocka_unit_test(a_lull_in_a_drift_is_not_steady),
-		cmocka_unit_test(verdicts_have_names),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -339,22 +339,3 @@ static void a_plan_without_times_is_refused(void **)
 	assert_int_equal(step_create(&step, &arena, plan_find("llama-3.1-405b-azure"), &refusal),
 			 -ENOMEM);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_azure_step_is_that_of_the_independent_model),
-		cmocka_unit_test(each_stage_ends_its_reduces_as_in_the_model),
-		cmocka_unit_test(racks_hardly_change_a_step),
-		cmocka_unit_test(an_even_pipeline_has_its_closed_form),
-		cmocka_unit_test(one_replica_reduces_after_its_last_backward),
-		cmocka_unit_test(a_large_ring_is_bandwidth_and_a_small_one_latency),
-		cmocka_unit_test(few_credits_make_the_longest_hop_the_narrowest),
-		cmocka_unit_test(a_slow_stage_slows_an_even_pipeline_by_its_share),
-		cmocka_unit_test(jitter_is_the_seed_s_and_more_replicas_are_slower),
-		cmocka_unit_test(replicas_wait_for_each_other_s_gathers),
-		cmocka_unit_test(a_faster_network_never_makes_a_step_longer),
-		cmocka_unit_test(a_plan_without_times_is_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -331,16 +331,3 @@ static void a_plan_without_times_is_refused(void **)
 	assert_true(step_program_create(&program, &arena, &small.of, &refusal) < 0);
 	assert_non_null(strstr(refusal.text, "no times of computation"));
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_program_ends_when_the_schedule_does),
-		cmocka_unit_test(also_with_jitter_stragglers_and_other_orders),
-		cmocka_unit_test(every_byte_of_a_ring_is_sent),
-		cmocka_unit_test(a_program_of_each_sharding_ends_when_the_schedule_does),
-		cmocka_unit_test(a_rank_sends_the_bytes_of_the_closed_forms),
-		cmocka_unit_test(a_plan_without_times_is_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -248,19 +248,3 @@ static void cut_files_are_refused(void **)
 		}
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(operations_become_those_of_a_program),
-		cmocka_unit_test(labels_are_of_their_rank),
-		cmocka_unit_test(irequires_waits_for_the_begin),
-		cmocka_unit_test(wrong_words_are_refused),
-		cmocka_unit_test(wrong_messages_are_refused),
-		cmocka_unit_test(wrong_dependencies_are_refused),
-		cmocka_unit_test(what_cannot_end_is_refused),
-		cmocka_unit_test(given_files_have_the_counts_of_the_reference),
-		cmocka_unit_test(cut_files_are_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

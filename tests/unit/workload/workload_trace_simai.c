@@ -314,20 +314,3 @@ static void a_trace_without_anything_to_run_is_refused(void **)
 	assert_int_equal(job_from_trace(&job, &arena, &trace, 8, &ring, &refusal), -22);
 	assert_non_null(strstr(refusal.text, "nothing to run"));
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_real_job_is_counted_by_kind_and_column),
-		cmocka_unit_test(every_cut_of_the_real_job_is_refused),
-		cmocka_unit_test(aicb_texts_are_read_without_sizes),
-		cmocka_unit_test(a_csv_is_no_text_of_layers),
-		cmocka_unit_test(the_job_of_the_real_trace_has_its_data_parallel_groups),
-		cmocka_unit_test(a_small_trace_is_read),
-		cmocka_unit_test(each_damage_is_refused_with_its_place),
-		cmocka_unit_test(sizes_that_do_not_fit_each_other_are_refused),
-		cmocka_unit_test(random_changes_end_in_an_answer),
-		cmocka_unit_test(a_trace_without_anything_to_run_is_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -164,14 +164,3 @@ static void receivers_probe_where_all_else_is_mrc(void **state)
 			fail_msg("%s", rows[i].text);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(broken_values_are_refused_at_their_place),
-		cmocka_unit_test(a_profile_comes_through_whole),
-		cmocka_unit_test(flows_have_sets_as_lists_and_as_counts),
-		cmocka_unit_test(receivers_probe_where_all_else_is_mrc),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -121,13 +121,3 @@ static void there_is_an_end_to_faults(void **)
 	assert_int_equal(read_with(FABRIC TRAFFIC, words, SCENARIO_FAULTS_MAX + 1), -EINVAL);
 	assert_refused("--fault", SCENARIO_FAULTS_MAX + 1, 1, "more than 1024");
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words_of_the_command_line_come_behind_the_file),
-		cmocka_unit_test(a_wrong_word_is_refused_at_its_place),
-		cmocka_unit_test(there_is_an_end_to_faults),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -240,23 +240,3 @@ static void flaps_that_never_let_light_through_are_not_searched_for_ever(void **
 	assert_true(next > PS_PER_MS && next < PS_PER_S);
 	assert_false(link_state_is_up(&watch, next));
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_faults_there_always_is_light),
-		cmocka_unit_test(a_cable_is_dark_from_its_fault_until_the_end),
-		cmocka_unit_test(before_the_start_it_is_as_at_the_start),
-		cmocka_unit_test(a_fault_without_an_end_is_the_last_change),
-		cmocka_unit_test(a_flap_turns_until_it_is_cut),
-		cmocka_unit_test(lost_packets_take_no_light),
-		cmocka_unit_test(faults_that_touch_or_overlap_are_one_darkness),
-		cmocka_unit_test(what_flaps_in_the_dark_is_passed_over),
-		cmocka_unit_test(random_timelines_tell_the_truth),
-		cmocka_unit_test(a_flap_that_no_nic_can_follow_is_refused_at_its_line),
-		cmocka_unit_test(a_flap_of_a_microsecond_can_be_followed),
-		cmocka_unit_test(between_switches_a_flap_may_be_as_quick_as_it_likes),
-		cmocka_unit_test(flaps_that_never_let_light_through_are_not_searched_for_ever),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

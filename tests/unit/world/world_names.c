@@ -100,15 +100,3 @@ static void knobs_in_force_are_in_the_units_of_the_structure(void **)
 	config.name = "swift";
 	assert_false(cc_settings_of(&config, &knobs));
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_may_use_either_name),
-		cmocka_unit_test(an_assignment_takes_the_place_of_either),
-		cmocka_unit_test(one_key_under_two_names_is_refused),
-		cmocka_unit_test(messages_name_what_was_written),
-		cmocka_unit_test(knobs_in_force_are_in_the_units_of_the_structure),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -99,13 +99,3 @@ static void what_has_no_sense_is_refused_with_its_place(void **)
 				 refusal.text);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_lossless_by_default),
-		cmocka_unit_test(what_is_lossless_is_not_trimmed),
-		cmocka_unit_test(what_has_no_sense_is_refused_with_its_place),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -404,23 +404,3 @@ static void one_shard_costs_no_memory_but_its_map(void **state)
 	assert_true(built.arena.used < whole + 2 * hists + 16 * SHARD_PAGE_BYTES);
 	tear_down(&built);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_number_of_shards_out_of_range_is_refused),
-		cmocka_unit_test(hosts_and_switches_are_dealt_out_evenly),
-		cmocka_unit_test(hosts_without_work_do_not_count),
-		cmocka_unit_test(a_switch_is_near_its_hosts_when_there_is_room),
-		cmocka_unit_test(processes_share_the_tops_of_a_tree),
-		cmocka_unit_test(a_switch_whose_ports_depend_on_each_other_is_whole),
-		cmocka_unit_test(a_host_may_be_a_shard_of_its_own),
-		cmocka_unit_test(times_of_a_shard_move_to_one_clock),
-		cmocka_unit_test(a_process_has_the_endpoints_of_its_own_hosts),
-		cmocka_unit_test(a_host_writes_into_the_record_of_its_shard),
-		cmocka_unit_test(what_shards_write_lies_in_lines_of_their_own),
-		cmocka_unit_test(what_records_hold_is_added_up_anew_each_time),
-		cmocka_unit_test(one_shard_costs_no_memory_but_its_map),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -242,21 +242,3 @@ static void planes_keep_their_evs_apart(void **)
 		assert_int_equal(next(&rig, i % 4), i);
 	free(rig.memory);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_takes_every_ev_about_as_often),
-		cmocka_unit_test(a_bitmap_rotates_and_passes_over_what_pays),
-		cmocka_unit_test(a_bitmap_with_every_ev_punished_still_gives_one),
-		cmocka_unit_test(of_evs_passed_over_together_the_first_pays),
-		cmocka_unit_test(reps_uses_clean_evs_once_each_oldest_first),
-		cmocka_unit_test(reps_remembers_eight),
-		cmocka_unit_test(after_a_loss_reps_explores_nothing_for_10_ms),
-		cmocka_unit_test(the_legacy_list_walks_the_first_window_then_recycles_without_end),
-		cmocka_unit_test(mixed_recycles_first_and_rotates_when_it_has_nothing),
-		cmocka_unit_test(a_flowlet_ends_with_a_pause_of_its_plane),
-		cmocka_unit_test(planes_keep_their_evs_apart),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

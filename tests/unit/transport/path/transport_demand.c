@@ -309,19 +309,3 @@ static void a_demand_that_is_lost_is_told_again(void **)
 	assert_int_equal(told.asked, (1000 - FIRST) * WIRE);
 	bench_close(bench);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_a_later_packet_passed_is_granted_before_it_comes),
-		cmocka_unit_test(the_first_answer_ends_what_is_free),
-		cmocka_unit_test(no_more_than_a_window_is_under_way),
-		cmocka_unit_test(work_is_asked_for_or_begins_anew),
-		cmocka_unit_test(what_is_lost_keeps_its_credit),
-		cmocka_unit_test(what_is_given_up_is_forgotten_by_both),
-		cmocka_unit_test(others_refuse_a_demand),
-		cmocka_unit_test(a_first_answer_that_is_a_nack_ends_what_is_free),
-		cmocka_unit_test(a_demand_that_is_lost_is_told_again),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -92,14 +92,3 @@ static void the_last_value_of_a_profile_stays(void **state)
 	assert_int_equal(endpoint_ev_deny(endpoint, values[3]), 0);
 	bench_close(bench);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_failed_qp_has_no_say_in_what_is_denied),
-		cmocka_unit_test(what_is_denied_to_a_qp_at_rest_keeps_its_context),
-		cmocka_unit_test(the_last_value_of_one_qp_stays),
-		cmocka_unit_test(the_last_value_of_a_profile_stays),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -204,20 +204,3 @@ static void those_that_are_kept_rest_the_longer_the_more_they_lost(void **state)
 	picks(&last);
 	assert_in_range(last, 20, 32);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_must_come_through_takes_the_ev_that_was_heard_of_last),
-		cmocka_unit_test(it_takes_its_turn_where_none_is_lost),
-		cmocka_unit_test(nothing_was_heard_of_at_first),
-		cmocka_unit_test(
-			of_the_only_plane_it_takes_every_other_one_when_an_answer_was_lost),
-		cmocka_unit_test(of_the_only_plane_every_ev_is_probed_when_it_is_closed),
-		cmocka_unit_test(control_packets_take_any_ev_of_the_only_plane_when_it_is_closed),
-		cmocka_unit_test(
-			where_an_only_plane_is_in_doubt_one_of_four_control_packets_takes_any),
-		cmocka_unit_test(those_that_are_kept_rest_the_longer_the_more_they_lost),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

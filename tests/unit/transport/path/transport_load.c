@@ -181,18 +181,3 @@ static void a_window_with_room_has_an_open_plane_with_room(void **)
 		free(rig);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_shares_a_line_is_all_there_is),
-		cmocka_unit_test(a_plane_holds_twice_its_share_and_a_packet),
-		cmocka_unit_test(a_closed_window_is_no_matter_of_shares),
-		cmocka_unit_test(two_packets_pass_any_share),
-		cmocka_unit_test(marks_lower_a_weight_and_clean_sacks_raise_it),
-		cmocka_unit_test(what_all_planes_lose_none_loses),
-		cmocka_unit_test(open_planes_share_what_a_shut_one_had),
-		cmocka_unit_test(a_window_with_room_has_an_open_plane_with_room),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -165,18 +165,3 @@ static void who_waits_for_ever_in_the_light_does_so_in_the_dark(void **state)
 	assert_int_equal(bench->log[0][0].kind, COMPLETION_SENT);
 	close_done(bench);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_qp_whose_only_plane_is_down_ends_and_others_do_not),
-		cmocka_unit_test(it_goes_on_when_its_port_is_back),
-		cmocka_unit_test(it_goes_on_when_another_plane_is_allowed),
-		cmocka_unit_test(the_wait_begins_with_the_post),
-		cmocka_unit_test(the_wait_begins_when_the_last_plane_is_denied),
-		cmocka_unit_test(ports_that_lead_nowhere_do_not_prolong_it),
-		cmocka_unit_test(a_request_that_cannot_be_repeated_is_made_anew_in_the_light),
-		cmocka_unit_test(who_waits_for_ever_in_the_light_does_so_in_the_dark),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

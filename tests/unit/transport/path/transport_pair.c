@@ -137,14 +137,3 @@ static void of_a_packet_that_is_no_longer_kept_the_plane_says_it(void **state)
 	assert_int_equal(pair_of(bench->ends[0], qp, TWICE, psn + ring, 1), there);
 	bench_close(bench);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_sack_marks_the_path_that_the_packet_took),
-		cmocka_unit_test(a_nack_marks_the_path_that_the_packet_took),
-		cmocka_unit_test(of_a_packet_that_went_again_the_plane_says_it),
-		cmocka_unit_test(of_a_packet_that_is_no_longer_kept_the_plane_says_it),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -467,32 +467,3 @@ static void a_first_window_is_one_and_a_half_bdp(void **state)
 	config.path_policy = PATH_REPS;
 	assert_int_equal(path_shape_of(&config).first_window, 0);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_round_visits_each_ev_of_a_plane_once),
-		cmocka_unit_test(rounds_differ_from_each_other),
-		cmocka_unit_test(a_marked_ev_loses_exactly_one_turn),
-		cmocka_unit_test(a_lost_ev_carries_no_data_until_a_probe_comes_back),
-		cmocka_unit_test(as_many_probes_as_asked_for_must_come_back_in_a_row),
-		cmocka_unit_test(a_quarter_of_the_evs_is_never_retired),
-		cmocka_unit_test(a_plane_without_good_evs_carries_no_data),
-		cmocka_unit_test(the_last_evs_of_a_plane_go_when_nothing_arrives_over_them),
-		cmocka_unit_test(a_dead_plane_that_was_denied_whole_is_used_once_it_is_allowed),
-		cmocka_unit_test(data_try_bad_evs_where_nothing_else_is_left),
-		cmocka_unit_test(a_closed_plane_is_probed_over_one_ev_at_a_time),
-		cmocka_unit_test(a_packet_that_is_heard_of_opens_its_plane_but_mends_no_ev),
-		cmocka_unit_test(losses_in_a_row_close_a_plane_until_one_arrives),
-		cmocka_unit_test(there_is_an_ev_even_when_all_are_skipped),
-		cmocka_unit_test(a_repair_takes_another_ev),
-		cmocka_unit_test(oblivious_rotation_ignores_feedback),
-		cmocka_unit_test(a_single_path_is_one_ev_for_ever),
-		cmocka_unit_test(an_ev_of_another_qp_is_not_ours),
-		cmocka_unit_test(evs_of_16_bits_are_different_ephemeral_ports),
-		cmocka_unit_test(qps_draw_all_sets_of_16_bits_alike),
-		cmocka_unit_test(evs_of_32_bits_use_them_all),
-		cmocka_unit_test(a_first_window_is_one_and_a_half_bdp),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -469,27 +469,3 @@ static void a_probe_that_finds_no_context_leaves_nothing(void **)
 	bench_check_empty(bench);
 	bench_close(bench);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_bad_ev_is_probed_until_one_comes_back),
-		cmocka_unit_test(probes_end_with_the_work),
-		cmocka_unit_test(a_qp_that_fails_probes_no_more),
-		cmocka_unit_test(a_dead_plane_gets_probes_and_no_data_until_one_is_answered),
-		cmocka_unit_test(a_marked_or_trimmed_probe_says_skip_and_a_last_hop_trim_says_good),
-		cmocka_unit_test(
-			an_older_probe_that_was_lost_is_not_held_against_an_ev_that_is_back),
-		cmocka_unit_test(answers_that_answer_nothing_are_refused_and_change_nothing),
-		cmocka_unit_test(a_late_answer_is_one_but_does_not_mend_its_ev),
-		cmocka_unit_test(a_probe_without_a_number_is_refused),
-		cmocka_unit_test(an_ev_to_be_skipped_always_is_held_bad),
-		cmocka_unit_test(a_qp_that_only_receives_probes_once_a_round_trip),
-		cmocka_unit_test(on_a_slow_line_it_probes_less_often),
-		cmocka_unit_test(numbers_of_probes_come_round),
-		cmocka_unit_test(answers_avoid_what_probes_found_bad),
-		cmocka_unit_test(repeats_keep_a_receiver_probing),
-		cmocka_unit_test(a_probe_that_finds_no_context_leaves_nothing),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

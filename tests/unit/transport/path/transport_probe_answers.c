@@ -143,13 +143,3 @@ static void a_lost_probe_begins_the_row_anew(void **state)
 	assert_int_equal(path_state(&endpoint_qp(bench->ends[0], 0)->path, 5), PATH_GOOD);
 	bench_close(bench);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_late_answer_counts_once),
-		cmocka_unit_test(a_probes_round_trip_is_no_shorter_than_the_base),
-		cmocka_unit_test(a_lost_probe_begins_the_row_anew),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

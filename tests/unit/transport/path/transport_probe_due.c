@@ -93,12 +93,3 @@ static void an_ack_that_does_not_come_keeps_bad_evs_probed(void **)
 	assert_true(reminders_heard + 2 >= reminders); // the first of each plane is heard of
 	bench_close(bench);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(where_more_are_due_than_may_be_out_each_has_its_turn),
-		cmocka_unit_test(an_ack_that_does_not_come_keeps_bad_evs_probed),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -435,25 +435,3 @@ static void a_mark_does_not_mend_a_bad_ev(void **state)
 	assert_int_equal(path_state(set, 7), PATH_SKIP);
 	bench_close(bench);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_backup_of_the_same_plane_takes_the_place_of_a_bad_ev),
-		cmocka_unit_test(an_ev_that_is_back_takes_an_empty_place_or_waits),
-		cmocka_unit_test(only_so_many_places_are_given_up),
-		cmocka_unit_test(chance_never_mixes_planes),
-		cmocka_unit_test(explicit_values_are_those_of_the_table),
-		cmocka_unit_test(generated_values_lie_in_their_fields_and_differ),
-		cmocka_unit_test(a_field_may_be_even),
-		cmocka_unit_test(one_field_may_be_the_whole_value),
-		cmocka_unit_test(generated_ports_are_ephemeral_and_each_endpoint_draws_its_own),
-		cmocka_unit_test(profiles_that_cannot_be_are_refused),
-		cmocka_unit_test(more_evs_than_a_way_to_choose_can_tell_apart_are_refused),
-		cmocka_unit_test(what_an_operator_denies_is_not_used_until_it_is_allowed),
-		cmocka_unit_test(evs_that_a_qp_draws_are_denied_by_their_value_too),
-		cmocka_unit_test(a_skipped_backup_is_the_last_that_takes_a_place),
-		cmocka_unit_test(a_mark_does_not_mend_a_bad_ev),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

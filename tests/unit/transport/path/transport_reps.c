@@ -147,11 +147,3 @@ static void the_twin_takes_the_same_evs(void **)
 	}
 	assert_true(frozen > 10000 && explored > 10000 && recycled > 10000);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_twin_takes_the_same_evs),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

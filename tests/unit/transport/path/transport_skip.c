@@ -227,19 +227,3 @@ static void other_policies_keep_no_time(void **state)
 	config.kind = TRANSPORT_RC; // whose one path stands where the time would
 	assert_int_equal(path_shape_of(&config).skip_ps, 0);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_timed_skip_loses_every_turn_until_it_ends),
-		cmocka_unit_test(an_ev_marked_again_and_again_rests_for_longer),
-		cmocka_unit_test(where_all_are_marked_alike_none_rests_for_long),
-		cmocka_unit_test(an_ev_lost_again_soon_waits_twice_as_long),
-		cmocka_unit_test(half_a_plane_bad_leaves_it_to_what_waits_for_long),
-		cmocka_unit_test(a_timed_skip_of_long_ago_is_over),
-		cmocka_unit_test(where_all_are_in_timed_skips_one_is_used_all_the_same),
-		cmocka_unit_test(a_probe_that_was_marked_begins_a_timed_skip),
-		cmocka_unit_test(other_policies_keep_no_time),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -351,27 +351,3 @@ static void ports_that_flap_lose_no_message(void **state)
 		close_done(bench);
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_leaves_by_a_port_that_is_down),
-		cmocka_unit_test(a_peer_is_told_and_leaves_the_plane),
-		cmocka_unit_test(idle_peers_are_told_when_they_come_into_use),
-		cmocka_unit_test(all_qps_to_a_nic_share_one_request),
-		cmocka_unit_test(a_request_is_repeated_until_it_is_answered),
-		cmocka_unit_test(a_request_that_nobody_answers_is_given_up_and_counted),
-		cmocka_unit_test(a_port_that_is_back_is_used_at_once),
-		cmocka_unit_test(a_change_while_a_request_is_out_makes_a_new_one),
-		cmocka_unit_test(what_waits_for_a_port_moves_to_another),
-		cmocka_unit_test(an_ack_that_finds_no_room_to_move_to_is_made_anew),
-		cmocka_unit_test(without_a_port_all_waits_and_then_goes_on),
-		cmocka_unit_test(without_a_port_for_all_tries_the_qps_in_use_end),
-		cmocka_unit_test(a_loss_on_a_port_that_is_down_blames_no_path),
-		cmocka_unit_test(a_bad_path_of_a_plane_that_is_down_hinders_no_probe_of_others),
-		cmocka_unit_test(the_planes_that_are_left_share_alike),
-		cmocka_unit_test(port_status_needs_paths_with_states),
-		cmocka_unit_test(ports_that_flap_lose_no_message),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -224,22 +224,3 @@ static void numbers_of_a_peer_without_qps_are_forgotten(void **state)
 	bench_run(bench, BENCH_TO_THE_END);
 	close_done(bench);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_peers_port_that_is_back_is_used_at_once),
-		cmocka_unit_test(an_old_request_is_answered_but_not_believed),
-		cmocka_unit_test(answers_avoid_the_peers_port_that_is_down),
-		cmocka_unit_test(without_a_common_plane_timers_end_it),
-		cmocka_unit_test(what_cannot_be_is_refused),
-		cmocka_unit_test(a_stranger_is_not_answered),
-		cmocka_unit_test(a_qp_of_that_number_changes_nothing),
-		cmocka_unit_test(an_ev_probe_is_answered),
-		cmocka_unit_test(a_response_that_answers_nothing_is_refused),
-		cmocka_unit_test(numbers_of_requests_come_round),
-		cmocka_unit_test(without_port_status_requests_are_foreign),
-		cmocka_unit_test(numbers_of_a_peer_without_qps_are_forgotten),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -155,19 +155,3 @@ static void a_plane_held_dead_is_not_answered_on(void **state)
 		path->planes[plane].is_closed = false;
 	close_done(bench);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_answer_avoids_what_another_qp_lost),
-		cmocka_unit_test(whatever_retires_a_path_tells_the_others),
-		cmocka_unit_test(who_lost_something_itself_goes_by_that),
-		cmocka_unit_test(who_knows_less_goes_by_who_knows_more),
-		cmocka_unit_test(what_data_lost_counts_before_what_probes_guess),
-		cmocka_unit_test(a_path_that_came_back_is_used_again),
-		cmocka_unit_test(a_qp_that_failed_or_left_says_nothing),
-		cmocka_unit_test(a_qp_with_evs_of_its_own_says_nothing),
-		cmocka_unit_test(a_plane_held_dead_is_not_answered_on),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

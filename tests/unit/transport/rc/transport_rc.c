@@ -323,23 +323,3 @@ static void a_message_may_be_one_byte(void **state)
 	assert_int_equal(at(bench, take(bench, 0))->payload_bytes, 1);
 	bench_close(bench);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_the_first_packet_of_a_message_tells_its_length),
-		cmocka_unit_test(a_qp_has_one_path_and_its_ends_one_plane),
-		cmocka_unit_test(the_qps_of_a_plane_take_turns),
-		cmocka_unit_test(acks_are_asked_for_every_so_many_bytes_and_when_the_window_closes),
-		cmocka_unit_test(packets_in_order_are_acknowledged_together),
-		cmocka_unit_test(a_gap_is_answered_by_one_nak),
-		cmocka_unit_test(a_duplicate_is_acknowledged_again_and_not_placed),
-		cmocka_unit_test(a_trimmed_packet_is_as_good_as_lost),
-		cmocka_unit_test(congestion_control_hears_of_each_cnp),
-		cmocka_unit_test(a_nak_resends_exactly_from_the_gap),
-		cmocka_unit_test(what_was_sent_again_without_need_is_not_sent_on),
-		cmocka_unit_test(answers_that_cannot_be_are_refused),
-		cmocka_unit_test(a_message_may_be_one_byte),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -110,13 +110,3 @@ static void responses_of_what_was_not_asked_are_dropped(void **state)
 	assert_int_equal(endpoint_qp(bench->ends[1], 0)->state, QP_RTS);
 	bench_close(bench);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_bad_request_ends_the_connection),
-		cmocka_unit_test(what_rc_has_beside_writes_is_an_invalid_request),
-		cmocka_unit_test(responses_of_what_was_not_asked_are_dropped),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -233,15 +233,3 @@ static void an_acknowledgement_gives_back_all_tries(void **state)
 	assert_int_equal(endpoint_counters(bench->ends[0])->qps_failed, 0);
 	bench_close(bench);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_message_arrives_once_whatever_the_wire_does),
-		cmocka_unit_test(place_orders_cover_each_byte_once_and_in_order),
-		cmocka_unit_test(writes_into_a_watched_region_are_told_without_a_payload),
-		cmocka_unit_test(waits_grow_as_configured_and_then_all_requests_are_flushed),
-		cmocka_unit_test(an_acknowledgement_gives_back_all_tries),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -264,20 +264,3 @@ static void mrc_is_refused_an_algorithm_with_a_rate(void **state)
 	config.cc.name = "dcqcn";
 	assert_int_equal(endpoint_create(&endpoint, &arena, &config, 0, 1, 1, &refusal), -EINVAL);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(packets_leave_at_the_rate_and_not_before),
-		cmocka_unit_test(a_qp_that_idled_has_saved_nothing_up),
-		cmocka_unit_test(others_send_while_one_waits),
-		cmocka_unit_test(a_post_does_not_hurry_a_qp_that_waits),
-		cmocka_unit_test(a_qp_that_waits_can_be_reset),
-		cmocka_unit_test(a_qp_that_failed_while_it_waits_sends_nothing),
-		cmocka_unit_test(the_rate_grows_between_departures),
-		cmocka_unit_test(a_slow_qp_asks_for_an_ack_each_time),
-		cmocka_unit_test(marks_cause_one_cnp_per_qp_and_interval),
-		cmocka_unit_test(mrc_is_refused_an_algorithm_with_a_rate),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
