@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include <weft/engine/engine.h>
-#include <weft/run/plan_files.h>
+#include <weft/run/input_files.h>
 
 #include "rig_goal.h"
 #include "rig_matrix.h"

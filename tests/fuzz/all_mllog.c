@@ -26,20 +26,13 @@ const char *const fuzz_texts[] = {
 	NULL};
 #endif
 
-static void check_refusal(int rc, const struct refusal *refusal)
-{
-	check(rc == -EINVAL && refusal->text[0] != '\0');
-	for (const char *at = refusal->text; *at != '\0'; at++)
-		check(*at >= ' ' && *at < 127);
-}
-
 static void check_figures(const struct mllog *log, uint32_t block_steps)
 {
 	struct mllog_figures figures;
 	struct refusal refusal = {0};
 	int rc = mllog_figures(&figures, log, 1.02, block_steps, &refusal);
 	if (rc < 0) {
-		check_refusal(rc, &refusal);
+		fuzz_refused(rc, &refusal);
 		return;
 	}
 	check(figures.records == figures.means + figures.steps);
@@ -64,7 +57,7 @@ static void fuzz_one(const uint8_t *data, size_t bytes)
 	int rc = mllog_parse(&log, text, bytes, &refusal);
 	free(text);
 	if (rc < 0) {
-		check_refusal(rc, &refusal);
+		fuzz_refused(rc, &refusal);
 		return;
 	}
 	check(log.step_count > 0 && log.entries <= log.lines);

@@ -30,13 +30,6 @@ const char *const fuzz_texts[] = {
 
 static _Alignas(64) uint8_t memory[MEMORY_BYTES];
 
-static void check_refusal(int rc, const struct refusal *refusal)
-{
-	check(rc == -EINVAL && refusal->text[0] != '\0');
-	for (const char *at = refusal->text; *at != '\0'; at++)
-		check(*at >= ' ' && *at < 127);
-}
-
 static void check_sizes(const struct plan *plan)
 {
 	const struct parallel *cut = &plan->parallel;
@@ -69,7 +62,7 @@ static void check_order(const struct plan *plan, const char *text)
 	struct order order;
 	int rc = order_parse(&order, text, plan, &refusal);
 	if (rc < 0) {
-		check_refusal(rc, &refusal);
+		fuzz_refused(rc, &refusal);
 		return;
 	}
 	struct message_sum sums[MESSAGE_COUNT];
@@ -147,11 +140,11 @@ static void fuzz_one(const uint8_t *data, size_t bytes)
 	while (rest != NULL) {
 		int rc = plan_set(&draft, strsep(&rest, "\n"), &refusal);
 		if (rc < 0)
-			check_refusal(rc, &refusal);
+			fuzz_refused(rc, &refusal);
 	}
 	int rc = plan_check(&draft.plan, &refusal);
 	if (rc < 0)
-		check_refusal(rc, &refusal);
+		fuzz_refused(rc, &refusal);
 	else
 		check_plan(&draft.plan, order);
 }

@@ -33,13 +33,6 @@ const char *const fuzz_texts[] = {
 	NULL};
 #endif
 
-static void check_refusal(int rc, const struct refusal *refusal)
-{
-	check(rc == -EINVAL && refusal->text[0] != '\0');
-	for (const char *at = refusal->text; *at != '\0'; at++)
-		check(*at >= ' ' && *at < 127);
-}
-
 static int read_bytes(struct gpu_record *ret, const void *data, size_t bytes,
 		      struct refusal *refusal)
 {
@@ -76,7 +69,7 @@ static void fuzz_one(const uint8_t *data, size_t bytes)
 		return;
 	int rc = read_bytes(&record, data, bytes, &refusal);
 	if (rc < 0) {
-		check_refusal(rc, &refusal);
+		fuzz_refused(rc, &refusal);
 		check(refusal.line > 0);
 		return;
 	}

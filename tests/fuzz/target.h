@@ -6,6 +6,7 @@
 #pragma once
 
 #include <dirent.h>
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include <time.h>
 
 #include <weft/core/check.h>
+#include <weft/core/refusal.h>
 #include <weft/core/rng.h>
 
 #define FUZZ_BYTES_MAX 65536
@@ -29,6 +31,14 @@ static inline uint32_t fuzz_lines(const uint8_t *data, size_t bytes)
 	for (size_t i = 0; i < bytes; i++)
 		lines += data[i] == '\n';
 	return lines;
+}
+
+// What a reader of texts answers to a wrong one.
+static inline void fuzz_refused(int rc, const struct refusal *refusal)
+{
+	check(rc == -EINVAL && refusal->text[0] != '\0');
+	for (const char *at = refusal->text; *at != '\0'; at++)
+		check(*at >= ' ' && *at < 127);
 }
 
 #ifdef WITH_LIBFUZZER

@@ -27,23 +27,12 @@ static void own_on_ack(struct cc *cc, const struct cc_ack *ack, ps_t now)
 	acks += ack->newly_bytes > 0;
 }
 
-static void own_on_loss(struct cc *cc, const struct cc_loss *loss, ps_t now)
-{
-	(void)cc;
-	(void)loss;
-	(void)now;
-}
-
 #define OWN(word, on) \
 	{ \
 		.name = word, .transports = on, .keys = CC_KEYS_TARGET, .init = own_init, \
-		.on_ack = own_on_ack, .on_loss = own_on_loss, .on_cnp = cc_on_cnp_none, \
-		.on_time = cc_on_time_none, .on_sent = cc_on_sent_none, \
-		.on_credit = cc_on_credit_none, .aims = cc_aims_of_config, \
-		.receiver_init = cc_receiver_init_none, \
-		.receiver_on_data = cc_receiver_on_data_none, \
-		.receiver_notified = cc_receiver_notified_none, \
-		.receiver_grant = cc_receiver_grant_none \
+		.on_ack = own_on_ack, .on_loss = cc_on_loss_none, .on_cnp = cc_on_cnp_none, \
+		.on_time = cc_on_time_none, .on_sent = cc_on_sent_none, .aims = cc_aims_of_config, \
+		CC_SENDER_ALONE \
 	}
 
 static const struct cc_ops own_both = OWN("own_both", CC_ON_MRC | CC_ON_RC);

@@ -170,7 +170,7 @@ static void random_graphs_are_walked_by_shortest_ways(void **state)
 	}
 }
 
-static int open_rig(void **state)
+static int set_up(void **state)
 {
 	static struct rig rig;
 	rig_open(&rig);
@@ -178,17 +178,8 @@ static int open_rig(void **state)
 	return 0;
 }
 
-static int close_rig(void **state)
+static int tear_down(void **state)
 {
 	rig_close(*state);
 	return 0;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(random_graphs_are_walked_by_shortest_ways, open_rig,
-						close_rig),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

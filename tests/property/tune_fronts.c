@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include <weft/core/order.h>
 #include <weft/tune/tune.h>
 
 #include "../rig_tune.h"
@@ -101,7 +102,7 @@ struct point {
 static int lower_first(const void *a, const void *b)
 {
 	const struct point *first = a, *second = b;
-	return (first->values[0] > second->values[0]) - (first->values[0] < second->values[0]);
+	return ORDER(first->values[0], second->values[0]);
 }
 
 // What points cover below the reference in both aims.

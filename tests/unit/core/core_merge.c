@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include <weft/core/machine.h>
+#include <weft/core/order.h>
 #include <weft/core/rng.h>
 
 #define PORTS_MAX 40
@@ -22,11 +23,8 @@ static struct arrival arrivals[ARRIVALS_MAX], sorted[ARRIVALS_MAX], scratch[2][A
 static int by_order(const void *a, const void *b)
 {
 	const struct arrival *left = a, *right = b;
-	if (left->at != right->at)
-		return left->at < right->at ? -1 : 1;
-	if (left->port != right->port)
-		return left->port < right->port ? -1 : 1;
-	return left->packet < right->packet ? -1 : 1;
+	int order = ORDER(left->at, right->at) ?: ORDER(left->port, right->port);
+	return order ?: ORDER(left->packet, right->packet);
 }
 
 // Fills `arrivals` with runs of random lengths; few distinct times, so that ties are common.

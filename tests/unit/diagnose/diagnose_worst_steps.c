@@ -35,7 +35,7 @@ static void open_ring(uint32_t max)
 		check(slices_init(&world->slices[i], &fake->arena, 1, max, 2) == 0);
 }
 
-static int give_back(void **)
+static int tear_down(void **)
 {
 	worst_steps_free(&steps);
 	fake_free(fake);
@@ -104,7 +104,7 @@ static void a_step_that_may_not_be_whole_is_none(void **)
 	assert_int_equal(steps.count, 1);
 	assert_int_equal(steps.left_out, 1);
 	is_step(0, 38, 4, 2);
-	give_back(NULL);
+	tear_down(NULL);
 	open_ring(10);
 	part(0, 0, 0, PS_NEVER); // cut off by a limit
 	part(1, 0, 5, PS_NEVER);
@@ -115,7 +115,7 @@ static void a_step_that_may_not_be_whole_is_none(void **)
 	assert_int_equal(steps.count, 2);
 	is_step(0, 28, 4, 2);
 	is_step(1, 19, 4, 2); // the next one has begun
-	give_back(NULL);
+	tear_down(NULL);
 	open_ring(10);
 	worst_steps_find(&steps, &fake->world);
 	assert_string_equal(steps.reason, "no step has ended");
@@ -140,13 +140,13 @@ static void the_worst_are_a_hundredth_and_what_is_as_slow(void **)
 	assert_int_equal(steps.worst, 2);
 	assert_int_equal(steps.list[1].took_ps, 50);
 	assert_int_equal(steps.list[2].took_ps, 20);
-	give_back(NULL);
+	tear_down(NULL);
 	many_steps(201, 3);
 	assert_int_equal(steps.worst, 3);
-	give_back(NULL);
+	tear_down(NULL);
 	many_steps(200, 7); // no one of the seven is slower than the others
 	assert_int_equal(steps.worst, 7);
-	give_back(NULL);
+	tear_down(NULL);
 	many_steps(200, 0);
 	assert_int_equal(steps.worst, 200);
 }
@@ -216,17 +216,4 @@ static void what_has_no_steps_says_why(void **)
 	fake->world.job.group_count = 1;
 	worst_steps_find(&steps, &fake->world);
 	assert_string_equal(steps.reason, "watch.messages is none");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(a_ring_step_takes_what_its_receiver_stood_for, give_back),
-		cmocka_unit_test_teardown(a_step_that_may_not_be_whole_is_none, give_back),
-		cmocka_unit_test_teardown(the_worst_are_a_hundredth_and_what_is_as_slow, give_back),
-		cmocka_unit_test_teardown(a_message_takes_from_what_its_sender_waited_for,
-					  give_back),
-		cmocka_unit_test_teardown(what_has_no_steps_says_why, give_back),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -248,7 +248,7 @@ static void a_host_is_hit_as_a_whole(void **state)
 	assert_check(fault, -EINVAL);
 }
 
-static int setup(void **state)
+static int set_up_all(void **state)
 {
 	static struct rig rig;
 	struct fabric_config config = rig_clos();
@@ -257,24 +257,8 @@ static int setup(void **state)
 	return topology_build(&topology, &rig.arena, &config, 1, &rig.refusal);
 }
 
-static int teardown(void **state)
+static int tear_down_all(void **state)
 {
 	rig_close(*state);
 	return 0;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_nic_fault_hits_its_one_cable),
-		cmocka_unit_test(a_trunk_fault_hits_one_up_port),
-		cmocka_unit_test(a_bundle_is_every_cable_between_a_t0_and_a_t1),
-		cmocka_unit_test(plane_and_all_hit_every_cable_there),
-		cmocka_unit_test(a_whole_nic_or_switch_has_all_its_cables),
-		cmocka_unit_test(places_end_where_the_topology_ends),
-		cmocka_unit_test(times_and_rates_are_checked),
-		cmocka_unit_test(a_burst_has_room_between_its_losses),
-		cmocka_unit_test(a_host_is_hit_as_a_whole),
-	};
-	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -176,26 +176,14 @@ static void the_rate_of_the_start_counts(void **)
 	assert_int_equal(bench.rig.departures[3].start, 5 * PACKET_PS);
 }
 
-static int setup(void **)
+static int set_up(void **)
 {
 	rig_open(&bench.rig);
 	return 0;
 }
 
-static int teardown(void **)
+static int tear_down(void **)
 {
 	rig_close(&bench.rig);
 	return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(times_are_those_of_any_port),	  TEST(a_packet_is_emitted_when_it_is_out),
-		TEST(the_packet_on_the_line_takes_room),  TEST(marks_see_what_came_meanwhile),
-		TEST(what_is_on_the_line_is_not_trimmed), TEST(the_rate_of_the_start_counts),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

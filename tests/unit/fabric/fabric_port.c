@@ -366,43 +366,15 @@ static void a_full_outbox_is_named_and_loses_nothing(void **)
 	assert_int_equal(bench.rig.out.count, 6);
 }
 
-static int setup(void **)
+static int set_up(void **)
 {
 	rig_open(&bench.rig);
 	port_reset();
 	return 0;
 }
 
-static int teardown(void **)
+static int tear_down(void **)
 {
 	rig_close(&bench.rig);
 	return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(an_idle_port_starts_at_once),
-		TEST(packets_follow_back_to_back),
-		TEST(a_gap_lets_the_line_rest),
-		TEST(control_goes_before_data_but_never_interrupts),
-		TEST(the_first_of_equal_arrivals_wins_an_idle_port),
-		TEST(marking_grows_linearly_between_the_thresholds),
-		TEST(equal_thresholds_are_an_exact_step),
-		TEST(only_data_that_may_be_marked_is_marked),
-		TEST(a_full_queue_drops_what_may_not_be_trimmed),
-		TEST(a_queue_takes_what_just_fits),
-		TEST(a_packet_whose_departure_is_due_makes_room),
-		TEST(the_arriving_packet_is_trimmed_and_goes_ahead),
-		TEST(the_newest_packet_gives_its_place_to_the_arriving),
-		TEST(a_larger_packet_does_not_take_the_place_of_a_small_one),
-		TEST(the_coin_is_fair),
-		TEST(the_control_queue_has_its_own_cap),
-		TEST(an_empty_queue_takes_a_packet_larger_than_itself),
-		TEST(a_trimmed_packet_never_grows),
-		TEST(a_full_outbox_is_named_and_loses_nothing),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

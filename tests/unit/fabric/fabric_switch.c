@@ -7,6 +7,7 @@
 
 #include "switch/port.h"
 #include "topology/route.h"
+#include <weft/core/order.h>
 
 #define PORTS 16u
 #define ARRIVALS_MAX 12000u
@@ -84,9 +85,7 @@ static ps_t run_until(struct world *world, ps_t until)
 static int by_start(const void *a, const void *b)
 {
 	const struct departure *left = a, *right = b;
-	if (left->start != right->start)
-		return left->start < right->start ? -1 : 1;
-	return (int)left->port - (int)right->port;
+	return ORDER(left->start, right->start) ?: (int)left->port - (int)right->port;
 }
 
 static uint32_t data_to(struct world *world, uint32_t target)

@@ -155,23 +155,3 @@ static void the_end_of_a_path_may_have_slashes_and_dots(void **state)
 		assert_true(is_there(should));
 	}
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_refused_folder_leaves_none_on_the_way, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(folders_that_were_there_stay, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(files_have_room_behind_their_folder, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(an_abandoned_result_leaves_nothing, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(a_result_without_a_place_is_not_cleared, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(a_link_on_the_way_is_followed_first, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(the_end_of_a_path_may_have_slashes_and_dots, set_up,
-						tear_down),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

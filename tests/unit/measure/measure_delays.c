@@ -5,6 +5,7 @@
 #define RIG_ARENA_BYTES ((size_t)24 << 20)
 #include "measure_rig.h"
 
+#include <weft/core/order.h>
 #include <weft/core/rng.h>
 #include <weft/measure/measure_delay.h>
 #include <weft/measure/measure_link.h>
@@ -208,12 +209,6 @@ static void more_than_memory_is_refused(void **)
 	assert_int_equal(delays_init(&delays, &arena, PLANES_MAX, 1000, 1023), -ENOMEM);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	ps_t left = *(const ps_t *)a, right = *(const ps_t *)b;
-	return (left > right) - (left < right);
-}
-
 // Times that lie close at first and far apart later.
 static void draw_times(ps_t *times, uint32_t count, struct rng *rng)
 {
@@ -221,7 +216,7 @@ static void draw_times(ps_t *times, uint32_t count, struct rng *rng)
 		uint64_t bits = 24 + rng_below(rng, 20);
 		times[i] = (ps_t)(rng_next(rng) >> bits);
 	}
-	qsort(times, count, sizeof(*times), by_value);
+	qsort(times, count, sizeof(*times), order_int64);
 }
 
 static void a_queue_over_time_keeps_the_deepest_of_each_bin(void **)

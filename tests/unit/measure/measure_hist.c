@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weft/core/order.h>
 #include <weft/core/rng.h>
 #include <weft/measure/measure.h>
 
@@ -21,7 +22,7 @@
 static void *base;
 static struct arena arena;
 
-static int fresh_arena(void **state)
+static int set_up(void **state)
 {
 	(void)state;
 	base = aligned_alloc(64, ARENA_BYTES);
@@ -31,7 +32,7 @@ static int fresh_arena(void **state)
 	return 0;
 }
 
-static int free_arena(void **state)
+static int tear_down(void **state)
 {
 	(void)state;
 	free(base);
@@ -53,12 +54,6 @@ static uint64_t power_of_ten(unsigned digits)
 	return power;
 }
 
-static int compare(const void *a, const void *b)
-{
-	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-	return (left > right) - (left < right);
-}
-
 // Nearest rank on sorted raw values, counted up one by one: no formula in common with the code.
 static int64_t sorted_quantile(const int64_t *sorted, uint64_t count, uint32_t parts)
 {
@@ -76,7 +71,7 @@ static const uint32_t quantiles[] = {0,	     1,	     1000,   10000,  250000, 500
 static void quantiles_match(const struct hist *hist, unsigned digits, int64_t *values,
 			    uint64_t count)
 {
-	qsort(values, count, sizeof(*values), compare);
+	qsort(values, count, sizeof(*values), order_int64);
 	for (size_t i = 0; i < sizeof(quantiles) / sizeof(*quantiles); i++) {
 		int64_t exact = sorted_quantile(values, count, quantiles[i]);
 		int64_t got = hist_quantile(hist, quantiles[i]);
@@ -292,24 +287,4 @@ static void a_wrong_shape_or_too_little_memory_is_refused(void **state)
 	arena_init(&arena, base, 1024);
 	assert_int_equal(hist_init(&hist, &arena, 3, 1000000), -ENOMEM);
 	assert_int_equal(hist.cells, 77);
-}
-
-#define with_arena(test) cmocka_unit_test_setup_teardown(test, fresh_arena, free_arena)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		with_arena(quantiles_match_sorting_for_every_shape_and_precision),
-		with_arena(small_counts_follow_the_nearest_rank),
-		with_arena(an_empty_histogram_has_no_quantile_and_no_mean),
-		with_arena(values_of_the_first_bucket_are_exact),
-		with_arena(cells_tile_the_values_without_gap),
-		with_arena(both_ends_of_a_cell_fall_into_it),
-		with_arena(the_largest_value_is_told_apart_and_more_is_counted_over),
-		with_arena(the_whole_range_of_times_fits),
-		with_arena(merging_equals_adding_everything_to_one),
-		with_arena(it_draws_what_it_said_it_would),
-		with_arena(a_wrong_shape_or_too_little_memory_is_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,7 +46,7 @@ static void make_driver(const char *address, const char *driver)
 		assert_int_equal(symlink(target, path), 0);
 }
 
-static int set_up(void **state)
+static int set_up_all(void **state)
 {
 	(void)state;
 	if (mkdtemp(sysfs) == NULL)
@@ -63,7 +63,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int tear_down(void **state)
+static int tear_down_all(void **state)
 {
 	char command[64];
 	(void)state;
@@ -146,16 +146,4 @@ static void nothing_goes_by_its_number(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		names_none(words[i], "a port is memif:NAME, a PCI address");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_pci_address_is_a_nic_that_dpdk_can_take),
-		cmocka_unit_test(another_pci_device_is_refused_with_its_reason),
-		cmocka_unit_test(interfaces_go_by_name_and_mac),
-		cmocka_unit_test(the_rest_goes_by_its_beginning),
-		cmocka_unit_test(nothing_goes_by_its_number),
-	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -155,18 +155,3 @@ static void nothing_has_no_engine(void **state)
 	roce_find(&roce, sysfs, "0000:99:00.0", "");
 	assert_string_equal(roce.device, "");
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_nic_without_an_engine, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(roce_of_mlx5_takes_the_frames, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(mlx5_with_roce_off_has_no_addresses, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(roce_version_1_is_no_udp, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(of_other_engines_it_is_not_known, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(nothing_has_no_engine, set_up, tear_down),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

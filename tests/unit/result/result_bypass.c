@@ -17,7 +17,7 @@
 static struct fake *fake;
 static struct bypass_list list;
 
-static int setup(void **)
+static int set_up(void **)
 {
 	fake = fake_flows();
 	fake->world.shard_count = 2;
@@ -26,7 +26,7 @@ static int setup(void **)
 	return 0;
 }
 
-static int teardown(void **)
+static int tear_down(void **)
 {
 	bypass_free(&list);
 	fake_free(fake);
@@ -123,22 +123,4 @@ static void the_file_has_a_line_for_each_event(void **)
 	assert_non_null(strstr(text, "first_lost_ps,last_sent_ps"));
 	assert_non_null(strstr(text, ",1000000000,9,0,7,1002000000,1004000000,2,0\n"));
 	free(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_link_is_left_with_the_last_of_a_qps_paths, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_path_first_used_when_the_link_was_left_is_a_try,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(a_path_that_had_been_left_before_is_a_try, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(quantiles_are_exact, setup, teardown),
-		cmocka_unit_test_setup_teardown(there_is_no_quantile_of_nothing_or_of_a_part, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(the_file_has_a_line_for_each_event, setup,
-						teardown),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

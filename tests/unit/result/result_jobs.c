@@ -33,7 +33,7 @@ static struct world world;
 static const ps_t alone_ps[3] = {1000, 0, 400};
 static struct report_input input;
 
-static int fill(void **)
+static int set_up(void **)
 {
 	scenario.job_count = 3;
 	scenario.jobs[1].start_ps = 100;
@@ -105,15 +105,4 @@ static void one_job_meets_nobody(void **)
 	input.alone_ps = NULL;
 	job_figures_of(&figures, &input, 0);
 	assert_string_equal(figures.alone_ps.reason, "not run alone");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(bytes_are_told_apart, fill),
-		cmocka_unit_test_setup(factors_are_of_what_ended, fill),
-		cmocka_unit_test_setup(shares_are_of_bytes, fill),
-		cmocka_unit_test_setup(one_job_meets_nobody, fill),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

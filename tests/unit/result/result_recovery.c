@@ -24,7 +24,7 @@ static struct cable_fault down;
 static uint64_t placed[16][BINS];
 static struct bypass_link on_link = {.nic = 1, .first_ps = 10 * PS_PER_US};
 
-static int setup(void **)
+static int set_up(void **)
 {
 	fake = fake_world("recovery");
 	struct world *world = &fake->world;
@@ -51,7 +51,7 @@ static int setup(void **)
 	return 0;
 }
 
-static int teardown(void **)
+static int tear_down(void **)
 {
 	free(back.at);
 	back = (struct bypass_times){0};
@@ -143,23 +143,4 @@ static void two_flows_to_a_nic_cannot_be_told_apart(void **)
 	fake->world.flow_count = 2;
 	gather();
 	assert_false(back.is_whole);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_never_was_less_is_back_at_once, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(it_is_back_where_five_bins_have_it_and_more_follow,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(one_percent_may_be_missing, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			shorter_bins_time_it_more_finely_and_ask_for_no_more, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_plane_that_is_down_at_either_end_need_not_carry,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(it_may_never_be_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(two_flows_to_a_nic_cannot_be_told_apart, setup,
-						teardown),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static void open_ring(uint32_t max)
 		check(slices_init(&world->slices[i], &fake->arena, 2, max, 2) == 0);
 }
 
-static int close_ring(void **)
+static int tear_down(void **)
 {
 	steps_free(&steps);
 	fake_free(fake);
@@ -216,18 +216,4 @@ static void where_there_is_none_the_reason_is_told(void **)
 	fake->world.job.group_count = 1;
 	assert_int_equal(steps_of(&steps, &fake->world, 100), 0);
 	assert_string_equal(steps.reason, "watch.messages is none");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(slices_are_waited_for_one_after_the_other, close_ring),
-		cmocka_unit_test_teardown(what_came_before_the_begin_is_a_moment_at_the_begin,
-					  close_ring),
-		cmocka_unit_test_teardown(what_is_open_is_counted, close_ring),
-		cmocka_unit_test_teardown(what_had_no_room_is_counted, close_ring),
-		cmocka_unit_test_teardown(steps_that_overlap_lie_in_lanes, close_ring),
-		cmocka_unit_test_teardown(where_there_is_none_the_reason_is_told, close_ring),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@
 
 static struct fake *fake;
 
-static int setup(void **)
+static int set_up(void **)
 {
 	fake = fake_flows();
 	fake->input.is_partial = false;
@@ -26,7 +26,7 @@ static int setup(void **)
 	return 0;
 }
 
-static int teardown(void **)
+static int tear_down(void **)
 {
 	fake_free(fake);
 	return 0;
@@ -347,39 +347,4 @@ static void goodput_is_kept_of_what_was_before_the_first_fault(void **)
 	assert_true(fabs(row.measured - 0.7) < 1e-12 && !row.is_inside);
 	expectation.tolerance_ppb = 70000000;
 	assert_true(row_of(expectation).is_inside);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(formulas_are_worked_out_from_the_configuration,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_way_through_a_t1_is_two_switches_and_two_trunks_longer, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_grey_link_is_used_until_a_packet_is_lost_on_it,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_dead_path_is_left_when_a_hole_is_old_enough_to_be_a_loss, setup,
-			teardown),
-		cmocka_unit_test_setup_teardown(what_was_not_measured_is_inside_of_nothing, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_ring_pays_for_answers_and_credits, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(
-			the_busiest_plane_of_a_ring_is_worked_out_over_all_draws, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_ratio_is_of_two_variants, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_expectation_is_of_its_variant, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_window_is_measured_apart_from_the_rest, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(shares_of_no_packets_are_not_measured, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(the_shortest_messages_tell_how_much_further_it_is,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(a_bound_holds_on_one_side_only, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_run_is_as_expected_within_the_tolerance, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(goodput_is_kept_of_what_was_before_the_first_fault,
-						setup, teardown),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

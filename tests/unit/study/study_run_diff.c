@@ -184,24 +184,9 @@ static void what_cannot_be_compared_is_refused(void **state)
 	}
 }
 
-static int free_rows(void **state)
+static int tear_down_all(void **state)
 {
 	(void)state;
 	run_diff_free(&run_diff);
 	return 0;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(other_seeds_are_compared_by_their_means),
-		cmocka_unit_test(the_same_seeds_are_compared_seed_by_seed),
-		cmocka_unit_test(one_value_says_nothing_of_noise),
-		cmocka_unit_test(runs_are_compared_field_by_field),
-		cmocka_unit_test(what_a_run_is_called_is_no_figure),
-		cmocka_unit_test(texts_are_compared_to_their_end),
-		cmocka_unit_test(parameters_are_compared_by_their_keys),
-		cmocka_unit_test(what_cannot_be_compared_is_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, free_rows);
 }

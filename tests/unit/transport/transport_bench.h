@@ -363,3 +363,55 @@ static inline void bench_check_empty(const struct bench *bench)
 		assert_false(endpoint_has_work(bench->ends[side]));
 	}
 }
+
+// ---------------------------------------------------------------- QP 0 of side 0
+
+static inline struct qp *bench_qp(const struct bench *bench)
+{
+	return endpoint_qp(bench->ends[0], 0);
+}
+
+static inline const struct transport_counters *bench_counters(const struct bench *bench)
+{
+	return endpoint_counters(bench->ends[0]);
+}
+
+// What would leave now on plane 0, put back at once; NULL: nothing.
+static inline const struct packet *bench_next(struct bench *bench)
+{
+	uint32_t index = endpoint_next(bench->ends[0], 0, bench->now, &bench->out);
+	if (index == PACKET_NONE)
+		return NULL;
+	packet_put(&bench->packets, index);
+	return packet_at(&bench->packets, index);
+}
+
+static inline void bench_hand_in(struct bench *bench, const struct packet *content)
+{
+	uint32_t index = packet_get(&bench->packets);
+	*packet_at(&bench->packets, index) = *content;
+	endpoint_receive(bench->ends[0], index, bench->now, &bench->out);
+	bench_poll(bench, 0);
+	bench_check_qp(bench, bench->ends[0], bench_qp(bench));
+}
+
+static inline void bench_give_nack(struct bench *bench, uint32_t psn, uint32_t ev, uint8_t reason)
+{
+	bench_hand_in(bench,
+		      &(struct packet){
+			      .source = 1,
+			      .opcode = PACKET_NACK,
+			      .klass = PACKET_CLASS_CONTROL,
+			      .u.nack = {.ev_echo = ev, .psn = psn & PSN_MASK, .reason = reason}});
+}
+
+// It is busy until `until`.
+static inline void bench_keep_busy(struct bench *bench, ps_t until)
+{
+	for (uint32_t imm = 1; bench->now < until; imm++) {
+		while (bench_post(bench, 0, 0, 20000, imm) == 0)
+			imm++;
+		bench_run(bench, ps_min(bench->now + 10 * PS_PER_US, until));
+		bench->log_count[0] = bench->log_count[1] = 0;
+	}
+}

@@ -16,16 +16,6 @@ static struct bench *open_one(struct transport_config config)
 	return bench_open(&config, 1, START, 1);
 }
 
-static struct qp *qp_of(struct bench *bench)
-{
-	return endpoint_qp(bench->ends[0], 0);
-}
-
-static const struct transport_counters *counters_of(struct bench *bench)
-{
-	return endpoint_counters(bench->ends[0]);
-}
-
 // Sends the next packet on plane 0; returns its EV.
 static uint32_t send_one(struct bench *bench)
 {
@@ -36,40 +26,21 @@ static uint32_t send_one(struct bench *bench)
 	return ev;
 }
 
-static void give(struct bench *bench, const struct packet *content)
-{
-	uint32_t index = packet_get(&bench->packets);
-	*packet_at(&bench->packets, index) = *content;
-	endpoint_receive(bench->ends[0], index, bench->now, &bench->out);
-	bench_poll(bench, 0);
-	bench_check_qp(bench, bench->ends[0], qp_of(bench));
-}
-
-static void give_nack(struct bench *bench, uint32_t n, uint32_t ev, uint8_t reason)
-{
-	give(bench,
-	     &(struct packet){
-		     .source = 1,
-		     .opcode = PACKET_NACK,
-		     .klass = PACKET_CLASS_CONTROL,
-		     .u.nack = {.ev_echo = ev, .psn = (START + n) & PSN_MASK, .reason = reason}});
-}
-
 // All before START + edge are here.
 static void give_sack(struct bench *bench, uint32_t edge)
 {
-	give(bench,
-	     &(struct packet){.source = 1,
-			      .opcode = PACKET_SACK,
-			      .klass = PACKET_CLASS_CONTROL,
-			      .psn = (START + edge - 1) & PSN_MASK,
-			      .u.sack = {.offset = 1}});
+	bench_hand_in(bench,
+		      &(struct packet){.source = 1,
+				       .opcode = PACKET_SACK,
+				       .klass = PACKET_CLASS_CONTROL,
+				       .psn = (START + edge - 1) & PSN_MASK,
+				       .u.sack = {.offset = 1}});
 }
 
 // Runs the timers until a packet may leave.
 static void wait_for_timer(struct bench *bench)
 {
-	while (!endpoint_has_work(bench->ends[0]) && qp_of(bench)->state == QP_RTS) {
+	while (!endpoint_has_work(bench->ends[0]) && bench_qp(bench)->state == QP_RTS) {
 		bench->now = endpoint_wake_at(bench->ends[0]);
 		assert_true(bench->now != PS_NEVER);
 		endpoint_on_time(bench->ends[0], bench->now, &bench->out);
@@ -93,11 +64,11 @@ static uint32_t taken_by_a_trim(void (*prepare)(struct path_set *set, uint32_t i
 	struct bench *bench = open_one(config);
 	assert_int_equal(bench_post(bench, 0, 0, 8 * 1024, 1), 0);
 	uint32_t ev = send_one(bench);
-	struct qp *qp = qp_of(bench);
+	struct qp *qp = bench_qp(bench);
 	if (prepare)
 		prepare(&qp->path, qp->slots[START & bench->ends[0]->mpr_mask].ev_index);
 	uint32_t before = qp->cc.window_bytes;
-	give_nack(bench, 0, ev, PACKET_NACK_TRIMMED);
+	bench_give_nack(bench, START + 0, ev, PACKET_NACK_TRIMMED);
 	assert_int_equal(qp->lost_count, 1);
 	uint32_t taken = before - qp->cc.window_bytes;
 	bench_close(bench);
@@ -144,11 +115,11 @@ static void each_retriable_reason_sends_again_by_another_path(void **state)
 		bench_post(bench, 0, 0, 1024, 1);
 		uint32_t ev = send_one(bench);
 		bench->now += PS_PER_US;
-		give_nack(bench, 0, ev, reasons[i]);
-		assert_int_equal(qp_of(bench)->inflight, 0);
-		assert_int_equal(qp_of(bench)->lost_count, 1);
+		bench_give_nack(bench, START + 0, ev, reasons[i]);
+		assert_int_equal(bench_qp(bench)->inflight, 0);
+		assert_int_equal(bench_qp(bench)->lost_count, 1);
 		assert_int_not_equal(send_one(bench), ev);
-		const struct transport_counters *counters = counters_of(bench);
+		const struct transport_counters *counters = bench_counters(bench);
 		assert_int_equal(counters->rtx[RTX_NACK], 1);
 		assert_int_equal(counters->nacks_received, 1);
 		assert_int_equal(counters->nacks_resource, i >= 2 && i <= 4);
@@ -172,7 +143,7 @@ static void an_unexpected_event_ends_the_qp_and_flushes_all(void **state)
 	send_one(bench);
 	uint32_t ev = send_one(bench);
 	give_sack(bench, 1);
-	give_nack(bench, 1, ev, PACKET_NACK_UNEXP_EVENT);
+	bench_give_nack(bench, START + 1, ev, PACKET_NACK_UNEXP_EVENT);
 	assert_int_equal(bench->log_count[0], 5);
 	assert_int_equal(bench->log[0][0].kind, COMPLETION_SENT);
 	for (uint32_t i = 1; i < 5; i++) {
@@ -180,8 +151,8 @@ static void an_unexpected_event_ends_the_qp_and_flushes_all(void **state)
 		assert_int_equal(bench->log[0][i].cookie, i + 1);
 		assert_int_equal(bench->log[0][i].failure, QP_FAILURE_REMOTE);
 	}
-	assert_int_equal(counters_of(bench)->qps_failed, 1);
-	assert_int_equal(counters_of(bench)->qps_failed_remote, 1);
+	assert_int_equal(bench_counters(bench)->qps_failed, 1);
+	assert_int_equal(bench_counters(bench)->qps_failed_remote, 1);
 	assert_int_equal(bench_post(bench, 0, 0, 1, 9), -ECONNRESET);
 	bench_close(bench);
 }
@@ -194,11 +165,11 @@ static void an_event_of_a_packet_that_is_here_or_never_was_ends_nothing(void **s
 	uint32_t ev = send_one(bench);
 	send_one(bench);
 	give_sack(bench, 1);
-	give_nack(bench, 0, ev, PACKET_NACK_UNEXP_EVENT);
-	give_nack(bench, 2, ev, PACKET_NACK_UNEXP_EVENT);
-	give_nack(bench, 1, ev ^ 1u << 31, PACKET_NACK_UNEXP_EVENT);
-	assert_int_equal(qp_of(bench)->state, QP_RTS);
-	assert_int_equal(counters_of(bench)->refused[REFUSED_NACK], 2);
+	bench_give_nack(bench, START + 0, ev, PACKET_NACK_UNEXP_EVENT);
+	bench_give_nack(bench, START + 2, ev, PACKET_NACK_UNEXP_EVENT);
+	bench_give_nack(bench, START + 1, ev ^ 1u << 31, PACKET_NACK_UNEXP_EVENT);
+	assert_int_equal(bench_qp(bench)->state, QP_RTS);
+	assert_int_equal(bench_counters(bench)->refused[REFUSED_NACK], 2);
 	bench_close(bench);
 }
 
@@ -212,11 +183,11 @@ static void a_reason_that_there_is_not_is_refused(void **state)
 		if ((reason >= 0x01 && reason <= 0x02) || reason == 0x06 || reason == 0x07 ||
 		    reason == 0x0a || reason == 0x0b || reason == 0x19)
 			continue;
-		give_nack(bench, 0, ev, (uint8_t)reason);
-		assert_int_equal(counters_of(bench)->refused[REFUSED_NACK], ++refused);
+		bench_give_nack(bench, START + 0, ev, (uint8_t)reason);
+		assert_int_equal(bench_counters(bench)->refused[REFUSED_NACK], ++refused);
 	}
-	assert_int_equal(qp_of(bench)->inflight, FULL);
-	assert_int_equal(counters_of(bench)->nacks_received, 0);
+	assert_int_equal(bench_qp(bench)->inflight, FULL);
+	assert_int_equal(bench_counters(bench)->nacks_received, 0);
 	bench_close(bench);
 }
 
@@ -235,12 +206,12 @@ static void nacks_use_up_the_tries_as_fast_as_waits(void **state)
 		bench_post(bench, 0, 0, 1024, 1);
 		bench_post(bench, 0, 0, 1024, 2);
 		uint32_t nacks = 0;
-		for (; qp_of(bench)->state == QP_RTS; nacks++) {
+		for (; bench_qp(bench)->state == QP_RTS; nacks++) {
 			uint32_t ev = send_one(bench);
 			if (nacks == 0)
 				send_one(bench), give_sack(bench, 0); // the other one flies on
 			bench->now += flights[i];
-			give_nack(bench, 0, ev, PACKET_NACK_TRIMMED_LAST);
+			bench_give_nack(bench, START + 0, ev, PACKET_NACK_TRIMMED_LAST);
 		}
 		assert_in_range(bench->now, 350 * PS_PER_US, 400 * PS_PER_US + flights[i]);
 		assert_int_equal(bench->log_count[0], 2);
@@ -248,7 +219,7 @@ static void nacks_use_up_the_tries_as_fast_as_waits(void **state)
 			assert_int_equal(bench->log[0][n].kind, COMPLETION_FLUSHED);
 			assert_int_equal(bench->log[0][n].failure, QP_FAILURE_RETRIES);
 		}
-		assert_int_equal(counters_of(bench)->qps_failed_remote, 0);
+		assert_int_equal(bench_counters(bench)->qps_failed_remote, 0);
 		bench_close(bench);
 	}
 }
@@ -269,17 +240,17 @@ static void waits_and_nacks_share_the_tries(void **state)
 		if (wait == 0)
 			send_one(bench);
 	}
-	assert_int_equal(slot_tries(&qp_of(bench)->slots[START & 255]), 2);
-	assert_int_equal(slot_waits(&qp_of(bench)->slots[START & 255]), 2);
+	assert_int_equal(slot_tries(&bench_qp(bench)->slots[START & 255]), 2);
+	assert_int_equal(slot_waits(&bench_qp(bench)->slots[START & 255]), 2);
 	ps_t first = bench->now;
-	while (qp_of(bench)->state == QP_RTS) {
+	while (bench_qp(bench)->state == QP_RTS) {
 		uint32_t ev = send_one(bench);
 		bench->now += 20 * PS_PER_US;
-		give_nack(bench, 0, ev, PACKET_NACK_TRIMMED);
-		assert_int_equal(slot_waits(&qp_of(bench)->slots[START & 255]), 0);
+		bench_give_nack(bench, START + 0, ev, PACKET_NACK_TRIMMED);
+		assert_int_equal(slot_waits(&bench_qp(bench)->slots[START & 255]), 0);
 	}
 	assert_true(bench->now - first <= 120 * PS_PER_US);
-	assert_int_equal(counters_of(bench)->rtx[RTX_TIMEOUT], 2);
+	assert_int_equal(bench_counters(bench)->rtx[RTX_TIMEOUT], 2);
 	assert_int_equal(bench->log[0][0].failure, QP_FAILURE_RETRIES);
 	bench_close(bench);
 }
@@ -295,15 +266,15 @@ static void an_acknowledgement_gives_the_next_packet_all_tries(void **state)
 	for (uint32_t n = 0; n < 64; n++)
 		send_one(bench);
 	give_sack(bench, 0);
-	while (slot_tries(&qp_of(bench)->slots[START & 63]) < 3) {
+	while (slot_tries(&bench_qp(bench)->slots[START & 63]) < 3) {
 		wait_for_timer(bench);
-		while (endpoint_has_work(bench->ends[0]) && qp_of(bench)->lost_count > 0)
+		while (endpoint_has_work(bench->ends[0]) && bench_qp(bench)->lost_count > 0)
 			send_one(bench);
 	}
 	give_sack(bench, 64);
 	send_one(bench);
-	assert_int_equal(slot_tries(&qp_of(bench)->slots[START & 63]), 0);
-	assert_int_equal(slot_waits(&qp_of(bench)->slots[START & 63]), 0);
+	assert_int_equal(slot_tries(&bench_qp(bench)->slots[START & 63]), 0);
+	assert_int_equal(slot_waits(&bench_qp(bench)->slots[START & 63]), 0);
 	bench_close(bench);
 }
 
@@ -325,7 +296,7 @@ static void a_wire_that_trims_all_ends_the_qp(void **state)
 		assert_int_equal(bench->log[0][i].cookie, i + 1);
 		assert_int_equal(bench->log[0][i].failure, QP_FAILURE_RETRIES);
 	}
-	assert_int_equal(counters_of(bench)->qps_failed, 1);
+	assert_int_equal(bench_counters(bench)->qps_failed, 1);
 	bench->trim_last_ppm = 0;
 	assert_int_equal(bench_post(bench, 0, 1, 5000, 11), 0);
 	bench_run(bench, BENCH_TO_THE_END);
@@ -349,17 +320,17 @@ static void a_qp_that_never_gives_up_outlives_all(void **state)
 		assert_int_equal(bench_post(bench, 0, 0, 3000, 1), 0);
 		ps_t end = trims ? 20 * PS_PER_MS : 200 * PS_PER_S;
 		bench_run(bench, end);
-		assert_int_equal(qp_of(bench)->state, QP_RTS);
+		assert_int_equal(bench_qp(bench)->state, QP_RTS);
 		assert_int_equal(bench->log_count[0], 0);
 		if (trims)
-			assert_true(counters_of(bench)->rtx[RTX_NACK] > 1000);
+			assert_true(bench_counters(bench)->rtx[RTX_NACK] > 1000);
 		else // 16 doublings to 3.3 s, but none is longer than 2.2 s
-			assert_in_range(counters_of(bench)->rtx[RTX_TIMEOUT], 3 * 80, 3 * 120);
-		assert_true(slot_waits(&qp_of(bench)->slots[START & 255]) <= SLOT_FIVE_BITS);
+			assert_in_range(bench_counters(bench)->rtx[RTX_TIMEOUT], 3 * 80, 3 * 120);
+		assert_true(slot_waits(&bench_qp(bench)->slots[START & 255]) <= SLOT_FIVE_BITS);
 		bench->trim_last_ppm = bench->loss_ppm = 0;
 		bench->control_loss_ppm = 1000000; // so that ACKs are waited for, as long
 		bench_run(bench, end + 20 * PS_PER_S);
-		assert_int_equal(qp_of(bench)->state, QP_RTS);
+		assert_int_equal(bench_qp(bench)->state, QP_RTS);
 		bench->control_loss_ppm = 0;
 		bench_run(bench, BENCH_TO_THE_END);
 		assert_int_equal(bench->log_count[0], 1);
@@ -403,9 +374,9 @@ static void nine_trims_of_ten_end_no_qp(void **state)
 		for (uint32_t i = 1; i <= 30; i++)
 			assert_int_equal(bench_post(bench, 0, 0, 50000, i), 0);
 		bench_run(bench, BENCH_TO_THE_END);
-		assert_int_equal(counters_of(bench)->qps_failed, 0);
-		assert_int_equal(counters_of(bench)->messages_sent, 30);
-		assert_true(counters_of(bench)->rtx[RTX_NACK] > 5000);
+		assert_int_equal(bench_counters(bench)->qps_failed, 0);
+		assert_int_equal(bench_counters(bench)->messages_sent, 30);
+		assert_true(bench_counters(bench)->rtx[RTX_NACK] > 5000);
 		bench_check_empty(bench);
 		bench_close(bench);
 	}
@@ -427,12 +398,12 @@ static void a_smaller_window_at_the_target_slows_and_ends_nothing(void **state)
 		assert_int_equal(bench_post(bench, 0, 0, 1000 * 1024, 1), 0);
 		bench_run(bench, BENCH_TO_THE_END);
 		const struct transport_counters *target = endpoint_counters(bench->ends[1]);
-		assert_int_equal(counters_of(bench)->messages_sent, 1);
+		assert_int_equal(bench_counters(bench)->messages_sent, 1);
 		assert_int_equal(target->payload_bytes_placed, 1000 * 1024);
 		assert_true(target->out_of_window > 100);
-		assert_int_equal(counters_of(bench)->nacks_window,
+		assert_int_equal(bench_counters(bench)->nacks_window,
 				 silent ? 0 : target->out_of_window);
-		assert_true(silent == (counters_of(bench)->rtx[RTX_TIMEOUT] > 0));
+		assert_true(silent == (bench_counters(bench)->rtx[RTX_TIMEOUT] > 0));
 		bench_check_empty(bench);
 		bench_close(bench);
 	}
@@ -450,12 +421,12 @@ static void fewer_immediates_at_the_target_slow_and_end_nothing(void **state)
 		assert_int_equal(bench_post(bench, 0, 0, 100, i), 0);
 	bench_run(bench, BENCH_TO_THE_END);
 	const struct transport_counters *target = endpoint_counters(bench->ends[1]);
-	assert_int_equal(counters_of(bench)->messages_sent, 64);
+	assert_int_equal(bench_counters(bench)->messages_sent, 64);
 	assert_int_equal(bench->log_count[1], 64);
 	for (uint32_t i = 0; i < 64; i++)
 		assert_int_equal(bench->log[1][i].imm, i + 1);
 	assert_true(target->refused[REFUSED_IMM] > 0);
-	assert_true(counters_of(bench)->nacks_resource > 0);
+	assert_true(bench_counters(bench)->nacks_resource > 0);
 	bench_check_empty(bench);
 	bench_close(bench);
 }

@@ -39,11 +39,6 @@ static struct bench *open_one(struct transport_config config)
 	return bench;
 }
 
-static struct qp *qp_of(struct bench *bench)
-{
-	return endpoint_qp(bench->ends[0], 0);
-}
-
 // Posts a message of full packets and sends them 1 us apart on plane 0; returns their EVs.
 static void send_packets(struct bench *bench, uint32_t packets, uint32_t *ret_evs)
 {
@@ -57,48 +52,20 @@ static void send_packets(struct bench *bench, uint32_t packets, uint32_t *ret_ev
 	}
 }
 
-static void give(struct bench *bench, const struct packet *content)
-{
-	uint32_t index = packet_get(&bench->packets);
-	*packet_at(&bench->packets, index) = *content;
-	endpoint_receive(bench->ends[0], index, bench->now, &bench->out);
-	bench_poll(bench, 0);
-	bench_check_qp(bench, bench->ends[0], qp_of(bench));
-}
-
 // A SACK: all before START + edge are here, and those of the bitmap from START + from on; caused
 // by START + trigger.
 static void give_sack(struct bench *bench, uint32_t edge, uint32_t from, uint64_t bitmap,
 		      uint32_t trigger)
 {
-	give(bench,
-	     &(struct packet){.source = 1,
-			      .opcode = PACKET_SACK,
-			      .klass = PACKET_CLASS_CONTROL,
-			      .psn = (START + edge - 1) & PSN_MASK,
-			      .u.sack = {.bitmap = bitmap,
-					 .offset = (int16_t)(from - edge + 1),
-					 .trigger_offset = (int16_t)(trigger - edge + 1)}});
-}
-
-static void give_nack(struct bench *bench, uint32_t n, uint32_t ev, uint8_t reason)
-{
-	give(bench,
-	     &(struct packet){
-		     .source = 1,
-		     .opcode = PACKET_NACK,
-		     .klass = PACKET_CLASS_CONTROL,
-		     .u.nack = {.ev_echo = ev, .psn = (START + n) & PSN_MASK, .reason = reason}});
-}
-
-// The next packet that would leave on plane 0, put back at once.
-static const struct packet *next(struct bench *bench)
-{
-	uint32_t index = endpoint_next(bench->ends[0], 0, bench->now, &bench->out);
-	if (index == PACKET_NONE)
-		return NULL;
-	packet_put(&bench->packets, index);
-	return packet_at(&bench->packets, index);
+	bench_hand_in(
+		bench,
+		&(struct packet){.source = 1,
+				 .opcode = PACKET_SACK,
+				 .klass = PACKET_CLASS_CONTROL,
+				 .psn = (START + edge - 1) & PSN_MASK,
+				 .u.sack = {.bitmap = bitmap,
+					    .offset = (int16_t)(from - edge + 1),
+					    .trigger_offset = (int16_t)(trigger - edge + 1)}});
 }
 
 static void a_bitmap_takes_single_packets_out_of_flight_once(void **)
@@ -106,7 +73,7 @@ static void a_bitmap_takes_single_packets_out_of_flight_once(void **)
 	struct bench *bench = open_one(bench_config());
 	uint32_t evs[10];
 	send_packets(bench, 10, evs);
-	assert_int_equal(qp_of(bench)->inflight, 10 * FULL);
+	assert_int_equal(bench_qp(bench)->inflight, 10 * FULL);
 	give_sack(bench, 2, 4, 5, 6); // 0, 1, 4, 6
 	assert_int_equal(last_ack.newly_bytes, 4 * FULL);
 	assert_int_equal(last_ack.inflight_bytes, 6 * FULL);
@@ -114,10 +81,10 @@ static void a_bitmap_takes_single_packets_out_of_flight_once(void **)
 	assert_int_equal(last_ack.newly_bytes, 0);
 	give_sack(bench, 8, 8, 0, 7);
 	assert_int_equal(last_ack.newly_bytes, 4 * FULL); // 2, 3, 5, 7
-	assert_int_equal(qp_of(bench)->inflight, 2 * FULL);
+	assert_int_equal(bench_qp(bench)->inflight, 2 * FULL);
 	assert_int_equal(bench->log_count[0], 0);
 	give_sack(bench, 10, 10, 0, 9);
-	assert_int_equal(qp_of(bench)->inflight, 0);
+	assert_int_equal(bench_qp(bench)->inflight, 0);
 	assert_int_equal(bench->log_count[0], 1);
 	bench_close(bench);
 }
@@ -129,9 +96,9 @@ static void an_overtaken_sack_never_moves_una_back_but_its_news_counts(void **)
 	send_packets(bench, 10, evs);
 	give_sack(bench, 6, 6, 0, 5);
 	give_sack(bench, 3, 4, 0x12, 8); // old edge; 5 (old) and 8 (new)
-	assert_int_equal(qp_of(bench)->una, START + 6);
+	assert_int_equal(bench_qp(bench)->una, START + 6);
 	assert_int_equal(last_ack.newly_bytes, FULL);
-	assert_int_equal(qp_of(bench)->inflight, 3 * FULL);
+	assert_int_equal(bench_qp(bench)->inflight, 3 * FULL);
 	bench_close(bench);
 }
 
@@ -150,8 +117,8 @@ static void a_sack_of_psns_never_sent_is_ignored_and_counted(void **)
 	assert_int_equal(endpoint_counters(bench->ends[0])->refused[REFUSED_SACK], 7);
 	assert_int_equal(endpoint_counters(bench->ends[0])->sacks_received, 0);
 	assert_int_equal(ack_count, 0);
-	assert_int_equal(qp_of(bench)->una, START);
-	assert_int_equal(qp_of(bench)->inflight, 4 * FULL);
+	assert_int_equal(bench_qp(bench)->una, START);
+	assert_int_equal(bench_qp(bench)->inflight, 4 * FULL);
 	bench_close(bench);
 }
 
@@ -163,8 +130,8 @@ static void round_trips_come_from_packets_sent_once(void **)
 	bench->now = 9 * PS_PER_US;
 	give_sack(bench, 1, 1, 4, 3);
 	assert_in_range(last_ack.rtt_ps, 5 * PS_PER_US - 1024, 5 * PS_PER_US + 1024);
-	give_nack(bench, 1, evs[1], PACKET_NACK_TRIMMED);
-	assert_int_equal(next(bench)->bth & PACKET_RTX, PACKET_RTX);
+	bench_give_nack(bench, START + 1, evs[1], PACKET_NACK_TRIMMED);
+	assert_int_equal(bench_next(bench)->bth & PACKET_RTX, PACKET_RTX);
 	bench->now = 12 * PS_PER_US;
 	give_sack(bench, 2, 2, 0, 1); // sent twice: which one was it
 	assert_int_equal(last_ack.rtt_ps, -1);
@@ -181,22 +148,22 @@ static void a_mark_skips_the_path_of_the_packet_that_met_it(void **state)
 			      .opcode = PACKET_SACK,
 			      .psn = START,
 			      .u.sack = {.mark = 1, .ev_echo = evs[0], .penalty = 0x80 | 5}};
-	give(bench, &sack);
+	bench_hand_in(bench, &sack);
 	assert_true(last_ack.is_marked);
 	assert_true(last_ack.is_restore);
 	assert_int_equal(last_ack.penalty, 5);
 	assert_int_equal(endpoint_counters(bench->ends[0])->paths_skipped, 1);
 	sack.u.sack.mark = PACKET_MARK_SKIP_ALWAYS; // a path not wanted any more: no congestion
 	sack.u.sack.ev_echo = evs[2];
-	give(bench, &sack);
+	bench_hand_in(bench, &sack);
 	assert_false(last_ack.is_marked);
 	sack.u.sack.mark = 1;
 	sack.u.sack.ev_echo = evs[1] ^ 0x80000000;
-	give(bench, &sack); // not one of its EVs
+	bench_hand_in(bench, &sack); // not one of its EVs
 	assert_int_equal(endpoint_counters(bench->ends[0])->paths_skipped, 1);
 	sack.u.sack.mark = 0;
 	sack.u.sack.penalty = 0x7f;
-	give(bench, &sack);
+	bench_hand_in(bench, &sack);
 	assert_false(last_ack.is_marked);
 	assert_false(last_ack.is_restore);
 	assert_int_equal(last_ack.penalty, 0x7f);
@@ -210,15 +177,15 @@ static void trimmed_packets_are_repaired_at_once_oldest_first_by_another_path(vo
 	uint32_t evs[10];
 	send_packets(bench, 10, evs);
 	bench_post(bench, 0, 0, 1024, 2); // new data waits
-	give_nack(bench, 7, evs[7], PACKET_NACK_TRIMMED);
-	give_nack(bench, 3, evs[3], PACKET_NACK_TRIMMED_LAST);
+	bench_give_nack(bench, START + 7, evs[7], PACKET_NACK_TRIMMED);
+	bench_give_nack(bench, START + 3, evs[3], PACKET_NACK_TRIMMED_LAST);
 	assert_true(last_loss.is_trim && last_loss.is_last_hop);
 	assert_int_equal(last_loss.bytes, FULL);
 	assert_int_equal(last_loss.inflight_bytes, 8 * FULL);
 	assert_int_equal(endpoint_counters(bench->ends[0])->paths_skipped, 1);
 	const uint32_t order[3] = {3, 7, 10};
 	for (uint32_t i = 0; i < 3; i++) {
-		const struct packet *packet = next(bench);
+		const struct packet *packet = bench_next(bench);
 		assert_int_equal(packet->psn, (START + order[i]) & PSN_MASK);
 		assert_int_equal(packet->bth & PACKET_RTX, i < 2 ? PACKET_RTX : 0);
 		assert_int_not_equal(packet->ev, evs[order[i] % 10]);
@@ -226,9 +193,9 @@ static void trimmed_packets_are_repaired_at_once_oldest_first_by_another_path(vo
 	assert_int_equal(endpoint_counters(bench->ends[0])->rtx[RTX_NACK], 2);
 	assert_int_equal(endpoint_counters(bench->ends[0])->paths_reinstated, 0);
 	// a second NACK for the first sending says nothing about the second
-	give_nack(bench, 3, evs[3], PACKET_NACK_TRIMMED_LAST);
+	bench_give_nack(bench, START + 3, evs[3], PACKET_NACK_TRIMMED_LAST);
 	assert_int_equal(loss_count, 2);
-	assert_null(next(bench));
+	assert_null(bench_next(bench));
 	bench_close(bench);
 }
 
@@ -239,13 +206,13 @@ static void a_nack_of_the_acknowledged_or_never_sent_changes_nothing(void **stat
 	uint32_t evs[4];
 	send_packets(bench, 4, evs);
 	give_sack(bench, 1, 1, 2, 2); // 0 and 2
-	give_nack(bench, 0, evs[0], PACKET_NACK_TRIMMED);
-	give_nack(bench, 2, evs[2], PACKET_NACK_TRIMMED);
+	bench_give_nack(bench, START + 0, evs[0], PACKET_NACK_TRIMMED);
+	bench_give_nack(bench, START + 2, evs[2], PACKET_NACK_TRIMMED);
 	assert_int_equal(endpoint_counters(bench->ends[0])->refused[REFUSED_NACK], 0);
-	give_nack(bench, 4, evs[0], PACKET_NACK_TRIMMED);
+	bench_give_nack(bench, START + 4, evs[0], PACKET_NACK_TRIMMED);
 	assert_int_equal(endpoint_counters(bench->ends[0])->refused[REFUSED_NACK], 1);
 	assert_int_equal(loss_count, 0);
-	assert_int_equal(qp_of(bench)->inflight, 2 * FULL);
+	assert_int_equal(bench_qp(bench)->inflight, 2 * FULL);
 	bench_close(bench);
 }
 
@@ -255,11 +222,11 @@ static void a_lost_packet_that_arrived_after_all_is_not_sent_again(void **state)
 	struct bench *bench = open_one(bench_config());
 	uint32_t evs[4];
 	send_packets(bench, 4, evs);
-	give_nack(bench, 1, evs[1], PACKET_NACK_TRIMMED);
-	give_nack(bench, 2, evs[2], PACKET_NACK_TRIMMED);
+	bench_give_nack(bench, START + 1, evs[1], PACKET_NACK_TRIMMED);
+	bench_give_nack(bench, START + 2, evs[2], PACKET_NACK_TRIMMED);
 	give_sack(bench, 2, 3, 1, 3); // 0, 1, 3
-	assert_int_equal(next(bench)->psn, (START + 2) & PSN_MASK);
-	assert_null(next(bench));
+	assert_int_equal(bench_next(bench)->psn, (START + 2) & PSN_MASK);
+	assert_null(bench_next(bench));
 	bench_close(bench);
 }
 
@@ -277,9 +244,9 @@ static void a_hole_is_lost_when_later_packets_arrived_long_enough(void **state)
 	assert_int_equal(loss_count, 2);
 	assert_false(last_loss.is_trim);
 	assert_int_equal(endpoint_counters(bench->ends[0])->paths_retired, 2);
-	assert_int_equal(next(bench)->psn, START & PSN_MASK);
-	assert_int_equal(next(bench)->psn, (START + 1) & PSN_MASK);
-	assert_null(next(bench));
+	assert_int_equal(bench_next(bench)->psn, START & PSN_MASK);
+	assert_int_equal(bench_next(bench)->psn, (START + 1) & PSN_MASK);
+	assert_null(bench_next(bench));
 	assert_int_equal(endpoint_counters(bench->ends[0])->rtx[RTX_HOLE], 2);
 	give_sack(bench, 0, 6, 1, 6); // sent again just now, the two are young; 2 is old
 	assert_int_equal(loss_count, 3);
@@ -311,7 +278,7 @@ static void waits_are_linear_then_double(void **state)
 		if (wait == 11)
 			break;
 		sent_at = bench->now;
-		assert_int_equal(next(bench)->bth, PACKET_RTX | PACKET_AR);
+		assert_int_equal(bench_next(bench)->bth, PACKET_RTX | PACKET_AR);
 	}
 	bench_poll(bench, 0);
 	assert_int_equal(bench->log_count[0], 1);
@@ -337,10 +304,10 @@ static void a_nack_brings_the_wait_back_to_the_base(void **state)
 			bench->now = endpoint_wake_at(bench->ends[0]);
 			endpoint_on_time(bench->ends[0], bench->now, &bench->out);
 		}
-		ev = next(bench)->ev;
+		ev = bench_next(bench)->ev;
 	}
-	give_nack(bench, 0, ev, PACKET_NACK_TRIMMED);
-	assert_non_null(next(bench));
+	bench_give_nack(bench, START + 0, ev, PACKET_NACK_TRIMMED);
+	assert_non_null(bench_next(bench));
 	ps_t sent_at = bench->now;
 	while (!endpoint_has_work(bench->ends[0])) {
 		bench->now = endpoint_wake_at(bench->ends[0]);
@@ -359,8 +326,8 @@ static void a_repair_never_takes_the_ev_that_it_had(void **state)
 		struct bench *bench = open_one(bench_config());
 		uint32_t evs[16];
 		send_packets(bench, 16, evs);
-		give_nack(bench, n, evs[n], PACKET_NACK_TRIMMED_LAST);
-		const struct packet *packet = next(bench);
+		bench_give_nack(bench, START + n, evs[n], PACKET_NACK_TRIMMED_LAST);
+		const struct packet *packet = bench_next(bench);
 		assert_int_equal(packet->psn, (START + n) & PSN_MASK);
 		assert_int_not_equal(packet->ev, evs[n]);
 		bench_close(bench);
@@ -380,11 +347,11 @@ static void each_repair_is_counted_by_its_own_reason(void **state)
 	give_sack(bench, 0, 9, 1, 9); // 0 to 5 are holes
 	assert_int_equal(rtx[RTX_HOLE] + loss_count, 6);
 	for (uint32_t i = 0; i < 6; i++)
-		evs[i] = next(bench)->ev;
+		evs[i] = bench_next(bench)->ev;
 	assert_int_equal(rtx[RTX_HOLE], 6);
 	for (uint32_t again = 1; again < 4; again++) { // now trims take the first, each time
-		give_nack(bench, 0, evs[0], PACKET_NACK_TRIMMED_LAST);
-		evs[0] = next(bench)->ev;
+		bench_give_nack(bench, START + 0, evs[0], PACKET_NACK_TRIMMED_LAST);
+		evs[0] = bench_next(bench)->ev;
 		assert_int_equal(rtx[RTX_NACK], again);
 	}
 	assert_int_equal(rtx[RTX_HOLE], 6);
@@ -402,14 +369,14 @@ static void an_ack_is_awaited_from_its_sack_on(void **state)
 	struct bench *bench = open_one(config);
 	uint32_t ev;
 	send_packets(bench, 1, &ev);
-	give_nack(bench, 0, ev, PACKET_NACK_TRIMMED_LAST);
+	bench_give_nack(bench, START + 0, ev, PACKET_NACK_TRIMMED_LAST);
 	while (endpoint_wake_at(bench->ends[0]) != PS_NEVER) {
 		bench->now = endpoint_wake_at(bench->ends[0]);
 		endpoint_on_time(bench->ends[0], bench->now, &bench->out);
 	}
 	bench->now += 10 * PS_PER_US;
 	give_sack(bench, 1, 1, 0, 0);
-	assert_null(next(bench)); // nothing is lost any more
+	assert_null(bench_next(bench)); // nothing is lost any more
 	ps_t heard_at = bench->now;
 	while (!endpoint_has_work(bench->ends[0])) {
 		assert_true(endpoint_wake_at(bench->ends[0]) != PS_NEVER);
@@ -417,7 +384,7 @@ static void an_ack_is_awaited_from_its_sack_on(void **state)
 		endpoint_on_time(bench->ends[0], bench->now, &bench->out);
 	}
 	assert_in_range(bench->now - heard_at, 50 * PS_PER_US - 2048, 50 * PS_PER_US + 2048);
-	assert_int_equal(next(bench)->psn, START & PSN_MASK);
+	assert_int_equal(bench_next(bench)->psn, START & PSN_MASK);
 	assert_int_equal(endpoint_counters(bench->ends[0])->rtx[RTX_ACK], 1);
 	bench_close(bench);
 }
@@ -436,12 +403,12 @@ static void an_ack_begins_the_wait_for_the_next(void **state)
 	give_sack(bench, 2, 2, 0, 1);
 	ps_t heard_at = bench->now;
 	bench->now += 40 * PS_PER_US; // of 50
-	give(bench,
-	     &(struct packet){.source = 1,
-			      .opcode = PACKET_ACK,
-			      .klass = PACKET_CLASS_CONTROL,
-			      .psn = START & PSN_MASK,
-			      .u.ack = {.msn = 1, .syndrome = PACKET_ACK_FINE}});
+	bench_hand_in(bench,
+		      &(struct packet){.source = 1,
+				       .opcode = PACKET_ACK,
+				       .klass = PACKET_CLASS_CONTROL,
+				       .psn = START & PSN_MASK,
+				       .u.ack = {.msn = 1, .syndrome = PACKET_ACK_FINE}});
 	assert_int_equal(bench->log_count[0], 1);
 	while (!endpoint_has_work(bench->ends[0])) {
 		bench->now = endpoint_wake_at(bench->ends[0]);
@@ -462,11 +429,11 @@ static void an_ev_is_recycled_where_its_packet_was_not_marked(void **state)
 		struct bench *bench = open_one(config);
 		uint32_t ev, again;
 		send_packets(bench, 1, &ev);
-		give(bench,
-		     &(struct packet){.source = 1,
-				      .opcode = PACKET_SACK,
-				      .psn = START,
-				      .u.sack = {.mark = mark, .ev_echo = ev}});
+		bench_hand_in(bench,
+			      &(struct packet){.source = 1,
+					       .opcode = PACKET_SACK,
+					       .psn = START,
+					       .u.sack = {.mark = mark, .ev_echo = ev}});
 		send_packets(bench, 1, &again);
 		assert_int_equal(again == ev, mark == 0);
 		bench_close(bench);

@@ -29,25 +29,10 @@ static struct bench *open_one(uint32_t window_packets)
 	return bench_open(&config, 1, START, 1);
 }
 
-static struct qp *qp_of(struct bench *bench)
-{
-	return endpoint_qp(bench->ends[0], 0);
-}
-
-// What would leave now, put back at once; PACKET_NONE's place when there is nothing.
-static const struct packet *next(struct bench *bench)
-{
-	uint32_t index = endpoint_next(bench->ends[0], 0, bench->now, &bench->out);
-	if (index == PACKET_NONE)
-		return NULL;
-	packet_put(&bench->packets, index);
-	return packet_at(&bench->packets, index);
-}
-
 static uint32_t send_all(struct bench *bench)
 {
 	uint32_t count = 0;
-	while (next(bench) != NULL)
+	while (bench_next(bench) != NULL)
 		count++;
 	return count;
 }
@@ -72,7 +57,7 @@ static void give_sack(struct bench *bench, uint32_t edge, uint32_t from, uint64_
 			   .probe_id = probe != NULL ? probe->u.probe.probe_id : 0}};
 	endpoint_receive(bench->ends[0], index, bench->now, &bench->out);
 	bench_poll(bench, 0);
-	bench_check_qp(bench, bench->ends[0], qp_of(bench));
+	bench_check_qp(bench, bench->ends[0], bench_qp(bench));
 }
 
 static uint64_t sleek_count(const struct bench *bench)
@@ -86,7 +71,7 @@ static const struct packet *wait_for_packet(struct bench *bench, ps_t until)
 	while (endpoint_wake_at(bench->ends[0]) <= until) {
 		bench->now = endpoint_wake_at(bench->ends[0]);
 		endpoint_on_time(bench->ends[0], bench->now, &bench->out);
-		const struct packet *packet = next(bench);
+		const struct packet *packet = bench_next(bench);
 		if (packet != NULL)
 			return packet;
 	}
@@ -97,7 +82,7 @@ static void one_and_a_half_windows_out_of_order_are_a_loss(void **state)
 {
 	(void)state;
 	struct bench *bench = open_one(WINDOW_PACKETS);
-	uint32_t window = qp_of(bench)->cc.window_bytes;
+	uint32_t window = bench_qp(bench)->cc.window_bytes;
 	bench_post(bench, 0, 0, 200 * 1024, 0);
 	assert_int_equal(send_all(bench), WINDOW_PACKETS);
 	give_sack(bench, 1, 3, 0x3, LIMIT - 1, NULL); // 0, 3, 4
@@ -105,17 +90,17 @@ static void one_and_a_half_windows_out_of_order_are_a_loss(void **state)
 	assert_int_equal(sleek_count(bench), 0);
 	give_sack(bench, 1, 3, 0x3, LIMIT, NULL);
 	// of 23 all but 0, 3, 4 are out, and a window of 21 payloads from the oldest on goes again
-	assert_int_equal(qp_of(bench)->lost_count, 19);
+	assert_int_equal(bench_qp(bench)->lost_count, 19);
 	for (uint32_t psn = 1; psn <= 21; psn++) {
 		if (psn == 3 || psn == 4)
 			continue;
-		const struct packet *again = next(bench);
+		const struct packet *again = bench_next(bench);
 		assert_int_equal(again->psn, (START + psn) & PSN_MASK);
 		assert_true(again->bth & PACKET_RTX);
 	}
-	assert_null(next(bench));
+	assert_null(bench_next(bench));
 	assert_int_equal(sleek_count(bench), 19);
-	assert_int_equal(qp_of(bench)->cc.window_bytes, window);
+	assert_int_equal(bench_qp(bench)->cc.window_bytes, window);
 	assert_int_equal(endpoint_counters(bench->ends[0])->paths_retired, 0);
 	bench_close(bench);
 }
@@ -127,7 +112,7 @@ static void five_packets_are_the_least(void **state)
 	bench_post(bench, 0, 0, 200 * 1024, 0);
 	assert_int_equal(send_all(bench), 2);
 	give_sack(bench, 0, 0, 0, 4, NULL);
-	assert_null(next(bench));
+	assert_null(bench_next(bench));
 	give_sack(bench, 0, 0, 0, 5, NULL);
 	assert_int_equal(send_all(bench), 2);
 	assert_int_equal(sleek_count(bench), 2);
@@ -143,7 +128,7 @@ static void no_more_than_the_largest_window_is_asked(void **state)
 	bench_post(bench, 0, 0, 200 * 1024, 0);
 	send_all(bench);
 	give_sack(bench, 0, 0, 0, WINDOW_PACKETS * FULL / 1024 - 1, NULL);
-	assert_null(next(bench));
+	assert_null(bench_next(bench));
 	give_sack(bench, 0, 0, 0, WINDOW_PACKETS * FULL / 1024, NULL);
 	assert_int_equal(send_all(bench), WINDOW_PACKETS);
 	bench_close(bench);
@@ -161,10 +146,10 @@ static void in_a_recovery_each_goes_again_once(void **state)
 	assert_int_equal(send_all(bench), 3); // 4 to 6
 	give_sack(bench, 0, 1, 0x3f, 6, NULL);
 	// 0 alone is out: six packets out of order are one and a half windows, and it goes first
-	assert_int_equal(next(bench)->psn, START & PSN_MASK);
+	assert_int_equal(bench_next(bench)->psn, START & PSN_MASK);
 	assert_int_equal(send_all(bench), 3); // 7 to 9, new
 	give_sack(bench, 0, 1, 0x1ff, 9, NULL);
-	for (const struct packet *packet; (packet = next(bench)) != NULL;) // lost once more
+	for (const struct packet *packet; (packet = bench_next(bench)) != NULL;) // lost once more
 		assert_false(packet->bth & PACKET_RTX);
 	assert_int_equal(sleek_count(bench), 1);
 	give_sack(bench, 10, 10, 0, 0, NULL); // the recovery is over
@@ -182,7 +167,7 @@ static void repairs_pass_a_window_that_was_cut(void **state)
 {
 	(void)state;
 	struct bench *bench = open_one(WINDOW_PACKETS);
-	struct qp *qp = qp_of(bench);
+	struct qp *qp = bench_qp(bench);
 	bench_post(bench, 0, 0, 200 * 1024, 0);
 	send_all(bench);
 	qp->cc.window_bytes = 6 * FULL; // now 9 packets are enough, and 6 go again
@@ -190,8 +175,8 @@ static void repairs_pass_a_window_that_was_cut(void **state)
 	assert_int_equal(qp->lost_count, 6);
 	assert_true(qp->inflight > qp->cc.window_bytes);
 	for (uint32_t i = 0; i < 6; i++)
-		assert_true(next(bench)->bth & PACKET_RTX);
-	assert_null(next(bench)); // new data do not
+		assert_true(bench_next(bench)->bth & PACKET_RTX);
+	assert_null(bench_next(bench)); // new data do not
 	bench_close(bench);
 }
 
@@ -250,9 +235,9 @@ static void a_probe_that_met_no_queue_repairs_the_tail(void **state)
 	(void)state;
 	struct bench *bench = answer_after(BASE + TARGET - 2 * TIMESTAMP_PS);
 	assert_int_equal(endpoint_counters(bench->ends[0])->probes_answered, 1);
-	assert_int_equal(next(bench)->psn, (START + 8) & PSN_MASK);
-	assert_int_equal(next(bench)->psn, (START + 9) & PSN_MASK);
-	assert_null(next(bench));
+	assert_int_equal(bench_next(bench)->psn, (START + 8) & PSN_MASK);
+	assert_int_equal(bench_next(bench)->psn, (START + 9) & PSN_MASK);
+	assert_null(bench_next(bench));
 	// and again by the next one
 	struct packet probe = *wait_for_packet(bench, bench->now + 40 * BASE);
 	bench->now += BASE;
@@ -267,7 +252,7 @@ static void a_probe_that_met_a_queue_says_nothing(void **state)
 	(void)state;
 	struct bench *bench = answer_after(BASE + TARGET + 2 * TIMESTAMP_PS);
 	assert_int_equal(endpoint_counters(bench->ends[0])->probes_answered, 1);
-	assert_null(next(bench));
+	assert_null(bench_next(bench));
 	assert_int_equal(sleek_count(bench), 0);
 	bench_close(bench);
 }

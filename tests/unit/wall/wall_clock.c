@@ -73,7 +73,7 @@ static void *meet(void *context)
 
 static struct end ends[2];
 
-static int both_meet(void **state)
+static int set_up_all(void **state)
 {
 	pthread_t threads[2];
 	(void)state;
@@ -142,15 +142,4 @@ static void host_0_has_its_own(void **state)
 		assert_int_equal(ends[0].read[i].error_ns, 0);
 		assert_true(ends[0].read[i].at_ns >= AHEAD_NS);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_truth_lies_within_the_error),
-		cmocka_unit_test(a_clock_that_runs_slow_is_seen_to),
-		cmocka_unit_test(a_moment_is_the_same_for_both),
-		cmocka_unit_test(host_0_has_its_own),
-	};
-	return cmocka_run_group_tests(tests, both_meet, NULL);
 }

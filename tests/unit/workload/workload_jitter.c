@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include <weft/core/order.h>
 #include <weft/workload/plan.h>
 #include <weft/workload/step.h>
 
@@ -67,12 +68,6 @@ static void what_is_no_list_is_refused_with_its_line(void **)
 
 #define DRAWS 4096u
 
-static int order(const void *left, const void *right)
-{
-	ps_t a = *(const ps_t *)left, b = *(const ps_t *)right;
-	return (a > b) - (a < b);
-}
-
 // Operations of a stage in the middle, whose time is one without jitter.
 static void the_steps_have_the_quantiles_of_the_list(void **)
 {
@@ -94,7 +89,7 @@ static void the_steps_have_the_quantiles_of_the_list(void **)
 		// over the time without, so that forwards and backwards are alike
 		times[i] = step_compute_ps(plan, &cell, &setup, &place) * 1000000 / plain;
 	}
-	qsort(times, DRAWS, sizeof(*times), order);
+	qsort(times, DRAWS, sizeof(*times), order_int64);
 	static const double quantiles[] = {0.05, 0.15, 0.25, 0.45, 0.65, 0.75, 0.85, 0.95};
 	static const ps_t expected[] = {970000,	 980000,  990000,  1000000,
 					1010000, 1020000, 1050000, 1400000};

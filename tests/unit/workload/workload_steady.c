@@ -222,10 +222,3 @@ static void a_lull_in_a_drift_is_not_steady(void **)
 		steady_step(&steady, (i + 1) * STEP_PS, 5000, 150 + 4 * 6 * BLOCK);
 	assert_int_equal(steady_judge(&steady, &lines, &jump), STEADY);
 }
-
-static void verdicts_have_names(void **)
-{
-	assert_string_equal(steady_verdict_name(STEADY), "steady");
-	assert_string_equal(steady_verdict_name(STEADY_QUEUES), "queues");
-	assert_string_equal(steady_verdict_name(STEADY_SLACK), "slack");
-}

@@ -304,32 +304,14 @@ static void a_tap_at_a_trunk_that_a_sample_leaves_out_is_refused(void **)
 	assert_non_null(strstr(refusal.text, "T0 0 has no up port 4: it has 4"));
 }
 
-static int setup(void **)
+static int set_up_all(void **)
 {
 	base = aligned_alloc(4096, ARENA_BYTES);
 	return base == NULL ? -1 : 0;
 }
 
-static int teardown(void **)
+static int tear_down_all(void **)
 {
 	free(base);
 	return 0;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_two_cables_have_one_name),
-		cmocka_unit_test(a_name_says_what_the_cable_joins),
-		cmocka_unit_test(a_core_is_named_by_the_port_below_it),
-		cmocka_unit_test(a_name_is_cut_to_its_room),
-		cmocka_unit_test(a_world_without_taps_has_none),
-		cmocka_unit_test(a_tap_of_all_hears_every_cable),
-		cmocka_unit_test(a_tap_hears_its_place_and_no_other),
-		cmocka_unit_test(up_is_away_from_the_nics),
-		cmocka_unit_test(a_tap_begins_and_ends),
-		cmocka_unit_test(a_tap_at_no_place_is_refused_with_its_line),
-		cmocka_unit_test(a_tap_at_a_trunk_that_a_sample_leaves_out_is_refused),
-	};
-	return cmocka_run_group_tests(tests, setup, teardown);
 }

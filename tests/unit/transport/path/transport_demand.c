@@ -27,11 +27,6 @@ static struct bench *open_bench(void)
 	return bench_open(&config, 1, 0, 1);
 }
 
-static struct qp *qp_of(struct bench *bench)
-{
-	return endpoint_qp(bench->ends[0], 0);
-}
-
 // All that NIC 0 has to say now: data up to number `most` reach NIC 1 and the others are lost.
 // Returns how many packets of data left.
 static uint32_t send_all(struct bench *bench, uint32_t most)
@@ -154,7 +149,7 @@ static void the_first_answer_ends_what_is_free(void **state)
 	assert_int_equal(send_all(bench, UINT32_MAX), 50);
 	grant_all(bench, true);
 	assert_int_equal(granted, 50 * WIRE); // nothing waits any more
-	assert_int_equal(qp_of(bench)->psn_next, qp_of(bench)->psn_posted);
+	assert_int_equal(bench_qp(bench)->psn_next, bench_qp(bench)->psn_posted);
 	bench_close(bench);
 }
 
@@ -188,7 +183,7 @@ static void work_is_asked_for_or_begins_anew(void **state)
 	while (send_all(bench, UINT32_MAX) > 0)
 		grant_all(bench, true);
 	answer(bench, true);
-	assert_int_equal(qp_of(bench)->una, 63);
+	assert_int_equal(bench_qp(bench)->una, 63);
 	assert_int_equal(bench_post(bench, 0, 0, 40 * FULL, 0), 0);
 	assert_int_equal(send_all(bench, UINT32_MAX), 40);
 	answer(bench, false);
@@ -213,7 +208,7 @@ static void what_is_lost_keeps_its_credit(void **state)
 	assert_in_range(send_all(bench, UINT32_MAX), 5, 8); // and those that no SACK told of
 	assert_int_equal(told_count, 1);
 	answer(bench, true);
-	assert_int_equal(qp_of(bench)->una, FIRST);
+	assert_int_equal(bench_qp(bench)->una, FIRST);
 	bench_close(bench);
 }
 
@@ -226,7 +221,7 @@ static void what_is_given_up_is_forgotten_by_both(void **state)
 	for (uint32_t i = 0; i < 100; i++) {
 		ps_t began = bench->now;
 		assert_int_equal(bench_post(bench, 0, 0, 80 * FULL - 1000, 0), 0);
-		while (qp_of(bench)->una != qp_of(bench)->psn_posted) {
+		while (bench_qp(bench)->una != bench_qp(bench)->psn_posted) {
 			send_all(bench, UINT32_MAX);
 			answer(bench, true);
 			send_all(bench, UINT32_MAX);

@@ -261,23 +261,3 @@ static void a_wait_that_is_long_grows_no_more(void **)
 	assert_int_equal(history_lose(&set, 3, retry_at[3] + (1600 * PS_PER_S >> PATH_UNIT_SHIFT)),
 			 0);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_mark_counts_by_how_common_marks_are, set_up),
-		cmocka_unit_test_setup(a_row_grows_to_nine_and_uses_lower_it, set_up),
-		cmocka_unit_test_setup(marks_of_rounds_are_averaged, set_up),
-		cmocka_unit_test_setup(one_of_few_rests_at_its_second_mark, set_up),
-		cmocka_unit_test_setup(few_rest_while_another_is_without_marks, set_up),
-		cmocka_unit_test_setup(a_row_rests_for_rounds, set_up),
-		cmocka_unit_test_setup(an_answer_is_late_against_others_of_its_plane, set_up),
-		cmocka_unit_test_setup(half_of_a_plane_may_be_late, set_up),
-		cmocka_unit_test_setup(a_whole_plane_is_never_late, set_up),
-		cmocka_unit_test_setup(what_is_late_raises_a_row_at_once, set_up),
-		cmocka_unit_test_setup(a_quarter_of_a_plane_does_not_rest, set_up),
-		cmocka_unit_test_setup(a_wait_doubles_when_it_was_short_of_it, set_up),
-		cmocka_unit_test_setup(a_wait_that_is_long_grows_no_more, set_up),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -45,31 +45,15 @@ static struct bench *open_with(struct transport_config config)
 	return bench;
 }
 
-// Keeps QP 0 of side 0 busy until `until`.
-static void keep_busy(struct bench *bench, ps_t until)
-{
-	for (uint32_t imm = 1; bench->now < until; imm++) {
-		while (bench_post(bench, 0, 0, 20000, imm) == 0)
-			imm++;
-		bench_run(bench, ps_min(bench->now + 10 * PS_PER_US, until));
-		bench->log_count[0] = bench->log_count[1] = 0;
-	}
-}
-
 static enum path_state state_of(const struct bench *bench, uint32_t index)
 {
 	return path_state(&endpoint_qp(bench->ends[0], 0)->path, index);
 }
 
-static const struct transport_counters *counters(const struct bench *bench)
-{
-	return endpoint_counters(bench->ends[0]);
-}
-
 // What is sent is answered, lost, or still out.
 static void check_books(const struct bench *bench)
 {
-	const struct transport_counters *c = counters(bench);
+	const struct transport_counters *c = bench_counters(bench);
 	assert_int_equal(c->probes_sent,
 			 c->probes_answered + c->probes_lost +
 				 endpoint_qp(bench->ends[0], 0)->probes.out_count);
@@ -80,19 +64,19 @@ static void a_bad_ev_is_probed_until_one_comes_back(void **state)
 	(void)state;
 	struct bench *bench = open_with(bench_config()); // path_retry 200 us
 	bad_index = 5;
-	keep_busy(bench, 400 * PS_PER_US);
+	bench_keep_busy(bench, 400 * PS_PER_US);
 	assert_int_equal(state_of(bench, 5), PATH_ASSUMED_BAD);
-	assert_int_equal(counters(bench)->paths_retired, 1);
+	assert_int_equal(bench_counters(bench)->paths_retired, 1);
 	uint32_t lost = data_on_bad;
-	keep_busy(bench, 1000 * PS_PER_US);
+	bench_keep_busy(bench, 1000 * PS_PER_US);
 	assert_int_equal(data_on_bad, lost); // no data try it
 	assert_in_range(probes_seen, 3, 5);  // one per retry time
 	mended_at = bench->now;
-	keep_busy(bench, 1400 * PS_PER_US);
+	bench_keep_busy(bench, 1400 * PS_PER_US);
 	assert_int_equal(state_of(bench, 5), PATH_GOOD);
 	assert_true(data_on_bad > lost + 5);
-	assert_int_equal(counters(bench)->probes_answered, 1);
-	assert_int_equal(counters(bench)->paths_reinstated, 1);
+	assert_int_equal(bench_counters(bench)->probes_answered, 1);
+	assert_int_equal(bench_counters(bench)->paths_reinstated, 1);
 	assert_int_equal(endpoint_counters(bench->ends[1])->probes_received, 1);
 	bench_run(bench, BENCH_TO_THE_END);
 	check_books(bench);
@@ -107,7 +91,7 @@ static void probes_end_with_the_work(void **state)
 	config.path_retry_ps = 20 * PS_PER_US;
 	struct bench *bench = open_with(config);
 	bad_index = 5;
-	keep_busy(bench, 400 * PS_PER_US);
+	bench_keep_busy(bench, 400 * PS_PER_US);
 	ps_t end = bench_run(bench, BENCH_TO_THE_END);
 	assert_in_range(end, bench->now - 1, 400 * PS_PER_US + 4 * config.rto_ps);
 	assert_int_equal(state_of(bench, 5), PATH_ASSUMED_BAD);
@@ -117,7 +101,8 @@ static void probes_end_with_the_work(void **state)
 	uint32_t before = probes_seen;
 	mended_at = 0;
 	bench->now += PS_PER_MS;
-	keep_busy(bench, bench->now + 100 * PS_PER_US); // new work: the first probe leaves at once
+	bench_keep_busy(bench,
+			bench->now + 100 * PS_PER_US); // new work: the first probe leaves at once
 	assert_int_equal(probes_seen, before + 1);
 	assert_int_equal(state_of(bench, 5), PATH_GOOD);
 	bench_close(bench);
@@ -130,7 +115,7 @@ static void a_qp_that_fails_probes_no_more(void **state)
 	struct qp *qp = endpoint_qp(bench->ends[0], 0);
 	bad_index = 3;
 	while (qp->probes.out_count == 0) {
-		keep_busy(bench, bench->now + PS_PER_US);
+		bench_keep_busy(bench, bench->now + PS_PER_US);
 		assert_true(bench->now < 100 * PS_PER_MS);
 	}
 	assert_int_equal(endpoint_fail(bench->ends[0], 0), 0);
@@ -147,18 +132,18 @@ static void a_dead_plane_gets_probes_and_no_data_until_one_is_answered(void **st
 	(void)state;
 	struct bench *bench = open_with(bench_config());
 	bad_plane = 1;
-	keep_busy(bench, 300 * PS_PER_US);
+	bench_keep_busy(bench, 300 * PS_PER_US);
 	const struct path_set *path = &endpoint_qp(bench->ends[0], 0)->path;
 	assert_true(path_is_closed(path, 1));
 	uint32_t lost = data_on_bad;
 	probes_seen = 0;
-	keep_busy(bench, 1300 * PS_PER_US);
+	bench_keep_busy(bench, 1300 * PS_PER_US);
 	assert_int_equal(data_on_bad, lost);
 	assert_in_range(probes_seen, 4, 6); // of all its EVs one per retry time
 	mended_at = bench->now;
-	keep_busy(bench, 1500 * PS_PER_US + 20 * PS_PER_US);
+	bench_keep_busy(bench, 1500 * PS_PER_US + 20 * PS_PER_US);
 	assert_false(path_is_closed(path, 1));
-	keep_busy(bench, 2000 * PS_PER_US);
+	bench_keep_busy(bench, 2000 * PS_PER_US);
 	assert_int_equal(path->held, 0); // and each EV of it that was bad came back
 	assert_true(data_on_bad > lost);
 	bench_run(bench, BENCH_TO_THE_END);
@@ -217,13 +202,13 @@ static void an_older_probe_that_was_lost_is_not_held_against_an_ev_that_is_back(
 	probe_retire(bench->ends[0], endpoint_qp(bench->ends[0], 0), 5, 0);
 	bad_index = 5;
 	mended_at = 150 * PS_PER_US;
-	keep_busy(bench, 300 * PS_PER_US);
+	bench_keep_busy(bench, 300 * PS_PER_US);
 	assert_int_equal(state_of(bench, 5), PATH_GOOD);
-	assert_int_equal(counters(bench)->probes_lost, 0);
-	keep_busy(bench, 600 * PS_PER_US);
-	assert_int_equal(counters(bench)->probes_lost, 1);
+	assert_int_equal(bench_counters(bench)->probes_lost, 0);
+	bench_keep_busy(bench, 600 * PS_PER_US);
+	assert_int_equal(bench_counters(bench)->probes_lost, 1);
 	assert_int_equal(state_of(bench, 5), PATH_GOOD);
-	assert_int_equal(counters(bench)->paths_retired, 1);
+	assert_int_equal(bench_counters(bench)->paths_retired, 1);
 	bench_close(bench);
 }
 
@@ -258,15 +243,15 @@ static void answers_that_answer_nothing_are_refused_and_change_nothing(void **st
 	lies[5].timestamp = (uint16_t)(lies[5].timestamp - 3); // before it was sent
 	for (uint32_t i = 0; i < 6; i++) {
 		bench_give(bench, &lies[i]);
-		assert_int_equal(counters(bench)->refused[REFUSED_PROBE], i + 1);
+		assert_int_equal(bench_counters(bench)->refused[REFUSED_PROBE], i + 1);
 		assert_int_equal(state_of(bench, 5), PATH_ASSUMED_BAD);
 	}
-	assert_int_equal(counters(bench)->sacks_received, 0);
+	assert_int_equal(bench_counters(bench)->sacks_received, 0);
 	bench_give(bench, &honest);
 	assert_int_equal(state_of(bench, 5), PATH_GOOD);
 	bench_give(bench, &honest); // it comes twice
-	assert_int_equal(counters(bench)->refused[REFUSED_PROBE], 7);
-	assert_int_equal(counters(bench)->probes_answered, 1);
+	assert_int_equal(bench_counters(bench)->refused[REFUSED_PROBE], 7);
+	assert_int_equal(bench_counters(bench)->probes_answered, 1);
 	bench_close(bench);
 }
 
@@ -281,11 +266,11 @@ static void a_late_answer_is_one_but_does_not_mend_its_ev(void **state)
 	bench->delay_ps = 15 * PS_PER_US;
 	assert_int_equal(bench_post(bench, 0, 0, 1, 1), 0);
 	bench_run(bench, BENCH_TO_THE_END);
-	assert_int_equal(counters(bench)->probes_lost, 1);
-	assert_int_equal(counters(bench)->probes_late, 1);
-	assert_int_equal(counters(bench)->probes_answered, 0);
-	assert_int_equal(counters(bench)->refused[REFUSED_PROBE], 0);
-	assert_int_equal(counters(bench)->sacks_received,
+	assert_int_equal(bench_counters(bench)->probes_lost, 1);
+	assert_int_equal(bench_counters(bench)->probes_late, 1);
+	assert_int_equal(bench_counters(bench)->probes_answered, 0);
+	assert_int_equal(bench_counters(bench)->refused[REFUSED_PROBE], 0);
+	assert_int_equal(bench_counters(bench)->sacks_received,
 			 endpoint_counters(bench->ends[1])->sacks_sent);
 	assert_int_equal(state_of(bench, 5), PATH_ASSUMED_BAD);
 	check_books(bench);
@@ -318,10 +303,10 @@ static void an_ev_to_be_skipped_always_is_held_bad(void **state)
 	(void)state;
 	struct bench *bench = open_with(bench_config());
 	bench->on_send = say_always;
-	keep_busy(bench, 100 * PS_PER_US);
+	bench_keep_busy(bench, 100 * PS_PER_US);
 	assert_int_equal(state_of(bench, 5), PATH_ASSUMED_BAD);
-	assert_int_equal(counters(bench)->paths_retired, 1);
-	assert_int_equal(counters(bench)->paths_skipped, 0);
+	assert_int_equal(bench_counters(bench)->paths_retired, 1);
+	assert_int_equal(bench_counters(bench)->paths_skipped, 0);
 	bench_close(bench);
 }
 
@@ -332,12 +317,12 @@ static void a_qp_that_only_receives_probes_once_a_round_trip(void **state)
 	config.probe_idle = PROBE_IDLE_YES;
 	config.cc.rate_bps = FAST_BPS;
 	struct bench *bench = open_with(config);
-	keep_busy(bench, 300 * PS_PER_US);
+	bench_keep_busy(bench, 300 * PS_PER_US);
 	const struct transport_counters *receiver = endpoint_counters(bench->ends[1]);
 	assert_in_range(receiver->probes_sent, 80, 100);
 	assert_in_range(receiver->probes_answered, receiver->probes_sent - 8,
 			receiver->probes_sent);
-	assert_int_equal(counters(bench)->probes_sent, 0); // the sender has its SACKs
+	assert_int_equal(bench_counters(bench)->probes_sent, 0); // the sender has its SACKs
 	ps_t busy_until = bench->now;
 	bench_run(bench, BENCH_TO_THE_END);
 	assert_true(bench->now < busy_until + 100 * PS_PER_US); // and it ends with the data
@@ -358,7 +343,7 @@ static void on_a_slow_line_it_probes_less_often(void **state)
 	uint64_t bits = UINT64_C(1600) * config.control_bytes * config.planes;
 	config.cc.rate_bps = bits * 1000000 / (uint64_t)(10 * round_trip / PS_PER_US);
 	struct bench *bench = open_with(config);
-	keep_busy(bench, 100 * round_trip);
+	bench_keep_busy(bench, 100 * round_trip);
 	assert_in_range(endpoint_counters(bench->ends[1])->probes_sent, 9, 11);
 	bench_close(bench);
 }
@@ -374,7 +359,7 @@ static void numbers_of_probes_come_round(void **state)
 	struct bench *bench = open_with(config);
 	struct qp *receiver = endpoint_qp(bench->ends[1], 0);
 	receiver->probes.sequence = (uint16_t)-40;
-	keep_busy(bench, 300 * PS_PER_US);
+	bench_keep_busy(bench, 300 * PS_PER_US);
 	assert_in_range(receiver->probes.sequence, 1, 100);
 	bench_run(bench, BENCH_TO_THE_END);
 	const struct transport_counters *counters = endpoint_counters(bench->ends[1]);
@@ -400,11 +385,11 @@ static void answers_avoid_what_probes_found_bad(void **state)
 	config.probe_idle = PROBE_IDLE_YES;
 	struct bench *bench = open_with(config);
 	bench->drops = is_answer_lost;
-	keep_busy(bench, 500 * PS_PER_US); // about 160 probes over 32 EVs
+	bench_keep_busy(bench, 500 * PS_PER_US); // about 160 probes over 32 EVs
 	const struct qp *receiver = endpoint_qp(bench->ends[1], 0);
 	assert_int_equal(path_state(&receiver->path, 4), PATH_ASSUMED_BAD);
 	uint32_t before = data_on_bad;
-	keep_busy(bench, 800 * PS_PER_US);
+	bench_keep_busy(bench, 800 * PS_PER_US);
 	assert_int_equal(data_on_bad, before);
 	bench_close(bench);
 }

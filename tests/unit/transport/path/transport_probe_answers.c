@@ -2,22 +2,6 @@
 // Answers to probes one by one: late ones, lost ones between, and the round trips that they tell.
 #include "../transport_bench.h"
 
-// Keeps QP 0 of side 0 busy until `until`.
-static void keep_busy(struct bench *bench, ps_t until)
-{
-	for (uint32_t imm = 1; bench->now < until; imm++) {
-		while (bench_post(bench, 0, 0, 20000, imm) == 0)
-			imm++;
-		bench_run(bench, ps_min(bench->now + 10 * PS_PER_US, until));
-		bench->log_count[0] = bench->log_count[1] = 0;
-	}
-}
-
-static const struct transport_counters *counters(const struct bench *bench)
-{
-	return endpoint_counters(bench->ends[0]);
-}
-
 // Two probes are given up, and answered too late; the wire doubles the answers.
 static void a_late_answer_counts_once(void **state)
 {
@@ -48,8 +32,8 @@ static void a_late_answer_counts_once(void **state)
 				   .u.sack = {.is_probe = 1,
 					      .probe_id = ids[i % 2],
 					      .ev_echo = path_value(&qp->path, 5 + 2 * (i % 2))}});
-		assert_int_equal(counters(bench)->probes_late, i < 2 ? i + 1 : 2);
-		assert_int_equal(counters(bench)->refused[REFUSED_PROBE], i < 2 ? 0 : i - 1);
+		assert_int_equal(bench_counters(bench)->probes_late, i < 2 ? i + 1 : 2);
+		assert_int_equal(bench_counters(bench)->refused[REFUSED_PROBE], i < 2 ? 0 : i - 1);
 	}
 	bench_give(bench,
 		   &(struct packet){.source = 1,
@@ -57,7 +41,7 @@ static void a_late_answer_counts_once(void **state)
 				    .klass = PACKET_CLASS_CONTROL,
 				    .psn = (qp->una - 1) & PSN_MASK,
 				    .u.sack = {.is_probe = 1, .probe_id = 1}}); // never sent
-	assert_int_equal(counters(bench)->refused[REFUSED_PROBE], 3);
+	assert_int_equal(bench_counters(bench)->refused[REFUSED_PROBE], 3);
 	bench_close(bench);
 }
 
@@ -97,8 +81,8 @@ static ps_t rtt_of_probe(ps_t wait_ps)
 				    .u.sack = {.is_probe = 1,
 					       .probe_id = qp->probes.out[0].id,
 					       .ev_echo = path_value(&qp->path, 5)}});
-	assert_int_equal(counters(bench)->probes_answered, 1);
-	assert_int_equal(counters(bench)->stamps_stale, wait_ps > 4 * PS_PER_MS);
+	assert_int_equal(bench_counters(bench)->probes_answered, 1);
+	assert_int_equal(bench_counters(bench)->stamps_stale, wait_ps > 4 * PS_PER_MS);
 	bench_close(bench);
 	return told_rtt_ps;
 }
@@ -134,12 +118,12 @@ static void a_lost_probe_begins_the_row_anew(void **state)
 	probes_seen = 0;
 	probes_to_lose = 1u << 1;
 	probe_retire(bench->ends[0], endpoint_qp(bench->ends[0], 0), 5, 0);
-	while (counters(bench)->probes_answered < 2)
-		keep_busy(bench, bench->now + 10 * PS_PER_US);
-	assert_int_equal(counters(bench)->probes_lost, 1);
+	while (bench_counters(bench)->probes_answered < 2)
+		bench_keep_busy(bench, bench->now + 10 * PS_PER_US);
+	assert_int_equal(bench_counters(bench)->probes_lost, 1);
 	assert_int_equal(path_state(&endpoint_qp(bench->ends[0], 0)->path, 5), PATH_ASSUMED_BAD);
-	while (counters(bench)->probes_answered < 3)
-		keep_busy(bench, bench->now + 10 * PS_PER_US);
+	while (bench_counters(bench)->probes_answered < 3)
+		bench_keep_busy(bench, bench->now + 10 * PS_PER_US);
 	assert_int_equal(path_state(&endpoint_qp(bench->ends[0], 0)->path, 5), PATH_GOOD);
 	bench_close(bench);
 }
