@@ -9,16 +9,11 @@
 #include <string.h>
 
 #include "weft_version.h"
-
-static int by_size(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-	return (left > right) - (left < right);
-}
+#include <weft/core/order.h>
 
 double median(double *values, long count)
 {
-	qsort(values, (size_t)count, sizeof(*values), by_size);
+	qsort(values, (size_t)count, sizeof(*values), order_double);
 	return values[count / 2];
 }
 

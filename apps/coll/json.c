@@ -3,20 +3,10 @@
 // file): sizes in bytes, times in microseconds, rates in GB/s.
 
 #include <weft/core/check.h>
+#include <weft/result/put.h>
 
 #include "coll.h"
 #include "weft_version.h"
-
-// Takes `value`; our own JSON must be good.
-static void put(json_t *to, const char *name, json_t *value)
-{
-	check(value != NULL && json_object_set_new(to, name, value) == 0);
-}
-
-static void put_count(json_t *to, const char *name, uint64_t value)
-{
-	put(to, name, json_integer((json_int_t)value));
-}
 
 // A figure, or null where the size has no time.
 static json_t *figure_of(const struct measured *row, double value)
@@ -85,7 +75,5 @@ void json_print(FILE *to, const struct call *call, const struct total *total)
 	put(mean, "bandwidth",
 	    total->timed > 0 ? json_real(total->busbw_sum / total->timed) : json_null());
 	put(root, "average_bus_bandwidth", mean);
-	json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(2));
-	fputc('\n', to);
-	json_decref(root);
+	document_print(to, root, JSON_ENSURE_ASCII);
 }

@@ -4,6 +4,7 @@
 #include <jansson.h>
 
 #include <weft/core/check.h>
+#include <weft/result/put.h>
 
 #include "expect.h"
 #include "weft_version.h"
@@ -43,7 +44,5 @@ void json_print(FILE *to, const struct call *call)
 				 "within_percent", call->within, "launch_s",
 				 (double)call->launch_ns / 1e9, "rows", rows);
 	check(root != NULL);
-	json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(2));
-	fputc('\n', to);
-	json_decref(root);
+	document_print(to, root, JSON_ENSURE_ASCII);
 }

@@ -23,7 +23,7 @@ static const char *const algorithms[] = {"credit_ring", "double_tree"};
 // Runs weft coll with `words`; its JSON, or NULL with its exit status.
 static json_t *run(char **words, int *ret_status)
 {
-	int ends[2], told = 0;
+	int ends[2], status = 0;
 	*ret_status = EXIT_ENVIRONMENT;
 	if (pipe(ends) < 0)
 		return NULL;
@@ -38,8 +38,8 @@ static json_t *run(char **words, int *ret_status)
 	close(ends[1]);
 	json_t *root = child < 0 ? NULL : json_loadfd(ends[0], 0, NULL);
 	close(ends[0]);
-	if (child > 0 && waitpid(child, &told, 0) == child && WIFEXITED(told))
-		*ret_status = WEXITSTATUS(told);
+	if (child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status))
+		*ret_status = WEXITSTATUS(status);
 	return root;
 }
 
@@ -72,9 +72,9 @@ static double number_of(const json_t *from, const char *name)
 // Takes what one algorithm came to.
 static void take(const struct call *call, struct row *row, const json_t *result)
 {
-	const json_t *told = json_object_get(result, "out_of_place");
-	double time_us = number_of(told, "time"), bus = number_of(told, "bus_bw");
-	if (!json_is_number(json_object_get(told, "time"))) {
+	const json_t *out = json_object_get(result, "out_of_place");
+	double time_us = number_of(out, "time"), bus = number_of(out, "bus_bw");
+	if (!json_is_number(json_object_get(out, "time"))) {
 		const char *why = json_string_value(json_object_get(result, "why_not"));
 		snprintf(row->why_not, sizeof(row->why_not), "%s", why != NULL ? why : "no time");
 		return;

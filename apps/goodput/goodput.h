@@ -77,7 +77,7 @@ int study_run(struct call *call);
 void study_free(struct call *call);
 
 const char *fabric_name(enum fabric fabric);
-const char *origin_name(enum origin origin);
+const char *origin_word(enum origin origin);
 void table_print(FILE *to, const struct call *call);
 void table_list(FILE *to);
 // Prints cables that fail in the first run, its days pressed into `faults_s`, as a scenario has

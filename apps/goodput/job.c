@@ -10,8 +10,8 @@
 #include <weft/world/world_step.h>
 
 #include "goodput.h"
+#include <weft/run/input_files.h>
 #include <weft/run/outcome.h>
-#include <weft/run/scenario_file.h>
 #include <weft/run/schedule.h>
 
 #define DAY_S 86400.0

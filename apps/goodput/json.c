@@ -1,30 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Goodput as JSON: times in seconds, losses and goodput as shares of the time.
 
-#include <jansson.h>
-#include <math.h>
-
 #include <weft/core/check.h>
+#include <weft/result/put.h>
 
 #include "goodput.h"
 #include "weft_version.h"
-
-// Takes `value`; our own JSON must be good.
-static void put(json_t *to, const char *name, json_t *value)
-{
-	check(value != NULL && json_object_set_new(to, name, value) == 0);
-}
-
-static void put_real(json_t *to, const char *name, double value)
-{
-	put(to, name, isfinite(value) ? json_real(value) : json_null());
-}
-
-static void put_text(json_t *to, const char *name, const char *text)
-{
-	json_t *value = json_string(text);
-	put(to, name, value != NULL ? value : json_string("(not UTF-8)"));
-}
 
 static void put_spread(json_t *to, const struct spread_figures *spread)
 {
@@ -105,10 +86,9 @@ static json_t *job_of(const struct call *call)
 
 static void put_input(json_t *list, enum origin origin, const char *text)
 {
-	json_t *one = json_object();
-	put_text(one, "origin", origin_name(origin));
+	json_t *one = row_in(list);
+	put_text(one, "origin", origin_word(origin));
 	put_text(one, "text", text);
-	check(json_array_append_new(list, one) == 0);
 }
 
 static json_t *inputs_of(const struct call *call)
@@ -137,7 +117,5 @@ void json_print(FILE *to, const struct call *call)
 	put_text(worth, "verdict", spread_verdict_name(call->worth.verdict));
 	put(root, "mrc_less_roce", worth);
 	put(root, "inputs", inputs_of(call));
-	json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(2) | JSON_REAL_PRECISION(12));
-	fputc('\n', to);
-	json_decref(root);
+	document_print(to, root, JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12));
 }

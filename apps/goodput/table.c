@@ -7,7 +7,7 @@
 #include "goodput.h"
 #include <weft/run/folder.h>
 
-const char *origin_name(enum origin origin)
+const char *origin_word(enum origin origin)
 {
 	static const char *const names[] = {"fact", "derived", "assumed"};
 	return names[origin];
@@ -183,14 +183,14 @@ static void print_inputs(FILE *to, const struct call *call)
 		fprintf(to, "    %-10s times of the step: %s\n",
 			call->timing.is_assumed ? "assumed" : "calibrated", call->timing.origin);
 	fprintf(to, "    %-10s rates: %s\n    %-10s recovery: %s\n",
-		origin_name(call->rates->origin), call->rates->source, origin_name(ORIGIN_DERIVED),
+		origin_word(call->rates->origin), call->rates->source, origin_word(ORIGIN_DERIVED),
 		call->recovery->source);
 	fprintf(to,
 		"    %-10s %" PRIu32 " times the cables of the rates' system with MRC; a cable or "
 		"switch is down for %g h\n",
 		"assumed", call->numbers.cables, call->numbers.outage_s / 3600);
 	for (const struct assumption *at = assumptions; at->text != NULL; at++)
-		fprintf(to, "    %-10s %s\n", origin_name(at->origin), at->text);
+		fprintf(to, "    %-10s %s\n", origin_word(at->origin), at->text);
 }
 
 void table_print(FILE *to, const struct call *call)

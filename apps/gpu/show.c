@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "gpu.h"
+#include <weft/result/put.h>
 
 static double us(int64_t ns)
 {
@@ -167,8 +168,5 @@ int show_json(FILE *to, const struct gpu_link *link, const uint32_t *ranks, uint
 	for (uint32_t i = 0; i < count; i++)
 		json_array_append_new(list, rank_json(link, ranks[i]));
 	json_object_set_new(root, "ranks", list);
-	int rc = json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(2));
-	fputc('\n', to);
-	json_decref(root);
-	return rc;
+	return document_print(to, root, JSON_ENSURE_ASCII);
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weft/core/order.h>
 #include <weft/files/files.h>
 #include <weft/workload/program.h>
 
@@ -28,7 +29,7 @@
 #define RTO_MOST (2 * PS_PER_S) // endpoints take little more, and half of it for a hole
 
 // What a host tells of itself.
-struct told {
+struct reported {
 	ps_t rtt_ps, lateness_ps;
 };
 
@@ -60,7 +61,7 @@ static int make_program(struct call *call, struct host_run *host_run)
 	host_run->program_bytes = ((size_t)program_bytes(hosts, ops, edges) + 63) & ~(size_t)63;
 	host_run->program_memory = memory_reserve(host_run->program_bytes);
 	if (host_run->program_memory == NULL)
-		return refuse(&call->refusal, -ENODEV, "no memory for a trial");
+		return refuse(&call->refusal, -ENODEV, "no memory for a test run");
 	arena_init(&arena, host_run->program_memory, host_run->program_bytes);
 	int rc = program_create(&program, &arena, hosts, ops, edges, &call->refusal);
 	if (rc < 0)
@@ -77,20 +78,14 @@ static int make_program(struct call *call, struct host_run *host_run)
 	return program_seal(program, &arena, &call->refusal);
 }
 
-static int compare(const void *a, const void *b)
-{
-	ps_t first = *(const ps_t *)a, second = *(const ps_t *)b;
-	return (first > second) - (first < second);
-}
-
-static void measure(const struct call *call, const struct host_run *host_run, struct told *ret)
+static void measure(const struct call *call, const struct host_run *host_run, struct reported *ret)
 {
 	ps_t took[PINGS];
 	const struct op_time *times = host_run->world.op_times + (size_t)call->index * OPS +
 		2 * LOAD_MESSAGES;
 	for (uint32_t i = 0; i < PINGS; i++, times += 4)
 		took[i] = times[2].end_ps - times[1].begin_ps;
-	qsort(took, PINGS, sizeof(*took), compare);
+	qsort(took, PINGS, sizeof(*took), order_int64);
 	ret->rtt_ps = took[PINGS / 2];
 	ret->lateness_ps = hist_quantile(wall_counts(host_run->wall)->turn_ns, 999000) * PS_PER_NS;
 }
@@ -112,7 +107,7 @@ static void set_times(struct call *call, struct transport_config *transport)
 
 static int perform(struct call *call)
 {
-	struct told mine, all[MEETING_HOSTS_MAX];
+	struct reported mine, all[MEETING_HOSTS_MAX];
 	struct host_run host_run = {0};
 	int rc = make_program(call, &host_run);
 	if (rc == 0)

@@ -6,6 +6,8 @@
 
 #include <jansson.h>
 
+#include <weft/files/clock.h>
+
 #include "host.h"
 
 static clockid_t clock_id = CLOCK_MONOTONIC_RAW;
@@ -17,10 +19,8 @@ void clocks_use_system(void)
 
 int64_t clocks_now_ns(void *context)
 {
-	struct timespec now;
 	(void)context;
-	clock_gettime(clock_id, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+	return clock_ns(clock_id);
 }
 
 #define LEAD_NS INT64_C(20000000) // until all have heard of it

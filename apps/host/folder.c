@@ -79,9 +79,9 @@ int folder_begin(struct call *call)
 // ---------------------------------------------------------------- all together
 
 struct folder {
-	uint32_t hosts, told_count;
+	uint32_t hosts, reported_count;
 	struct head *heads; // [hosts]
-	bool *has_told;	    // [hosts]
+	bool *has_reported; // [hosts]
 	uint64_t digest;
 };
 
@@ -133,8 +133,8 @@ static int take(struct call *call, struct host_run *host_run, struct folder *fol
 	}
 	if (host != call->index)
 		world_pieces(&host_run->world, host, call->index, read_piece, from);
-	folder->has_told[host] = true;
-	folder->told_count++;
+	folder->has_reported[host] = true;
+	folder->reported_count++;
 	return !from->is_bad ? 0
 			     : refuse(&call->refusal, -EINVAL,
 				      "host % gave another result than this scenario has", host);
@@ -191,8 +191,8 @@ static json_t *wall_json(const struct call *call, const struct folder *folder,
 {
 	json_t *to = json_object();
 	put_count(to, "hosts", folder->hosts);
-	put_count(to, "hosts_told", folder->told_count);
-	if (folder->told_count < folder->hosts)
+	put_count(to, "hosts_told", folder->reported_count);
+	if (folder->reported_count < folder->hosts)
 		put_reason(to, "frames_unseen", "not all hosts reported their figures");
 	else
 		put_count(to, "frames_unseen",
@@ -201,7 +201,7 @@ static json_t *wall_json(const struct call *call, const struct folder *folder,
 	put(to, "measured", json_times(call));
 	json_t *each = array_in(to, "each");
 	for (uint32_t i = 0; i < folder->hosts; i++) {
-		if (!folder->has_told[i])
+		if (!folder->has_reported[i])
 			continue;
 		json_t *one = host_summary_json(&folder->heads[i].host_summary);
 		put_count(one, "host", i);
@@ -218,7 +218,7 @@ static void count_frames(const struct call *call, const struct folder *folder,
 			 struct report_input *ret)
 {
 	for (uint32_t i = 0; call->pairs.of != NULL && i < folder->hosts; i++)
-		for (uint32_t k = 0; folder->has_told[i] && k < folder->hosts; k++) {
+		for (uint32_t k = 0; folder->has_reported[i] && k < folder->hosts; k++) {
 			const struct seen_pair *seen =
 				&call->pairs.of[(size_t)i * folder->hosts + k];
 			ret->sent += seen->frames_left;
@@ -241,7 +241,7 @@ static int write_all(struct call *call, const struct host_run *host_run,
 	if (host_summary == NULL)
 		return refuse(&call->refusal, -ENOMEM, "no memory for a result");
 	for (uint32_t i = 0; i < folder->hosts; i++)
-		if (folder->has_told[i])
+		if (folder->has_reported[i])
 			host_summary[count++] = folder->heads[i].host_summary;
 	host_summary_add(&sum, host_summary, count);
 	free(host_summary);
@@ -286,16 +286,16 @@ int folder_write(struct call *call, struct host_run *host_run)
 	if (!call->gathers)
 		return 0;
 	folder.heads = calloc(hosts, sizeof(*folder.heads));
-	folder.has_told = calloc(hosts, sizeof(*folder.has_told));
-	int rc = folder.heads == NULL || folder.has_told == NULL
+	folder.has_reported = calloc(hosts, sizeof(*folder.has_reported));
+	int rc = folder.heads == NULL || folder.has_reported == NULL
 		? refuse(&call->refusal, -ENOMEM, "no memory for hosts")
 		: gather(call, host_run, &folder);
 	if (rc == 0 && call->index == 0) {
-		call->pairs.is_whole = call->pairs.of != NULL && folder.told_count == hosts;
+		call->pairs.is_whole = call->pairs.of != NULL && folder.reported_count == hosts;
 		world_collect(&host_run->world);
 		rc = write_all(call, host_run, &folder);
 	}
 	free(folder.heads);
-	free(folder.has_told);
+	free(folder.has_reported);
 	return rc;
 }

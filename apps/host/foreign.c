@@ -13,6 +13,7 @@
 #include <weft/core/opcode.h>
 #include <weft/files/files.h>
 #include <weft/result/figures.h>
+#include <weft/result/put.h>
 #include <weft/run/outcome.h>
 #include <weft/workload/program.h>
 
@@ -179,9 +180,7 @@ static void print(const struct foreign *foreign, const struct host_run *host_run
 		"answers", answers_of(count), "neighbours_learnt",
 		(json_int_t)counts->neighbours_learnt, "neighbours_moved",
 		(json_int_t)counts->neighbours_moved, "bad_frames", bad, "requests_refused", asked);
-	json_dumpf(all, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
-	putchar('\n');
-	json_decref(all);
+	document_print(stdout, all, JSON_REAL_PRECISION(12));
 }
 
 // What the peer asked that weft does not have. Returns whether there was any.

@@ -194,6 +194,10 @@ void table_links(FILE *to, uint64_t lost, uint64_t back);
 void table_stages(FILE *to, const struct call *call, const struct host_run *host_run);
 void table_end(FILE *to, const struct call *call, const struct host_run *host_run);
 void json_print(FILE *to, const struct call *call, const struct host_run *host_run);
+static inline long long whole(uint64_t value) // a json_int_t
+{
+	return (long long)value;
+}
 struct json_t *json_times(const struct call *call); // what was measured before
 struct json_t *
 json_loop(const struct host_run *host_run); // what the loop counted, and how late it was

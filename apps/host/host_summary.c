@@ -7,14 +7,8 @@
 
 #include <jansson.h>
 
+#include <weft/files/clock.h>
 #include <weft/files/files.h>
-
-static uint64_t cpu_ns(void)
-{
-	struct timespec used;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-	return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
-}
 
 void host_summary_of(struct host_summary *ret, const struct call *call,
 		     const struct host_run *host_run)
@@ -41,7 +35,7 @@ void host_summary_of(struct host_summary *ret, const struct call *call,
 				     .links_back = counts->links_back,
 				     .generated_elements = call->gpu.report.elements,
 				     .generated_wrong = call->gpu.report.wrong,
-				     .cpu_ns = cpu_ns(),
+				     .cpu_ns = (uint64_t)clock_ns(CLOCK_PROCESS_CPUTIME_ID),
 				     .memory_bytes = memory_peak_bytes(),
 				     .transport = host_run->world.outcome->transport};
 }
@@ -89,11 +83,6 @@ uint64_t host_summary_retransmitted(const struct host_summary *host_summary)
 	for (int i = 0; i < RTX_REASON_COUNT; i++)
 		sum += host_summary->transport.rtx[i];
 	return sum;
-}
-
-static json_int_t whole(uint64_t value)
-{
-	return (json_int_t)value;
 }
 
 json_t *host_summary_json(const struct host_summary *host_summary)

@@ -4,14 +4,10 @@
 #include <jansson.h>
 
 #include <weft/result/figures.h>
+#include <weft/result/put.h>
 #include <weft/wire/wire.h>
 
 #include "host.h"
-
-static json_int_t whole(uint64_t value)
-{
-	return (json_int_t)value;
-}
 
 json_t *json_times(const struct call *call)
 {
@@ -184,7 +180,5 @@ void json_print(FILE *to, const struct call *call, const struct host_run *host_r
 		clocks_json(call), "pairs", pairs_json(call), "ports_down", ports_down(host_run),
 		"rows", rows(call), "transport", transport(host_run), "loop", json_loop(host_run),
 		"stages_ns", stages(host_run), "idle", idle(host_run), "bare", bare(call));
-	json_dumpf(all, to, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
-	fputc('\n', to);
-	json_decref(all);
+	document_print(to, all, JSON_REAL_PRECISION(12));
 }

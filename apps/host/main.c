@@ -10,8 +10,8 @@
 #include "generator.h"
 #include "probe.h"
 #include "weft_version.h"
-#include <weft/run/command.h>
 #include <weft/run/gpu_pass.h>
+#include <weft/run/host_info.h>
 #include <weft/run/outcome.h>
 
 static int print(struct call *call, const struct host_run *host_run)

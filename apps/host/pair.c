@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weft/core/order.h>
 #include <weft/files/files.h>
 #include <weft/workload/program.h>
 
@@ -157,12 +158,6 @@ int pair_program(struct call *call, struct host_run *host_run)
 
 // ---------------------------------------------------------------- what came of it
 
-static int compare(const void *a, const void *b)
-{
-	int64_t first = *(const int64_t *)a, second = *(const int64_t *)b;
-	return (first > second) - (first < second);
-}
-
 static int64_t quantile(const int64_t *sorted, uint32_t count, uint32_t parts_per_million)
 {
 	uint64_t rank = ((uint64_t)count * parts_per_million + 999999) / 1000000;
@@ -187,7 +182,7 @@ static void read_caller(struct pair_row *row, const struct op_time *times, uint3
 		}
 		took[i] = (times[ping + 2].end_ps - times[ping + 1].begin_ps) / PS_PER_NS;
 	}
-	qsort(took, row->pings, sizeof(*took), compare);
+	qsort(took, row->pings, sizeof(*took), order_int64);
 	for (int i = 0; i < 4; i++)
 		row->rtt_ns[i] = quantile(took, row->pings, parts[i]);
 }

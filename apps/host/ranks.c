@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include <weft/host/record.h>
+#include <weft/result/put.h>
 
 #include "generator.h"
 #include "host_summary.h"
@@ -205,11 +206,6 @@ static void print_table(FILE *to, const struct call *call, const struct gathered
 
 // ---------------------------------------------------------------- as JSON
 
-static json_int_t whole(uint64_t value)
-{
-	return (json_int_t)value;
-}
-
 static json_t *json_collectives(const struct gathered *all, const struct host_run *host_run)
 {
 	json_t *list = json_array();
@@ -257,9 +253,7 @@ static void print_json(FILE *to, const struct call *call, const struct gathered 
 		clocks_json(call), "pairs", pairs_json(call), "gpu", generator_json(call),
 		"collectives", json_collectives(all, host_run), "all", host_summary_json(&sum),
 		"hosts", hosts);
-	json_dumpf(document, to, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
-	fputc('\n', to);
-	json_decref(document);
+	document_print(to, document, JSON_REAL_PRECISION(12));
 }
 
 int ranks_print(FILE *to, struct call *call, const struct host_run *host_run)

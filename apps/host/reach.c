@@ -170,12 +170,12 @@ static void hear_neighbour(struct reach *reach, const struct frame *frame)
 	}
 	if (heard.tells || memcmp(heard.target, ping->source, sizeof(heard.target)) != 0)
 		return;
-	struct wire_neighbour told = {.tells = true};
-	memcpy(told.source, ping->source, sizeof(told.source));
-	memcpy(told.source_mac, ping->source_mac, sizeof(told.source_mac));
-	memcpy(told.target, heard.source, sizeof(told.target));
-	memcpy(told.target_mac, heard.source_mac, sizeof(told.target_mac));
-	send_frame(reach, build_neighbour, &told);
+	struct wire_neighbour gratuitous = {.tells = true};
+	memcpy(gratuitous.source, ping->source, sizeof(gratuitous.source));
+	memcpy(gratuitous.source_mac, ping->source_mac, sizeof(gratuitous.source_mac));
+	memcpy(gratuitous.target, heard.source, sizeof(gratuitous.target));
+	memcpy(gratuitous.target_mac, heard.source_mac, sizeof(gratuitous.target_mac));
+	send_frame(reach, build_neighbour, &gratuitous);
 }
 
 // What came so far says of the ping.

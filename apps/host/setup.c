@@ -11,8 +11,8 @@
 
 #include "host.h"
 #include "weft_version.h"
+#include <weft/run/input_files.h>
 #include <weft/run/outcome.h>
-#include <weft/run/plan_files.h>
 
 #define SCENARIO_BYTES_MAX ((size_t)1 << 20)
 #define FRAMES_LEAST 6144u

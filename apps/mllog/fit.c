@@ -12,9 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/run/exposure.h>
-#include <weft/run/job_times.h>
-#include <weft/run/plan_files.h>
+#include <weft/run/input_files.h>
+#include <weft/run/schedule.h>
 
 #define HALVINGS 40
 #define GOLDEN 0.6180339887498949

@@ -2,42 +2,24 @@
 // Figures of logs as JSON, and the one figure that is read of a result. Seconds and shares are
 // doubles, as the logs have them.
 
-#include <jansson.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include <weft/core/check.h>
 #include <weft/engine/engine.h>
+#include <weft/result/put.h>
 
 #include "mllog.h"
 
 #define RESULT_BYTES_MAX ((size_t)1 << 26)
 
-// Takes `value`; our own JSON must be good.
-static void put(json_t *to, const char *name, json_t *value)
-{
-	check(value != NULL && json_object_set_new(to, name, value) == 0);
-}
-
-static void put_real(json_t *to, const char *name, double value)
-{
-	put(to, name, isnan(value) ? json_null() : json_real(value));
-}
-
-static void put_count(json_t *to, const char *name, uint32_t value)
-{
-	put(to, name, json_integer(value));
-}
-
 static json_t *outliers_of(const struct mllog_figures *figures)
 {
 	json_t *list = json_array();
 	for (uint32_t i = 0; i < figures->outlier_count; i++) {
-		json_t *one = json_object();
+		json_t *one = row_in(list);
 		put_real(one, "time_s", figures->outliers[i].step->time_s);
 		put_real(one, "medians", figures->outliers[i].ratio);
 		put_count(one, "line", figures->outliers[i].step->line);
-		check(json_array_append_new(list, one) == 0);
 	}
 	return list;
 }
@@ -97,9 +79,7 @@ void json_print(FILE *to, const struct call *call)
 	for (uint32_t i = 0; i < call->count; i++)
 		check(json_array_append_new(list, file_of(call, &call->files[i])) == 0);
 	put(root, "logs", list);
-	json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(2) | JSON_REAL_PRECISION(12));
-	fputc('\n', to);
-	json_decref(root);
+	document_print(to, root, JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12));
 }
 
 int result_read(struct call *call)

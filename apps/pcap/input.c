@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <weft/core/check.h>
+#include <weft/files/clock.h>
 #include <weft/files/files.h>
 #include <weft/run/outcome.h>
 
@@ -29,18 +30,11 @@ struct bar {
 #define CELLS 30u
 #define STEP_NS 100000000
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 // Of `files` captures.
 static void bar_begin(struct bar *bar, uint32_t files)
 {
 	*bar = (struct bar){.is_on = isatty(STDERR_FILENO), .files = files};
-	bar->next_ns = now_ns() + STEP_NS; // what is done sooner has none
+	bar->next_ns = clock_ns(CLOCK_MONOTONIC) + STEP_NS; // what is done sooner has none
 }
 
 // The next file begins.
@@ -72,7 +66,7 @@ static void draw(const struct bar *bar, const struct source *source)
 // Draws it, ten times a second at most; bar_frame(): one more frame was read.
 static void bar_show(struct bar *bar, const struct source *source)
 {
-	int64_t now = now_ns();
+	int64_t now = clock_ns(CLOCK_MONOTONIC);
 	if (now < bar->next_ns)
 		return;
 	bar->next_ns = now + STEP_NS;

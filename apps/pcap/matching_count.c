@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "matching.h"
+#include <weft/core/order.h>
 
 static void note_changes(struct between_way *way, const struct sighting *in,
 			 const struct sighting *out)
@@ -113,12 +114,6 @@ static bool count_order(struct matching *all, int in)
 	return is_good;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	int64_t one = *(const int64_t *)a, other = *(const int64_t *)b;
-	return one < other ? -1 : one > other;
-}
-
 static void find_delays(struct matching *all, int in)
 {
 	struct between_way *way = &all->ret->ways[in];
@@ -132,7 +127,7 @@ static void find_delays(struct matching *all, int in)
 	}
 	if (count == 0)
 		return;
-	qsort(all->values, count, sizeof(int64_t), by_value);
+	qsort(all->values, count, sizeof(int64_t), order_int64);
 	way->shortest_ns = all->values[0];
 	way->above_p50_ns = all->values[count / 2] - way->shortest_ns;
 	way->above_p99_ns = all->values[(uint32_t)(0.99 * (count - 1) + 0.5)] - way->shortest_ns;

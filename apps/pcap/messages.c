@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <weft/core/check.h>
+#include <weft/core/order.h>
 #include <weft/core/psn.h>
 #include <weft/wire/wire_dissect.h>
 #include <weft/wire/wire_ends.h>
@@ -264,13 +265,9 @@ static bool number_nodes(struct gather *all, bool renumbers)
 static int by_start(const void *a, const void *b)
 {
 	const struct message *one = a, *other = b;
-	if (one->start_ns != other->start_ns)
-		return one->start_ns < other->start_ns ? -1 : 1;
-	if (one->from != other->from)
-		return one->from < other->from ? -1 : 1;
-	if (one->stream != other->stream)
-		return one->stream < other->stream ? -1 : 1;
-	return psn_distance(one->first_psn, other->first_psn);
+	int order = ORDER(one->start_ns, other->start_ns) ?: ORDER(one->from, other->from);
+	order = order ?: ORDER(one->stream, other->stream);
+	return order ?: psn_distance(one->first_psn, other->first_psn);
 }
 
 static void read_frames(struct gather *all)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "matching.h"
+#include <weft/core/order.h>
 
 #define SLICES 16
 
@@ -127,15 +128,13 @@ struct pair {
 static int by_key(const void *a, const void *b)
 {
 	const struct pair *one = a, *other = b;
-	return one->key < other->key ? -1 : one->key > other->key;
+	return ORDER(one->key, other->key);
 }
 
 static int by_key_and_median(const void *a, const void *b)
 {
 	const struct pair *one = a, *other = b;
-	if (one->key != other->key)
-		return one->key < other->key ? -1 : 1;
-	return one->median_ns < other->median_ns ? -1 : one->median_ns > other->median_ns;
+	return ORDER(one->key, other->key) ?: ORDER(one->median_ns, other->median_ns);
 }
 
 static uint64_t key_of(uint32_t source, uint32_t target)

@@ -2,30 +2,10 @@
 // A plan for programs: all cells, groups and messages of the table, none left out; bytes and
 // parameters as whole numbers.
 
-#include <jansson.h>
-
 #include <weft/core/check.h>
+#include <weft/result/put.h>
 
 #include "plan.h"
-
-// Takes `value`; our own JSON must be good.
-static void put(json_t *to, const char *name, json_t *value)
-{
-	check(value != NULL && json_object_set_new(to, name, value) == 0);
-}
-
-static void put_count(json_t *to, const char *name, uint64_t value)
-{
-	check(value <= INT64_MAX);
-	put(to, name, json_integer((json_int_t)value));
-}
-
-static json_t *next_in(json_t *list)
-{
-	json_t *one = json_object();
-	check(one != NULL && json_array_append_new(list, one) == 0);
-	return one;
-}
 
 static void put_cut(json_t *root, const struct call *call)
 {
@@ -58,7 +38,7 @@ static void put_buckets(json_t *list, const struct plan *plan, uint32_t stage, u
 	struct plan_bucket bucket;
 	uint32_t left = plan_part_count(plan, stage, chunk);
 	while (plan_bucket_next(plan, stage, chunk, is_expert, &left, &bucket)) {
-		json_t *to = next_in(list);
+		json_t *to = row_in(list);
 		put(to, "kind", json_string(is_expert ? "experts" : "dense"));
 		put_count(to, "parameters", bucket.params);
 		put_count(to, "padded", bucket.padded);
@@ -80,7 +60,7 @@ static void put_stage(json_t *to, const struct plan *plan, uint32_t stage)
 	put_count(to, "held_gathered_bytes", held.gathered);
 	put_count(to, "held_activation_bytes", held.activations);
 	for (uint32_t chunk = 0; chunk < plan->parallel.vpp; chunk++) {
-		json_t *cell = next_in(cells), *buckets = json_array();
+		json_t *cell = row_in(cells), *buckets = json_array();
 		put_count(cell, "layers", plan_layers(plan, stage, chunk));
 		put_buckets(buckets, plan, stage, chunk, false);
 		put_buckets(buckets, plan, stage, chunk, true);
@@ -96,7 +76,7 @@ static void put_groups(json_t *root, const struct call *call)
 		struct spread spread;
 		if (!plan_has_group(call, (enum group_kind)kind, &spread))
 			continue;
-		json_t *to = next_in(list);
+		json_t *to = row_in(list);
 		put(to, "kind", json_string(group_kind_name((enum group_kind)kind)));
 		put_count(to, "groups", spread.groups);
 		put_count(to, "ranks", spread.ranks);
@@ -117,7 +97,7 @@ static void put_messages(json_t *root, const struct call *call)
 		struct message_load load;
 		if (!plan_message(call, (enum message_kind)kind, &load))
 			continue;
-		json_t *to = next_in(list);
+		json_t *to = row_in(list);
 		put(to, "kind", json_string(message_name((enum message_kind)kind)));
 		put_count(to, "count", load.sum.count);
 		put_count(to, "largest_bytes", load.sum.bytes);
@@ -171,7 +151,7 @@ static void put_mappings(json_t *root, const struct call *call)
 	uint32_t count;
 	mappings_find(call, best, &count);
 	for (uint32_t i = 0; i < count; i++) {
-		json_t *to = next_in(list);
+		json_t *to = row_in(list);
 		put_count(to, "tp", best[i].plan.parallel.tp);
 		put_count(to, "pp", best[i].plan.parallel.pp);
 		put_count(to, "dp", best[i].plan.parallel.dp);
@@ -188,7 +168,7 @@ static void put_inputs(json_t *root, const struct plan *plan)
 	static const char *const names[] = {"fact", "assumed", "calibrated"};
 	json_t *list = json_array();
 	for (uint32_t i = 0; i < plan->input_count; i++) {
-		json_t *to = next_in(list);
+		json_t *to = row_in(list);
 		put(to, "of", json_string(plan->inputs[i].of));
 		put(to, "origin", json_string(names[plan->inputs[i].origin]));
 		put(to, "text", json_string(plan->inputs[i].text));
@@ -208,7 +188,7 @@ void json_print(FILE *to, const struct call *call)
 	put_count(root, "ranks", plan_ranks(plan));
 	put_cut(root, call);
 	for (uint32_t stage = 0; stage < plan->parallel.pp; stage++)
-		put_stage(next_in(stages), plan, stage);
+		put_stage(row_in(stages), plan, stage);
 	put(root, "stages", stages);
 	put_groups(root, call);
 	put_messages(root, call);

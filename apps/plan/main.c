@@ -9,8 +9,8 @@
 #include "help.h"
 #include "plan.h"
 #include "weft-plan_options.h"
+#include <weft/run/input_files.h>
 #include <weft/run/outcome.h>
-#include <weft/run/plan_files.h>
 
 static const struct option_row option_rows[] = {PLAN_OPTIONS(struct call), {NULL}};
 #define GPUS_PER_DOMAIN 64 // where nothing says it
@@ -88,15 +88,14 @@ static int make(struct call *call)
 	return 0;
 }
 
-static void list_one(const struct plan *plan, void *context)
+static void list_one(const struct plan *plan)
 {
-	(void)context;
 	printf("%-38s %6u ranks of %s\n", plan->name, plan_ranks(plan), plan->architecture->name);
 }
 
 static int list_plans(struct call *call)
 {
-	if (plan_files_each(list_one, NULL, &call->refusal) < 0)
+	if (plan_files_each(list_one, &call->refusal) < 0)
 		return outcome_refused("plan", &call->refusal, -EINVAL);
 	return EXIT_SUCCESS;
 }

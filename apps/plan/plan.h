@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include <weft/run/exposure.h>
+#include <weft/run/schedule.h>
 #include <weft/workload/order.h>
 #include <weft/workload/plan_edit.h>
 #include <weft/workload/plan_memory.h>

@@ -15,12 +15,10 @@
 #include "weft_version.h"
 #include <weft/page/page_assets.h>
 #include <weft/result/brief_line.h>
-#include <weft/run/example.h>
+#include <weft/run/host_info.h>
 #include <weft/run/outcome.h>
 #include <weft/run/result_file.h>
-#include <weft/run/style.h>
 
-#define PROFILE_BYTES_MAX ((size_t)1 << 20)
 #define HDR_BYTES_MAX ((size_t)1 << 24)
 #define CABLES_BYTES_MAX ((size_t)1 << 30)
 #define FILES_MAX 64
@@ -48,16 +46,7 @@ static const struct command_line arguments = {
 
 static int read_verdict(struct call *call)
 {
-	char path[PATH_BYTES], *text;
-	size_t bytes;
-	int rc = data_path_find(DATA_PATH_PROFILES, call->profile_name, path, sizeof(path),
-				&call->refusal);
-	if (rc == 0)
-		rc = file_read(path, PROFILE_BYTES_MAX, &text, &bytes, &call->refusal);
-	if (rc < 0)
-		return rc;
-	rc = profile_parse(&call->profile, path, text, bytes, &call->refusal);
-	free(text);
+	int rc = profile_read(&call->profile, call->profile_name, &call->refusal);
 	return rc < 0 ? rc
 		      : verdict_of(&call->verdict, &call->profile, call->result.result, NULL,
 				   &call->refusal);

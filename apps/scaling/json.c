@@ -1,30 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weak scaling as JSON. Times of schedules are whole picoseconds, means seconds.
 
-#include <jansson.h>
-#include <math.h>
-
 #include <weft/core/check.h>
+#include <weft/result/put.h>
 
 #include "scaling.h"
 #include "weft_version.h"
-
-// Takes `value`; our own JSON must be good.
-static void put(json_t *to, const char *name, json_t *value)
-{
-	check(value != NULL && json_object_set_new(to, name, value) == 0);
-}
-
-static void put_real(json_t *to, const char *name, double value)
-{
-	put(to, name, isfinite(value) ? json_real(value) : json_null());
-}
-
-static void put_text(json_t *to, const char *name, const char *text)
-{
-	json_t *value = json_string(text);
-	put(to, name, value != NULL ? value : json_string("(not UTF-8)"));
-}
 
 static json_t *seeds_of(const struct call *call, const struct point *point)
 {
@@ -87,7 +68,5 @@ void json_print(FILE *to, const struct call *call)
 	for (uint32_t i = 0; i < call->point_count; i++)
 		check(json_array_append_new(list, point_of(call, &call->points[i])) == 0);
 	put(root, "points", list);
-	json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(2) | JSON_REAL_PRECISION(12));
-	fputc('\n', to);
-	json_decref(root);
+	document_print(to, root, JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12));
 }

@@ -10,7 +10,7 @@
 
 #include "packets.h"
 #include "scaling.h"
-#include <weft/run/scenario_file.h>
+#include <weft/run/input_files.h>
 #include <weft/run/schedule.h>
 
 static double s(ps_t time)

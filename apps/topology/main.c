@@ -13,9 +13,8 @@
 #include "import.h"
 #include "table.h"
 #include "weft-topology_options.h"
+#include <weft/run/input_files.h>
 #include <weft/run/outcome.h>
-#include <weft/run/plan_files.h>
-#include <weft/run/topology_file.h>
 
 #define SETS_MAX 64
 #define SCENARIO_BYTES_MAX ((size_t)1 << 20)

@@ -10,9 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/run/exposure.h>
-#include <weft/run/job_times.h>
-#include <weft/run/plan_files.h>
+#include <weft/run/input_files.h>
+#include <weft/run/schedule.h>
 #include <weft/run/trace_files.h>
 #include <weft/trace/trace_phases.h>
 #include <weft/workload/order.h>

@@ -1,22 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is in a trace, as JSON.
 
-#include <jansson.h>
-
 #include <weft/core/check.h>
+#include <weft/result/put.h>
 
 #include "call.h"
-
-// Takes `value`; our own JSON must be good.
-static void put(json_t *to, const char *name, json_t *value)
-{
-	check(value != NULL && json_object_set_new(to, name, value) == 0);
-}
-
-static void put_count(json_t *to, const char *name, uint64_t value)
-{
-	put(to, name, json_integer((json_int_t)value));
-}
 
 static json_t *row_of(const struct trace_set *set, const struct trace_row *row)
 {
@@ -41,7 +29,7 @@ static json_t *files_of(const struct trace_set *set)
 	json_t *list = json_array();
 	uint32_t ranks = set->rank_count / set->file_count; // of each: 1, or all of a GOAL
 	for (uint32_t i = 0; i < set->rank_count; i += ranks) {
-		json_t *one = json_object();
+		json_t *one = row_in(list);
 		uint64_t records = 0, nodes = 0;
 		for (uint32_t k = i; k < i + ranks; k++) {
 			records += set->ranks[k].records;
@@ -50,7 +38,6 @@ static json_t *files_of(const struct trace_set *set)
 		put(one, "file", json_string_nocheck(set->ranks[i].path));
 		put_count(one, "records", records);
 		put_count(one, "nodes", nodes);
-		check(json_array_append_new(list, one) == 0);
 	}
 	return list;
 }
@@ -91,7 +78,5 @@ void json_print(FILE *to, const struct call *call)
 	for (uint32_t i = 0; i < count->row_count; i++)
 		check(json_array_append_new(rows, row_of(set, &count->rows[i])) == 0);
 	put(root, "communications", rows);
-	json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(2));
-	fputc('\n', to);
-	json_decref(root);
+	document_print(to, root, JSON_ENSURE_ASCII);
 }

@@ -14,6 +14,7 @@
 
 #include "help.h"
 #include "weft_version.h"
+#include <weft/files/clock.h>
 #include <weft/files/files.h>
 #include <weft/run/outcome.h>
 #include <weft/tune/export.h>
@@ -22,20 +23,15 @@
 
 #define IMPORT_BYTES_MAX ((size_t)1 << 20)
 
-static double now_s(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 // tune_progress_fn.
 static void show_progress(void *context, uint64_t done, uint64_t planned)
 {
 	static double start;
 	if (start == 0)
-		start = now_s();
-	double left = done > 0 ? (now_s() - start) * (double)(planned - done) / (double)done : 0;
+		start = clock_s(CLOCK_MONOTONIC);
+	double left = done > 0
+		? (clock_s(CLOCK_MONOTONIC) - start) * (double)(planned - done) / (double)done
+		: 0;
 	outcome_bar("\r%" PRIu64 " of at most %" PRIu64 " runs, %.0f s left ", done, planned, left);
 }
 

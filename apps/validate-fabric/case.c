@@ -20,18 +20,12 @@
 #include "budget.h"
 #include "earlier.h"
 #include "weft_version.h"
+#include <weft/files/clock.h>
 #include <weft/run/outcome.h>
 #include <weft/run/result_file.h>
 
 #define TEXT_BYTES_MAX ((size_t)64 << 20)
 #define WORDS_MAX (2 * 2 * ACCEPTANCE_WORDS_MAX + 16)
-
-static double now_s(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 const char *case_home(const struct case_run *run)
 {
@@ -216,20 +210,13 @@ static int put_files(const struct acceptance *acceptance, const struct case_run 
 static int read_profile(struct acceptance *acceptance, struct case_run *run,
 			const struct files *files)
 {
-	char path[ACCEPTANCE_PATH_BYTES], *text = files->profile;
-	size_t bytes = text == NULL ? 0 : strlen(text);
-	path_of(path, acceptance, run, "profile.yaml");
-	int rc = 0;
+	char path[ACCEPTANCE_PATH_BYTES];
 	if (run->of->profile != NULL)
-		rc = data_path_find(DATA_PATH_PROFILES, run->of->profile, path, sizeof(path),
-				    &acceptance->refusal);
-	if (rc == 0 && run->of->profile != NULL)
-		rc = file_read(path, TEXT_BYTES_MAX, &text, &bytes, &acceptance->refusal);
-	if (rc == 0)
-		rc = profile_parse(&run->profile, path, text, bytes, &acceptance->refusal);
-	if (run->of->profile != NULL && text != NULL)
-		free(text);
-	return rc;
+		return profile_read(&run->profile, run->of->profile, &acceptance->refusal);
+	path_of(path, acceptance, run, "profile.yaml");
+	return profile_parse(&run->profile, path, files->profile,
+			     files->profile == NULL ? 0 : strlen(files->profile),
+			     &acceptance->refusal);
 }
 
 static int take_result(struct acceptance *acceptance, struct case_run *run);
@@ -322,7 +309,7 @@ int case_start(struct acceptance *acceptance, struct case_run *run)
 		words[count++] = "auto";
 	}
 	words[count] = NULL;
-	run->start_s = now_s();
+	run->start_s = clock_s(CLOCK_MONOTONIC);
 	return child_start(&run->child, acceptance->with, words, log, &acceptance->refusal);
 }
 

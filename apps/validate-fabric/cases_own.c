@@ -17,8 +17,8 @@ static double window_for(const struct fabric_facts *fabric_facts, uint32_t sende
 {
 	double line = fabric_facts->nic_rate_bps / 8 * (double)fabric_facts->near_rtt_ps /
 		(double)PS_PER_S;
-	double untold = senders * (double)fabric_facts->sack_bytes / 2;
-	return (line + untold + queue_bytes * fabric_facts->planes) / senders;
+	double unacknowledged = senders * (double)fabric_facts->sack_bytes / 2;
+	return (line + unacknowledged + queue_bytes * fabric_facts->planes) / senders;
 }
 
 // From NICs of each T0 to another of it, where it has so many.

@@ -33,8 +33,8 @@ static void become(const char *program, const char *const words[], const char *l
 	if (signals_end_with(parent) && to >= 0 && dup2(to, 1) >= 0 && dup2(to, 2) >= 0)
 		execv(program, (char *const *)words);
 	error = errno;
-	ssize_t told = write(say, &error, sizeof(error));
-	_exit(told == sizeof(error) ? EXIT_FAILURE : EXIT_FAILURE + 1);
+	ssize_t written = write(say, &error, sizeof(error));
+	_exit(written == sizeof(error) ? EXIT_FAILURE : EXIT_FAILURE + 1);
 }
 
 int child_start(pid_t *ret, const char *with, const char *words[], const char *log,

@@ -7,7 +7,7 @@
 
 #include "cost.h"
 #include <weft/cc/cc_derived.h>
-#include <weft/run/topology_file.h>
+#include <weft/run/input_files.h>
 #include <weft/transport/transport_auto.h>
 
 #define QUICK_HOPS 6e6 // of a case, about: a second or two

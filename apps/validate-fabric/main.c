@@ -18,6 +18,7 @@
 #include "help.h"
 #include "page.h"
 #include "weft-validate-fabric_options.h"
+#include <weft/files/clock.h>
 #include <weft/run/folder.h>
 #include <weft/run/outcome.h>
 
@@ -197,10 +198,8 @@ static int begin(struct acceptance *acceptance, struct case_run *run)
 static int run_all(struct acceptance *acceptance)
 {
 	uint32_t next = 0;
-	struct timespec now;
 	int rc = page_write(acceptance);
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	acceptance->start_s = (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+	acceptance->start_s = clock_s(CLOCK_MONOTONIC);
 	while (rc == 0 && !is_stopped()) {
 		uint32_t running = under_way(acceptance);
 		if (next < acceptance->case_count && running < acceptance->at_once &&

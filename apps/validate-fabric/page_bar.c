@@ -6,15 +6,9 @@
 #include <unistd.h>
 
 #include "page.h"
+#include <weft/files/clock.h>
 
 #define CELLS 30
-
-static double since_s(double start_s)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9 - start_s;
-}
 
 void page_bar(FILE *to, const struct acceptance *acceptance)
 {
@@ -33,7 +27,8 @@ void page_bar(FILE *to, const struct acceptance *acceptance)
 		fputc(i < through * CELLS / acceptance->case_count ? '#' : '.', to);
 	fprintf(to, "] %u of %u", through, acceptance->case_count);
 	// What ran says how fast this machine is; kept cases cost nothing.
-	double pace = run_s > 0 ? since_s(acceptance->start_s) / run_s : 1.0 / acceptance->at_once;
+	double pace = run_s > 0 ? clock_s(CLOCK_MONOTONIC) - acceptance->start_s / run_s
+				: 1.0 / acceptance->at_once;
 	fprintf(to, "  about %.0f s left", left_s * pace);
 	for (uint32_t i = 0; i < acceptance->case_count; i++)
 		if (acceptance->cases[i].child > 0)

@@ -9,7 +9,7 @@
 #include "page.h"
 #include "weft_version.h"
 #include <weft/page/page_assets.h>
-#include <weft/run/example.h>
+#include <weft/run/result_file.h>
 
 int page_html(FILE *to, const struct acceptance *acceptance)
 {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "validate.h"
+#include <weft/files/clock.h>
 #include <weft/run/outcome.h>
 
 #define CELLS 30
@@ -16,13 +17,6 @@ static struct {
 	uint32_t total, begun;
 	double start_s;
 } bar;
-
-static double now_s(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static void show(const char *name)
 {
@@ -34,7 +28,7 @@ static void show(const char *name)
 	outcome_bar("\r[%s] %u of %u  %.40s", cells, done, bar.total, name);
 	if (done > 0)
 		outcome_bar("  about %.0f s left",
-			    (now_s() - bar.start_s) * (bar.total - done) / done);
+			    (clock_s(CLOCK_MONOTONIC) - bar.start_s) * (bar.total - done) / done);
 	outcome_bar("\033[K");
 }
 
@@ -54,7 +48,7 @@ void bar_count(bool is_counting)
 {
 	bar.is_on = isatty(STDERR_FILENO);
 	bar.is_counting = is_counting;
-	bar.start_s = now_s();
+	bar.start_s = clock_s(CLOCK_MONOTONIC);
 }
 
 void bar_clear(void)

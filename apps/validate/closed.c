@@ -137,7 +137,7 @@ static int incasts(const struct choice *choice, struct claims *claims, struct re
 
 static int rings(const struct choice *choice, struct claims *claims, struct refusal *refusal)
 {
-	static struct trial trial;
+	static struct single_run single;
 	static const char text[] =
 		"name: ring\n"
 		"fabric: {topology: leaf-spine, nics: 16, nics_per_t0: 16, t1_count: 1, "
@@ -155,16 +155,16 @@ static int rings(const struct choice *choice, struct claims *claims, struct refu
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		if (!choice_takes(choice, kinds[i].name))
 			continue;
-		int rc = trial_run(&trial, text, (const char *const[]){kinds[i].set, NULL}, NULL,
-				   refusal);
+		int rc = single_run_whole(&single, text, (const char *const[]){kinds[i].set, NULL},
+					  NULL, refusal);
 		if (rc < 0)
 			return rc;
-		const struct outcome_collective *done = &trial.outcome->collectives[0];
+		const struct outcome_collective *done = &single.outcome->collectives[0];
 		double expected = (double)(kinds[i].steps * form_flow_ps(&way, 1 << 20)) / 1e6;
 		struct claim claim = claim_of(kinds[i].name, "steps times one flow of a share",
 					      expected, expected * 0.005, "0.5 %: credits");
 		claim.measured = (double)(done->end_ps - done->start_ps) / 1e6;
-		trial_end(&trial);
+		single_run_end(&single);
 		claims_add(claims, &claim);
 	}
 	return 0;
@@ -174,7 +174,7 @@ static int rings(const struct choice *choice, struct claims *claims, struct refu
 // in the time of one there and a credit's write back. All 31 chunks pass each such hop.
 static int credits(const struct choice *choice, struct claims *claims, struct refusal *refusal)
 {
-	static struct trial trial;
+	static struct single_run single;
 	static const char text[] =
 		"name: credits\n"
 		"fabric: {topology: leaf-spine, nics: 32, nics_per_host: 8, nics_per_t0: 32, "
@@ -196,12 +196,12 @@ static int credits(const struct choice *choice, struct claims *claims, struct re
 				      expected, expected * 0.01, "1 %");
 	if (!choice_takes(choice, claim.name))
 		return 0;
-	int rc = trial_run(&trial, text, (const char *const[]){NULL}, NULL, refusal);
+	int rc = single_run_whole(&single, text, (const char *const[]){NULL}, NULL, refusal);
 	if (rc < 0)
 		return rc;
-	const struct outcome_collective *done = &trial.outcome->collectives[0];
+	const struct outcome_collective *done = &single.outcome->collectives[0];
 	claim.measured = us_of(done->end_ps - done->start_ps);
-	trial_end(&trial);
+	single_run_end(&single);
 	claims_add(claims, &claim);
 	return 0;
 }
@@ -227,7 +227,7 @@ static int both_ways(const struct choice *choice, struct claims *claims, struct 
 // One of eight paths that a flow fills at 400 Gb/s goes down; only the timer tells, after 70 us.
 static int dead_path(const struct choice *choice, struct claims *claims, struct refusal *refusal)
 {
-	static struct trial trial;
+	static struct single_run single;
 	static const char text[] =
 		"name: dead\n"
 		"fabric: {topology: leaf-spine, nics: 4, nics_per_t0: 2, t1_count: 8, link_rate: "
@@ -243,12 +243,12 @@ static int dead_path(const struct choice *choice, struct claims *claims, struct 
 				      "a packet at each end");
 	if (!choice_takes(choice, claim.name))
 		return 0;
-	int rc = trial_run(&trial, text, (const char *const[]){NULL}, NULL, refusal);
+	int rc = single_run_whole(&single, text, (const char *const[]){NULL}, NULL, refusal);
 	if (rc < 0)
 		return rc;
 	claim.unit = "packets";
-	claim.measured = (double)trial.outcome->transport.rtx[RTX_TIMEOUT];
-	trial_end(&trial);
+	claim.measured = (double)single.outcome->transport.rtx[RTX_TIMEOUT];
+	single_run_end(&single);
 	claims_add(claims, &claim);
 	return 0;
 }

@@ -96,7 +96,7 @@ struct form {
 static int hold(const struct choice *choice, const struct form *form, struct claims *claims,
 		struct refusal *refusal)
 {
-	static struct trial trial;
+	static struct single_run single;
 	char collective[64], algorithm[64];
 	const char *sets[8] = {collective, algorithm};
 	uint32_t count = 2;
@@ -111,13 +111,13 @@ static int hold(const struct choice *choice, const struct form *form, struct cla
 		sets[count++] = "scaleup.rate=10000GB/s";
 		sets[count++] = "scaleup.delay=500ns";
 	}
-	int rc = trial_run(&trial, one_switch, sets, NULL, refusal);
+	int rc = single_run_whole(&single, one_switch, sets, NULL, refusal);
 	if (rc < 0)
 		return rc;
 	double expected = us_of(form->expected_ps + form_answer_ps(&way));
 	struct claim claim = claim_of(form->name, form->source, expected, expected * 0.01, "1 %");
-	claim.measured = us_of(trial.outcome->end_ps);
-	trial_end(&trial);
+	claim.measured = us_of(single.outcome->end_ps);
+	single_run_end(&single);
 	claims_add(claims, &claim);
 	return 0;
 }

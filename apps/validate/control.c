@@ -80,9 +80,9 @@ static ps_t waiting_run(void *self, const struct inbox *in, ps_t until, struct o
 }
 
 // All NICs are at the first switch.
-static void watch_switch(struct trial *trial)
+static void watch_switch(struct single_run *single)
 {
-	struct world *world = &trial->world_instance.world;
+	struct world *world = &single->world_instance.world;
 	struct machine *machine = &world->machines[world->topology.hosts];
 	check(!machine->is_host);
 	waiting = (struct waiting){.machine = *machine};
@@ -92,14 +92,14 @@ static void watch_switch(struct trial *trial)
 
 static int measure_queue(const char *text, double *ret, struct refusal *refusal)
 {
-	static struct trial trial = {.before = watch_switch};
+	static struct single_run single = {.before = watch_switch};
 	static const char *const sets[] = {"limits.time=" UNTIL, NULL};
-	int rc = trial_until(&trial, text, sets, refusal);
+	int rc = single_run_until(&single, text, sets, refusal);
 	if (rc < 0)
 		return rc;
-	double bdp = (double)trial.world_instance.world.topology.base_rtt_ps / 8e12 * LINE_BPS;
+	double bdp = (double)single.world_instance.world.topology.base_rtt_ps / 8e12 * LINE_BPS;
 	*ret = waiting.integral_ps / (double)(UNTIL_PS - FROM_PS) * PACKET / bdp;
-	trial_end(&trial);
+	single_run_end(&single);
 	return 0;
 }
 

@@ -141,9 +141,9 @@ static int compare(const struct choice *choice, const char *summary, const struc
 			return rc;
 		double sd = seeds.mean > 0 ? seeds.sd / seeds.mean * claim.expected : 0;
 		htsim_tolerate(&claim, (enum htsim_figure)figure, sd, 1);
-		size_t told = strlen(claim.why);
+		size_t used = strlen(claim.why);
 		if (means[figure] > 0)
-			snprintf(claim.why + told, sizeof(claim.why) - told,
+			snprintf(claim.why + used, sizeof(claim.why) - used,
 				 "; single runs here +- %.1f %%",
 				 deviations[figure] / means[figure] * 100);
 		claims_add(claims, &claim);

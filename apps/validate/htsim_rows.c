@@ -392,10 +392,10 @@ static ps_t quantile(const ps_t *sorted, uint32_t count, uint32_t percent)
 	return sorted[(count * percent + 99) / 100 - 1]; // nearest rank, as the summary has it
 }
 
-void htsim_figures_of(const struct trial *trial, const ps_t *times, double *ret)
+void htsim_figures_of(const struct single_run *single, const ps_t *times, double *ret)
 {
-	uint32_t flows = trial->world_instance.world.flow_count;
-	const struct transport_counters *transport = &trial->outcome->transport;
+	uint32_t flows = single->world_instance.world.flow_count;
+	const struct transport_counters *transport = &single->outcome->transport;
 	ret[HTSIM_P50] = (double)quantile(times, flows, 50) / 1e6;
 	ret[HTSIM_P99] = (double)quantile(times, flows, 99) / 1e6;
 	ret[HTSIM_MAX] = (double)times[flows - 1] / 1e6;
@@ -409,7 +409,7 @@ static int run_once(const struct htsim_world *of, const char *matrix, uint32_t s
 		    double ret[HTSIM_FIGURES], struct refusal *refusal)
 {
 	const struct htsim_row *row = &rows[of->row];
-	static struct trial trial;
+	static struct single_run single;
 	char own[48], text[2048];
 	const char *sets[HTSIM_SETS + 1 + HTSIM_RULES_MAX + 1];
 	uint32_t count = 0;
@@ -422,18 +422,18 @@ static int run_once(const struct htsim_world *of, const char *matrix, uint32_t s
 	sets[count] = NULL;
 	snprintf(text, sizeof(text), "%s%s%s", world, of->cc != NULL ? of->cc : row->cc,
 		 row->faults);
-	int rc = trial_run(&trial, text, sets, matrix, refusal);
+	int rc = single_run_whole(&single, text, sets, matrix, refusal);
 	if (rc < 0)
 		return rc;
-	ps_t *times = calloc(trial.world_instance.world.flow_count, sizeof(*times));
+	ps_t *times = calloc(single.world_instance.world.flow_count, sizeof(*times));
 	if (times == NULL) {
 		rc = refuse(refusal, -ENOMEM, "no memory for the times of flows");
 	} else {
-		trial_flow_times(&trial, times);
-		htsim_figures_of(&trial, times, ret);
+		single_run_flow_times(&single, times);
+		htsim_figures_of(&single, times, ret);
 	}
 	free(times);
-	trial_end(&trial);
+	single_run_end(&single);
 	return rc;
 }
 

@@ -57,7 +57,7 @@ static const struct larger {
 static int run_seed(const struct larger *larger, uint32_t seed, double ret[FIGURES],
 		    struct refusal *refusal)
 {
-	static struct trial trial;
+	static struct single_run single;
 	static ps_t times[FLOWS_MAX];
 	char text[1024], set[32];
 	const char *const sets[] = {set, NULL};
@@ -70,16 +70,16 @@ static int run_seed(const struct larger *larger, uint32_t seed, double ret[FIGUR
 		 "traffic: {kind: %s, bytes: %s}\n",
 		 larger->fabric, larger->rate, larger->rto, larger->traffic, larger->bytes);
 	snprintf(set, sizeof(set), "seed=%u", seed);
-	int rc = trial_run(&trial, text, sets, NULL, refusal);
+	int rc = single_run_whole(&single, text, sets, NULL, refusal);
 	if (rc < 0)
 		return rc;
-	check(trial.world_instance.world.flow_count <= FLOWS_MAX);
-	trial_flow_times(&trial, times);
-	htsim_figures_of(&trial, times, ret);
+	check(single.world_instance.world.flow_count <= FLOWS_MAX);
+	single_run_flow_times(&single, times);
+	htsim_figures_of(&single, times, ret);
 	ret[MEAN] = 0;
-	for (uint32_t i = 0; i < trial.world_instance.world.flow_count; i++)
-		ret[MEAN] += (double)times[i] / 1e6 / trial.world_instance.world.flow_count;
-	trial_end(&trial);
+	for (uint32_t i = 0; i < single.world_instance.world.flow_count; i++)
+		ret[MEAN] += (double)times[i] / 1e6 / single.world_instance.world.flow_count;
+	single_run_end(&single);
 	return 0;
 }
 

@@ -83,18 +83,18 @@ static void world_of(char *ret, size_t bytes, uint32_t n, const char *path, uint
 // The fullest link's flows in each of the two directions, from when the last of them was done.
 static int ecmp_measured(uint32_t n, uint32_t seed, double *ret_sum, struct refusal *refusal)
 {
-	static struct trial trial;
+	static struct single_run single;
 	char text[1024], set[32];
 	world_of(text, sizeof(text), n, "single", 16, 20);
 	snprintf(set, sizeof(set), "seed=%u", seed);
 	const char *const sets[] = {set, NULL};
-	int rc = trial_run(&trial, text, sets, NULL, refusal);
+	int rc = single_run_whole(&single, text, sets, NULL, refusal);
 	if (rc < 0)
 		return rc;
 	ps_t last[2] = {0}, full = way_line(&across, FULL);
 	for (uint32_t i = 0; i < 2 * n; i++)
-		last[i / n] = ps_max(last[i / n], trial.outcome->flow_end_ps[i]);
-	trial_end(&trial);
+		last[i / n] = ps_max(last[i / n], single.outcome->flow_end_ps[i]);
+	single_run_end(&single);
 	ps_t rest = (across.links - 1) * full + way_delay(&across) + form_answer_ps(&across);
 	for (int side = 0; side < 2; side++)
 		*ret_sum += (double)((last[side] - rest + 10 * full) / (20 * full));
@@ -145,9 +145,9 @@ static ps_t count_run(void *self, const struct inbox *in, ps_t until, struct out
 }
 
 // Puts a counter around both leaves, which come first among the switches.
-static void watch_leaves(struct trial *trial)
+static void watch_leaves(struct single_run *single)
 {
-	struct world *world = &trial->world_instance.world;
+	struct world *world = &single->world_instance.world;
 	for (uint32_t i = 0; i < 2; i++) {
 		struct machine *machine = &world->machines[world->topology.hosts + i];
 		check(!machine->is_host && machine->port_count <= 2 * LINKS_MAX);
@@ -158,9 +158,9 @@ static void watch_leaves(struct trial *trial)
 }
 
 // Packets on the fullest of the links that lead up from `leaf`.
-static uint32_t fullest_up(const struct trial *trial, uint32_t leaf)
+static uint32_t fullest_up(const struct single_run *single, uint32_t leaf)
 {
-	const struct world *world = &trial->world_instance.world;
+	const struct world *world = &single->world_instance.world;
 	uint32_t most = 0, hosts = world->topology.hosts;
 	for (uint32_t i = 0; i < world->cable_count; i++) {
 		const struct cable_plan *cable = &world->cables[i];
@@ -174,18 +174,18 @@ static uint32_t fullest_up(const struct trial *trial, uint32_t leaf)
 static int spray_measured(uint32_t n, uint32_t packets, uint32_t seed, double *ret_sum,
 			  struct refusal *refusal)
 {
-	static struct trial trial;
+	static struct single_run single;
 	char text[1024], set[32];
 	world_of(text, sizeof(text), n, "random", 8192, packets);
 	snprintf(set, sizeof(set), "seed=%u", seed);
 	const char *const sets[] = {set, NULL};
-	trial.before = watch_leaves;
-	int rc = trial_run(&trial, text, sets, NULL, refusal);
+	single.before = watch_leaves;
+	int rc = single_run_whole(&single, text, sets, NULL, refusal);
 	if (rc < 0)
 		return rc;
 	for (uint32_t leaf = 0; leaf < 2; leaf++)
-		*ret_sum += (double)fullest_up(&trial, leaf) / packets;
-	trial_end(&trial);
+		*ret_sum += (double)fullest_up(&single, leaf) / packets;
+	single_run_end(&single);
 	return 0;
 }
 

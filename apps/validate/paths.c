@@ -103,12 +103,12 @@ static int collectives(const struct choice *choice, struct claims *claims, struc
 		rc = longest(choice, claims, &twins, tree, none, NULL, refusal);
 	if (rc < 0 || !choice_takes(choice, rounds.name))
 		return rc;
-	static struct trial trial;
-	rc = trial_run(&trial, butterfly, none, NULL, refusal);
+	static struct single_run single;
+	rc = single_run_whole(&single, butterfly, none, NULL, refusal);
 	if (rc < 0)
 		return rc;
-	rounds.measured = us_of(trial.outcome->end_ps);
-	trial_end(&trial);
+	rounds.measured = us_of(single.outcome->end_ps);
+	single_run_end(&single);
 	claims_add(claims, &rounds);
 	return 0;
 }
@@ -116,7 +116,7 @@ static int collectives(const struct choice *choice, struct claims *claims, struc
 // A message of 20 packets passed on from NIC to NIC, 15 times.
 static int chain(const struct choice *choice, struct claims *claims, struct refusal *refusal)
 {
-	static struct trial trial;
+	static struct single_run single;
 	static const char text[] = ONE_SWITCH DEEP "traffic: {kind: matrix, matrix: as-given}\n";
 	char matrix[4096];
 	size_t used = (size_t)snprintf(matrix, sizeof(matrix),
@@ -138,11 +138,11 @@ static int chain(const struct choice *choice, struct claims *claims, struct refu
 				      us_of(expected), 0.001, "1 ns");
 	if (!choice_takes(choice, claim.name))
 		return 0;
-	int rc = trial_run(&trial, text, none, matrix, refusal);
+	int rc = single_run_whole(&single, text, none, matrix, refusal);
 	if (rc < 0)
 		return rc;
-	claim.measured = us_of(trial.outcome->end_ps);
-	trial_end(&trial);
+	claim.measured = us_of(single.outcome->end_ps);
+	single_run_end(&single);
 	claims_add(claims, &claim);
 	return 0;
 }
@@ -152,7 +152,7 @@ static int chain(const struct choice *choice, struct claims *claims, struct refu
 // An incast of eight with trims, and a flow between two others below the same switch.
 static int victim(const struct choice *choice, struct claims *claims, struct refusal *refusal)
 {
-	static struct trial trial;
+	static struct single_run single;
 	char text[2048];
 	size_t used = (size_t)snprintf(text, sizeof(text),
 				       ONE_SWITCH
@@ -168,12 +168,12 @@ static int victim(const struct choice *choice, struct claims *claims, struct ref
 				      us_of(form_flow_ps(&below, 200 * PAYLOAD)), 0.001, "1 ns");
 	if (!choice_takes(choice, claim.name))
 		return 0;
-	int rc = trial_run(&trial, text, none, NULL, refusal);
+	int rc = single_run_whole(&single, text, none, NULL, refusal);
 	if (rc < 0)
 		return rc;
-	claim.measured = us_of(trial.outcome->flow_end_ps[0]);
-	bool has_trims = trial.outcome->fabric.trimmed > 1000;
-	trial_end(&trial);
+	claim.measured = us_of(single.outcome->flow_end_ps[0]);
+	bool has_trims = single.outcome->fabric.trimmed > 1000;
+	single_run_end(&single);
 	check(has_trims && "the incast was one");
 	claims_add(claims, &claim);
 	return 0;

@@ -51,7 +51,7 @@ static void flows_to(char *ret, size_t bytes, const char *head, uint32_t senders
 
 static int burst(const struct choice *choice, struct claims *claims, struct refusal *refusal)
 {
-	static struct trial trial;
+	static struct single_run single;
 	char text[2048];
 	struct claim claim = claim_of("burst-peak-of-8", "(n - 1) b wait", 7 * 50 * (double)FULL, 0,
 				      "exact");
@@ -61,11 +61,11 @@ static int burst(const struct choice *choice, struct claims *claims, struct refu
 	flows_to(text, sizeof(text),
 		 FABRIC("16", "1us") TRANSPORT DEEP "cc: {algorithm: fixed, window: 8MB}\n", 8, 15,
 		 "204300B");
-	int rc = trial_run(&trial, text, none, NULL, refusal);
+	int rc = single_run_whole(&single, text, none, NULL, refusal);
 	if (rc < 0)
 		return rc;
-	claim.measured = (double)trial.outcome->fabric.queue_bytes_max;
-	trial_end(&trial);
+	claim.measured = (double)single.outcome->fabric.queue_bytes_max;
+	single_run_end(&single);
 	claims_add(claims, &claim);
 	return 0;
 }
@@ -112,18 +112,18 @@ struct wait {
 static int wait_measure(double load, uint32_t seed, bool is_periodic, struct wait *ret,
 			struct refusal *refusal)
 {
-	static struct trial trial;
+	static struct single_run single;
 	static char matrix[PACKETS * LINE_BYTES];
 	static ps_t times[PACKETS];
 	static const char text[] = FABRIC("64", "1us") TRANSPORT DEEP
 		"cc: {algorithm: fixed, window: 8MB}\n"
 		"traffic: {kind: matrix, matrix: as-given}\n";
 	arrivals(matrix, load, seed, is_periodic);
-	int rc = trial_run(&trial, text, none, matrix, refusal);
+	int rc = single_run_whole(&single, text, none, matrix, refusal);
 	if (rc < 0)
 		return rc;
-	trial_flow_times(&trial, times);
-	trial_end(&trial);
+	single_run_flow_times(&single, times);
+	single_run_end(&single);
 	*ret = (struct wait){0};
 	for (uint32_t i = 0; i < PACKETS; i++) {
 		double wait = (double)(times[i] - form_flow_ps(&below, PAYLOAD)) /
@@ -199,7 +199,7 @@ static int waits(const struct choice *choice, struct claims *claims, struct refu
 
 static int marks(const struct choice *choice, struct claims *claims, struct refusal *refusal)
 {
-	static struct trial trial;
+	static struct single_run single;
 	static const uint32_t windows[] = {20, 32, 44}; // packets of each of two
 	for (size_t i = 0; i < sizeof(windows) / sizeof(*windows); i++) {
 		double base = (double)form_flow_ps(&below, PAYLOAD) /
@@ -217,15 +217,15 @@ static int marks(const struct choice *choice, struct claims *claims, struct refu
 			 "cc: {algorithm: fixed}\n",
 			 2, 15, "40860000B");
 		const char *const sets[] = {window, NULL};
-		int rc = trial_run(&trial, text, sets, NULL, refusal);
+		int rc = single_run_whole(&single, text, sets, NULL, refusal);
 		if (rc < 0)
 			return rc;
 		struct claim claim = claim_of(name, "a held queue", 100 * share,
 					      1 + 300 * sqrt(share * (1 - share) / packets),
 					      "a packet of 100; 3 standard errors");
 		claim.unit = "%";
-		claim.measured = 100 * (double)trial.outcome->fabric.marked / packets;
-		trial_end(&trial);
+		claim.measured = 100 * (double)single.outcome->fabric.marked / packets;
+		single_run_end(&single);
 		claims_add(claims, &claim);
 	}
 	return 0;

@@ -69,19 +69,19 @@ static char *write_matrix(const struct ring *ring)
 static int run_seeds(const struct choice *choice, const struct ring *ring, const char *matrix,
 		     double *ret_mean, double *ret_squares, struct refusal *refusal)
 {
-	static struct trial trial;
+	static struct single_run single;
 	*ret_mean = *ret_squares = 0;
 	for (uint32_t i = 0; i < choice->per_matrix; i++) {
 		char set[32];
 		const char *const sets[] = {set, NULL};
 		snprintf(set, sizeof(set), "seed=%u", i + 1);
-		int rc = trial_run(&trial, ring->text, sets, matrix, refusal);
+		int rc = single_run_whole(&single, ring->text, sets, matrix, refusal);
 		if (rc < 0)
 			return rc;
-		double us = (double)trial.outcome->end_ps / PS_PER_US, off = us - *ret_mean;
+		double us = (double)single.outcome->end_ps / PS_PER_US, off = us - *ret_mean;
 		*ret_mean += off / (i + 1);
 		*ret_squares += off * (us - *ret_mean);
-		trial_end(&trial);
+		single_run_end(&single);
 	}
 	return 0;
 }

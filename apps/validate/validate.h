@@ -2,7 +2,7 @@
 // What the parts of weft validate share: a world that is run once, and the table of claims.
 //
 //   main.c    arguments, the table        closed.c  closed forms
-//   trial.c   one run of one world        paths.c   ways, collectives, many flows on links
+//   single_run.c  one run of one world    paths.c   ways, collectives, many flows on links
 //   form.h    arithmetic of closed forms  queues.c  waiting, marking, trimming
 //   links.c   many on links by chance     control.c fixed points of congestion control
 //   collectives.c  algorithms of collectives on an ideal fabric
@@ -20,23 +20,23 @@
 
 // ---------------------------------------------------------------- one run
 
-struct trial {
+struct single_run {
 	struct scenario scenario;
 	struct world_instance world_instance;
 	struct run run;
 	const struct outcome *outcome;
-	void (*before)(struct trial *trial); // called once the world is built, or NULL
+	void (*before)(struct single_run *single); // called once the world is built, or NULL
 };
 
 // Builds and runs the world of `text` with `sets` (ended by NULL); `workload` is the content of a
 // file that its traffic stands in, or NULL. -errno with a reason; a run that does not complete is
-// -EIO. The caller ends it with trial_end().
-int trial_run(struct trial *trial, const char *text, const char *const *sets, const char *workload,
-	      struct refusal *refusal);
+// -EIO. The caller ends it with single_run_end().
+int single_run_whole(struct single_run *single, const char *text, const char *const *sets,
+		     const char *workload, struct refusal *refusal);
 
 // The same up to limits.time, which must come before its end (-EIO): for figures of what goes on.
-int trial_until(struct trial *trial, const char *text, const char *const *sets,
-		struct refusal *refusal);
+int single_run_until(struct single_run *single, const char *text, const char *const *sets,
+		     struct refusal *refusal);
 
 // What came through until an instant.
 struct trial_counts {
@@ -44,7 +44,7 @@ struct trial_counts {
 	double trimmed;
 };
 
-// trial_until() with `time` ("limits.time=..."), and what it counted.
+// single_run_until() with `time` ("limits.time=..."), and what it counted.
 int trial_counts_until(const char *text, const char *time, struct trial_counts *ret,
 		       struct refusal *refusal);
 
@@ -52,10 +52,10 @@ int trial_counts_until(const char *text, const char *time, struct trial_counts *
 int trial_longest_us(const char *text, const char *const *sets, const char *workload, double *ret,
 		     struct refusal *refusal);
 
-void trial_end(struct trial *trial);
+void single_run_end(struct single_run *single);
 
 // Completion time of each flow, shortest first; `ret` has room for all of them.
-void trial_flow_times(const struct trial *trial, ps_t *ret);
+void single_run_flow_times(const struct single_run *single, ps_t *ret);
 
 // ---------------------------------------------------------------- claims
 
@@ -126,7 +126,7 @@ uint32_t htsim_row_seeds(const struct choice *choice, uint32_t row);
 int htsim_rows_read(const struct choice *choice, const char *summary, struct refusal *refusal);
 
 // The figures of a run, from the completion times of its flows, shortest first.
-void htsim_figures_of(const struct trial *trial, const ps_t *times, double *ret);
+void htsim_figures_of(const struct single_run *single, const ps_t *times, double *ret);
 
 // A row as it is run here.
 struct htsim_world {

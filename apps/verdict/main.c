@@ -19,56 +19,14 @@
 #include "help.h"
 #include "weft-verdict_options.h"
 
-// The shipped profiles, listed.
-
-#define PROFILE_BYTES_MAX ((size_t)1 << 20)
-
-static int is_profile(const struct dirent *entry)
-{
-	size_t length = strlen(entry->d_name);
-	return length > 5 && strcmp(entry->d_name + length - 5, ".yaml") == 0;
-}
-
-static int list_one(FILE *to, const char *folder, const char *file, struct refusal *refusal)
+static int list_one(void *context, const char *name)
 {
 	static struct profile profile; // large: kept off the stack
-	char path[PATH_MAX + 1024], *text;
-	size_t bytes;
-	snprintf(path, sizeof(path), "%s/%s", folder, file);
-	int rc = file_read(path, PROFILE_BYTES_MAX, &text, &bytes, refusal);
-	if (rc < 0)
-		return rc;
-	rc = profile_parse(&profile, path, text, bytes, refusal);
-	free(text);
+	int rc = profile_read(&profile, name, context);
 	if (rc == 0)
-		folder_list_line(to, 20, profile.name, profile.description);
+		folder_list_line(stdout, 20, profile.name, profile.description);
 	return rc;
 }
-
-// A line for each: its name and its description. -errno with a reason when there is no folder of
-// them, or one of them is no profile.
-static int profiles_list(FILE *to, struct refusal *refusal)
-{
-	char folder[PATH_MAX + 512];
-	for (unsigned i = 0; data_path_folder(DATA_PATH_PROFILES, i) != NULL; i++) {
-		struct dirent **entries;
-		snprintf(folder, sizeof(folder), "%s", data_path_folder(DATA_PATH_PROFILES, i));
-		int count = scandir(folder, &entries, is_profile, alphasort), rc = 0;
-		if (count < 0)
-			continue;
-		for (int each = 0; each < count; each++) {
-			if (rc == 0)
-				rc = list_one(to, folder, entries[each]->d_name, refusal);
-			free(entries[each]);
-		}
-		free(entries);
-		return rc;
-	}
-	return refuse(refusal, -ENODEV, "the folder of shipped profiles is not there");
-}
-
-#define PROFILE_BYTES_MAX ((size_t)1 << 20)
-#define PATH_BYTES 4096
 
 // Everything one call of the program holds.
 struct call {
@@ -84,21 +42,6 @@ static const struct command_line arguments = {
 	.help = help_text, .rows = option_rows, .noun = "result", .least = 1, .most = 1};
 
 // ---------------------------------------------------------------- files
-
-static int read_profile(struct call *call)
-{
-	char path[PATH_BYTES], *text;
-	size_t bytes;
-	int rc = data_path_find(DATA_PATH_PROFILES, call->profile_name, path, sizeof(path),
-				&call->refusal);
-	if (rc == 0)
-		rc = file_read(path, PROFILE_BYTES_MAX, &text, &bytes, &call->refusal);
-	if (rc < 0)
-		return rc;
-	rc = profile_parse(&call->profile, path, text, bytes, &call->refusal);
-	free(text);
-	return rc;
-}
 
 static bool wants_baseline(const struct profile *profile)
 {
@@ -143,7 +86,7 @@ static int write_junit(struct call *call)
 static int show(struct call *call)
 {
 	static const int statuses[] = {EXIT_SUCCESS, EXIT_MISSED, EXIT_NOT_VALID};
-	int rc = read_profile(call);
+	int rc = profile_read(&call->profile, call->profile_name, &call->refusal);
 	if (rc == 0)
 		rc = read_results(call);
 	if (rc == 0 && call->junit != NULL)
@@ -160,9 +103,12 @@ static int show(struct call *call)
 		      : statuses[call->verdict.end];
 }
 
+// The shipped profiles: a line for each, its name and its description.
 static int list(struct call *call)
 {
-	int rc = profiles_list(stdout, &call->refusal);
+	int rc = data_path_each(DATA_PATH_PROFILES, list_one, &call->refusal);
+	if (rc == -ENOENT && call->refusal.text[0] == '\0')
+		rc = refuse(&call->refusal, -ENODEV, "the folder of shipped profiles is not there");
 	return rc < 0 ? outcome_refused("verdict", &call->refusal, rc) : EXIT_SUCCESS;
 }
 

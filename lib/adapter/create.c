@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The making of an adapter: its memory is measured and drawn once. Nothing in here runs later.
+#include <weft/core/integer.h>
+
 #include "adapter.h"
 
 #include <errno.h>
 #include <string.h>
-
-static uint32_t power_of_two_above(uint32_t count)
-{
-	uint32_t power = 1;
-	while (power < count)
-		power *= 2;
-	return power;
-}
 
 // What the adapter draws beside its endpoint.
 struct sizes {
@@ -30,14 +24,14 @@ static struct sizes sizes_of(const struct adapter_config *config)
 	const struct transport_config *transport = &config->transport;
 	struct sizes sizes = {
 		.packets = transport->planes * ENDPOINT_CONTROL_MAX + 2,
-		.sources = power_of_two_above(transport->sends_max),
-		.peers = power_of_two_above(2 * config->qp_max),
+		.sources = power_of_two(1, transport->sends_max),
+		.peers = power_of_two(1, 2 * config->qp_max),
 		.burst = transport->sends_max + transport->wimm_max,
 	};
-	sizes.receives = power_of_two_above(config->receives_max);
+	sizes.receives = power_of_two(1, config->receives_max);
 	sizes.chunks = fifo_chunks_for(transport->planes, sizes.packets);
 	sizes.values = transport->ev_profiles_max > 0 ? transport->ev_count : 0;
-	sizes.completions = power_of_two_above(config->completion_max + sizes.burst);
+	sizes.completions = power_of_two(1, config->completion_max + sizes.burst);
 	return sizes;
 }
 

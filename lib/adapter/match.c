@@ -61,7 +61,7 @@ static int refuse_frames(const struct adapter_config *own, const struct adapter_
 	return 0;
 }
 
-static bool is_told(const uint8_t mac[6])
+static bool is_known(const uint8_t mac[6])
 {
 	static const uint8_t none[6];
 	return memcmp(mac, none, sizeof(none)) != 0;
@@ -83,7 +83,7 @@ static int ends_of(const struct adapter *adapter, const struct adapter_end *end,
 	if (is_single)
 		memcpy(ret->ends[0].mac, end->mac, sizeof(end->mac));
 	if (memcmp(ret->ends[0].gid, end->gid, sizeof(end->gid)) != 0 ||
-	    (is_told(end->mac) && memcmp(ret->ends[0].mac, end->mac, sizeof(end->mac)) != 0))
+	    (is_known(end->mac) && memcmp(ret->ends[0].mac, end->mac, sizeof(end->mac)) != 0))
 		return refuse(refusal, -EINVAL,
 			      "NIC % has another address than its number says: with % planes they "
 			      "are to be given one by one",

@@ -41,11 +41,6 @@ struct capture_gunzip *capture_gunzip_begin(void *memory, capture_read_fn *read,
 	return gunzip;
 }
 
-bool capture_gunzip_is_packed(const struct capture_gunzip *gunzip)
-{
-	return gunzip->is_packed;
-}
-
 // Adds to what is packed, until it has `bytes` or the file ends.
 static void need(struct capture_gunzip *gunzip, size_t bytes)
 {

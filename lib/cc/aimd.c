@@ -82,12 +82,8 @@ const struct cc_ops cc_mprdma = {
 	.on_cnp = cc_on_cnp_none,
 	.on_time = cc_on_time_none,
 	.on_sent = cc_on_sent_none,
-	.on_credit = cc_on_credit_none,
 	.aims = cc_aims_of_config,
-	.receiver_init = cc_receiver_init_none,
-	.receiver_on_data = cc_receiver_on_data_none,
-	.receiver_notified = cc_receiver_notified_none,
-	.receiver_grant = cc_receiver_grant_none,
+	CC_SENDER_ALONE,
 };
 
 const struct cc_ops cc_dctcp = {
@@ -100,10 +96,6 @@ const struct cc_ops cc_dctcp = {
 	.on_cnp = cc_on_cnp_none,
 	.on_time = cc_on_time_none,
 	.on_sent = cc_on_sent_none,
-	.on_credit = cc_on_credit_none,
 	.aims = cc_aims_of_config,
-	.receiver_init = cc_receiver_init_none,
-	.receiver_on_data = cc_receiver_on_data_none,
-	.receiver_notified = cc_receiver_notified_none,
-	.receiver_grant = cc_receiver_grant_none,
+	CC_SENDER_ALONE,
 };

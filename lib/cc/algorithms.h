@@ -57,13 +57,17 @@ static inline double cc_window_within(double cwnd, uint32_t mtu_bytes, double cw
 	return cwnd < mtu_bytes ? mtu_bytes : cwnd;
 }
 
+// on_ack and on_loss of those that work on CNPs, or on nothing.
+void cc_on_ack_none(struct cc *cc, const struct cc_ack *ack, ps_t now);
+void cc_on_loss_none(struct cc *cc, const struct cc_loss *loss, ps_t now);
+
 // on_cnp of those that work on SACKs, or on nothing.
 void cc_on_cnp_none(struct cc *cc, ps_t now);
 
 // on_time of those that never ask to be woken.
 void cc_on_time_none(struct cc *cc, ps_t now);
 
-// on_sent of those that do not count what leaves.
+// on_sent of those that do not count what leaves, on_credit of those without credits.
 void cc_on_sent_none(struct cc *cc, uint32_t bytes, ps_t now);
 
 // aims of those that keep none of their own: as configured, with NSCC's defaults.
@@ -73,8 +77,7 @@ ps_t cc_target_ps(const struct cc_config *config);
 // The same of Swift.
 ps_t cc_swift_target_ps(const struct cc_config *config);
 
-// on_credit, receiver_notified and receiver_grant of those without credits.
-void cc_on_credit_none(struct cc *cc, uint32_t bytes, ps_t now);
+// receiver_notified and receiver_grant of those without credits.
 void cc_receiver_notified_none(uint64_t state[CC_RECEIVER_WORDS], uint32_t asked, uint32_t unpaid);
 uint32_t cc_receiver_grant_none(uint64_t state[CC_RECEIVER_WORDS], uint32_t passed_bytes);
 
@@ -83,6 +86,12 @@ uint32_t cc_receiver_grant_none(uint64_t state[CC_RECEIVER_WORDS], uint32_t pass
 void cc_receiver_init_none(uint64_t state[CC_RECEIVER_WORDS], const struct cc_config *config);
 uint8_t cc_receiver_on_data_none(uint64_t state[CC_RECEIVER_WORDS], uint32_t bytes, bool is_marked,
 				 bool is_trimmed, ps_t now);
+
+// The rows of an algorithm whose receiver has no part in it.
+#define CC_SENDER_ALONE \
+	.on_credit = cc_on_sent_none, .receiver_init = cc_receiver_init_none, \
+	.receiver_on_data = cc_receiver_on_data_none, \
+	.receiver_notified = cc_receiver_notified_none, .receiver_grant = cc_receiver_grant_none
 
 // Credits of the receiver, for the algorithm that has these alone (rccc.c) and the one that has a
 // window of the sender, too (nscc_rccc.c). What may be in flight by credits is cc.credit_bytes.

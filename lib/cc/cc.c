@@ -83,6 +83,20 @@ bool cc_floor_doubt(struct cc_floor *floor, ps_t *base_ps, ps_t rtt_ps)
 	return true;
 }
 
+void cc_on_ack_none(struct cc *cc, const struct cc_ack *ack, ps_t now)
+{
+	(void)cc;
+	(void)ack;
+	(void)now;
+}
+
+void cc_on_loss_none(struct cc *cc, const struct cc_loss *loss, ps_t now)
+{
+	(void)cc;
+	(void)loss;
+	(void)now;
+}
+
 void cc_on_cnp_none(struct cc *cc, ps_t now)
 {
 	(void)cc;
@@ -96,13 +110,6 @@ void cc_on_time_none(struct cc *cc, ps_t now)
 }
 
 void cc_on_sent_none(struct cc *cc, uint32_t bytes, ps_t now)
-{
-	(void)cc;
-	(void)bytes;
-	(void)now;
-}
-
-void cc_on_credit_none(struct cc *cc, uint32_t bytes, ps_t now)
 {
 	(void)cc;
 	(void)bytes;

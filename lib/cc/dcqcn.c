@@ -165,21 +165,7 @@ static void dcqcn_on_sent(struct cc *cc, uint32_t bytes, ps_t now)
 	}
 }
 
-static void dcqcn_on_ack(struct cc *cc, const struct cc_ack *ack, ps_t now)
-{
-	(void)cc;
-	(void)ack;
-	(void)now;
-}
-
-// A loss says nothing about the rate: DCQCN counts on a fabric without.
-static void dcqcn_on_loss(struct cc *cc, const struct cc_loss *loss, ps_t now)
-{
-	(void)cc;
-	(void)loss;
-	(void)now;
-}
-
+// Neither ACKs nor losses say anything about the rate: DCQCN counts on a fabric without loss.
 const struct cc_ops cc_dcqcn = {
 	.name = "dcqcn",
 	.transports = CC_ON_RC,
@@ -187,15 +173,11 @@ const struct cc_ops cc_dcqcn = {
 	.needs_marks = true,
 	.has_rate = true,
 	.init = dcqcn_init,
-	.on_ack = dcqcn_on_ack,
-	.on_loss = dcqcn_on_loss,
+	.on_ack = cc_on_ack_none,
+	.on_loss = cc_on_loss_none,
 	.on_cnp = dcqcn_on_cnp,
 	.on_time = dcqcn_on_time,
 	.on_sent = dcqcn_on_sent,
-	.on_credit = cc_on_credit_none,
 	.aims = cc_aims_of_config,
-	.receiver_init = cc_receiver_init_none,
-	.receiver_on_data = cc_receiver_on_data_none,
-	.receiver_notified = cc_receiver_notified_none,
-	.receiver_grant = cc_receiver_grant_none,
+	CC_SENDER_ALONE,
 };

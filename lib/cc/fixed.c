@@ -18,34 +18,16 @@ static void fixed_init(struct cc *cc, const struct cc_config *config, ps_t now)
 	cc->wake_at = PS_NEVER;
 }
 
-static void fixed_on_ack(struct cc *cc, const struct cc_ack *ack, ps_t now)
-{
-	(void)cc;
-	(void)ack;
-	(void)now;
-}
-
-static void fixed_on_loss(struct cc *cc, const struct cc_loss *loss, ps_t now)
-{
-	(void)cc;
-	(void)loss;
-	(void)now;
-}
-
 const struct cc_ops cc_fixed = {
 	.name = "fixed",
 	.transports = CC_ON_MRC | CC_ON_RC,
 	.is_fixed = true,
 	.init = fixed_init,
-	.on_ack = fixed_on_ack,
-	.on_loss = fixed_on_loss,
+	.on_ack = cc_on_ack_none,
+	.on_loss = cc_on_loss_none,
 	.on_cnp = cc_on_cnp_none,
 	.on_time = cc_on_time_none,
 	.on_sent = cc_on_sent_none,
-	.on_credit = cc_on_credit_none,
 	.aims = cc_aims_of_config,
-	.receiver_init = cc_receiver_init_none,
-	.receiver_on_data = cc_receiver_on_data_none,
-	.receiver_notified = cc_receiver_notified_none,
-	.receiver_grant = cc_receiver_grant_none,
+	CC_SENDER_ALONE,
 };

@@ -4,6 +4,7 @@
 
 #include "culprit.h"
 #include "culprit_location.h"
+#include <weft/core/order.h>
 
 #include <errno.h>
 #include <math.h>
@@ -132,15 +133,9 @@ static void mark_silent(struct culprit_search *search)
 
 // ---------------------------------------------------------------- paths of NICs
 
-static int compare(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-	return (left > right) - (left < right);
-}
-
 static double median(double *values, uint32_t count)
 {
-	qsort(values, count, sizeof(*values), compare);
+	qsort(values, count, sizeof(*values), order_double);
 	return count == 0 ? 0 : values[count / 2];
 }
 

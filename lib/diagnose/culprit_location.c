@@ -2,6 +2,7 @@
 // See culprit_location.h.
 
 #include "culprit_location.h"
+#include <weft/core/order.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -49,9 +50,7 @@ struct cable {
 static int by_ends(const void *left, const void *right)
 {
 	const struct cable *a = left, *b = right;
-	if (a->ends != b->ends)
-		return a->ends < b->ends ? -1 : 1;
-	return a->link < b->link ? -1 : a->link > b->link;
+	return ORDER(a->ends, b->ends) ?: ORDER(a->link, b->link);
 }
 
 static uint32_t gather_cables(const struct topology *topology, struct cable *ret)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <weft/core/check.h>
+#include <weft/core/order.h>
 #include <weft/world/world_delays.h>
 
 #include "culprit_tail.h"
@@ -29,7 +30,7 @@ static double excess_of(const struct slowest *slowest)
 static int by_excess(const void *a, const void *b)
 {
 	double more = excess_of(b) - excess_of(a);
-	return (more > 0) - (more < 0);
+	return ORDER(more, 0);
 }
 
 static int by_rank(const void *a, const void *b)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <weft/core/check.h>
+#include <weft/core/order.h>
 #include <weft/host/world_program.h>
 #include <weft/measure/measure_slices.h>
 
@@ -176,7 +177,7 @@ static void read_rings(struct worst_steps *steps, const struct world *world, con
 static int by_time(const void *left, const void *right)
 {
 	const struct worst_step *a = left, *b = right;
-	return (a->took_ps < b->took_ps) - (a->took_ps > b->took_ps);
+	return ORDER(b->took_ps, a->took_ps);
 }
 
 static void pick(struct worst_steps *steps)

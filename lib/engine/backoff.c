@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include <weft/files/clock.h>
 #include <weft/ports/pace.h>
 
 #define SPIN_TRIES 2000 // some 20 us: shorter than a switch to another process and back
@@ -14,17 +15,10 @@
 #define LOST_S 2.0
 #define EXIT_PEER_LOST 4
 
-static double now_s(clockid_t clock)
-{
-	struct timespec now;
-	clock_gettime(clock, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 void backoff_take(struct backoff *backoff, struct ranks *ranks)
 {
 	if (backoff->tries == 0)
-		backoff->cpu_s = now_s(CLOCK_PROCESS_CPUTIME_ID);
+		backoff->cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID);
 	if (backoff->tries++ < SPIN_TRIES) {
 		pace_relax();
 		return;
@@ -33,8 +27,8 @@ void backoff_take(struct backoff *backoff, struct ranks *ranks)
 	if (backoff->tries % LOOK_TRIES != 0 || ranks->stop == NULL || *ranks->stop == 0)
 		return;
 	if (backoff->asked_s == 0)
-		backoff->asked_s = now_s(CLOCK_MONOTONIC);
-	if (now_s(CLOCK_MONOTONIC) - backoff->asked_s < LOST_S)
+		backoff->asked_s = clock_s(CLOCK_MONOTONIC);
+	if (clock_s(CLOCK_MONOTONIC) - backoff->asked_s < LOST_S)
 		return;
 	fprintf(stderr, "weft: rank %u was asked to stop, and another rank does not answer\n",
 		ranks->index);
@@ -44,5 +38,5 @@ void backoff_take(struct backoff *backoff, struct ranks *ranks)
 void backoff_end(const struct backoff *backoff, struct ranks *ranks)
 {
 	if (backoff->tries > 0)
-		ranks->waited_cpu_s += now_s(CLOCK_PROCESS_CPUTIME_ID) - backoff->cpu_s;
+		ranks->waited_cpu_s += clock_s(CLOCK_PROCESS_CPUTIME_ID) - backoff->cpu_s;
 }

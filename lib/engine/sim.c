@@ -17,15 +17,9 @@
 #include "frames.h"
 #include "processes/signal_queue.h"
 #include "stop.h"
+#include <weft/files/clock.h>
 
 #define PROGRESS_WINDOWS 256 // windows between two looks at the wall clock
-
-static double clock_s(clockid_t clock)
-{
-	struct timespec now;
-	clock_gettime(clock, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 // ---------------------------------------------------------------- the books
 

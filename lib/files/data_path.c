@@ -27,7 +27,7 @@ static const struct {
 
 #define PLACES (sizeof(places) / sizeof(places[0]))
 
-const char *data_path_folder(enum data_path data_path, unsigned index)
+static const char *folder_of(enum data_path data_path, unsigned index)
 {
 	static char folder[PATH_MAX + 64];
 	char own[PATH_MAX];
@@ -54,29 +54,39 @@ static int is_shipped(const struct dirent *entry)
 	return length > 5 && strcmp(entry->d_name + length - 5, ".yaml") == 0;
 }
 
-// Appends the names of what is shipped to a text, as many as it holds.
-static void list_names(enum data_path data_path, char *text, size_t bytes)
+int data_path_each(enum data_path data_path, int (*visit)(void *context, const char *name),
+		   void *context)
 {
-	char more[64];
 	struct dirent **entries;
-	int count = -1;
-	snprintf(more, sizeof(more), " ... (%s has all)", kinds[data_path].list_command);
+	int count = -1, rc = 0;
 	for (unsigned i = 0; count < 0 && i < PLACES; i++)
-		count = scandir(data_path_folder(data_path, i), &entries, is_shipped, alphasort);
-	bool is_full = false;
+		count = scandir(folder_of(data_path, i), &entries, is_shipped, alphasort);
+	if (count < 0)
+		return -ENOENT;
 	for (int i = 0; i < count; i++) {
-		size_t used = strlen(text), length = strlen(entries[i]->d_name) - 5;
-		if (!is_full && used + 1 + length + strlen(more) + 1 > bytes) {
-			snprintf(text + used, bytes - used, "%s", more);
-			is_full = true;
-		}
-		if (!is_full)
-			snprintf(text + used, bytes - used, " %.*s", (int)length,
-				 entries[i]->d_name);
+		entries[i]->d_name[strlen(entries[i]->d_name) - 5] = '\0';
+		if (rc == 0)
+			rc = visit(context, entries[i]->d_name);
 		free(entries[i]);
 	}
-	if (count >= 0)
-		free(entries);
+	free(entries);
+	return rc;
+}
+
+// A list of names, as many as it holds, then what to ask for all.
+struct name_list {
+	char *text, more[64];
+	size_t bytes;
+};
+
+static int append_name(void *context, const char *name)
+{
+	struct name_list *list = context;
+	size_t used = strlen(list->text), length = strlen(name) + strlen(list->more) + 1;
+	bool is_full = used + 1 + length > list->bytes;
+	snprintf(list->text + used, list->bytes - used, is_full ? "%s" : " %s",
+		 is_full ? list->more : name);
+	return is_full;
 }
 
 int data_path_find(enum data_path data_path, const char *name, char *ret_path, size_t path_bytes,
@@ -88,7 +98,7 @@ int data_path_find(enum data_path data_path, const char *name, char *ret_path, s
 		return 0;
 	}
 	for (unsigned i = 0; i < PLACES; i++) {
-		snprintf(path, sizeof(path), "%s/%s.yaml", data_path_folder(data_path, i), name);
+		snprintf(path, sizeof(path), "%s/%s.yaml", folder_of(data_path, i), name);
 		char real[PATH_MAX];
 		if (realpath(path, real) != NULL && strlen(real) < path_bytes) {
 			strcpy(ret_path, real);
@@ -97,6 +107,8 @@ int data_path_find(enum data_path data_path, const char *name, char *ret_path, s
 	}
 	snprintf(refusal->text, sizeof(refusal->text),
 		 "no %s '%.64s' is shipped; there are:", kinds[data_path].noun, name);
-	list_names(data_path, refusal->text, sizeof(refusal->text));
+	struct name_list list = {.text = refusal->text, .bytes = sizeof(refusal->text)};
+	snprintf(list.more, sizeof(list.more), " ... (%s has all)", kinds[data_path].list_command);
+	data_path_each(data_path, append_name, &list);
 	return -ENOENT;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The front door: memory, and which part of the room a packet is for.
 
+#include <weft/core/integer.h>
 #include <weft/flow/flow.h>
 
 #include <string.h>
@@ -28,21 +29,13 @@ static struct flow_config filled(const struct flow_config *config)
 	return full;
 }
 
-static uint32_t hash_size(uint32_t streams)
-{
-	uint32_t size = 1;
-	while (size < 2 * streams)
-		size *= 2;
-	return size;
-}
-
 size_t flow_bytes(const struct flow_config *config)
 {
 	struct flow_config full = filled(config);
 	size_t streams = sizeof(struct flow_stream) + sizeof(struct stream_state);
 	return sizeof(struct flow) + full.streams_max * streams +
-		2 * hash_size(full.streams_max) * sizeof(uint32_t) +
-		hash_size(full.targets_max) * sizeof(uint32_t) +
+		2 * power_of_two(1, 2 * full.streams_max) * sizeof(uint32_t) +
+		power_of_two(1, 2 * full.targets_max) * sizeof(uint32_t) +
 		full.psns_max * sizeof(struct flow_psn) +
 		full.repairs_max * sizeof(struct flow_repair) +
 		full.notes_max * sizeof(struct flow_note) +
@@ -56,7 +49,7 @@ struct flow *flow_create(struct arena *arena, const struct flow_config *config)
 	struct flow *flow = arena_draw(arena, ARENA_MEASURE, 1, sizeof(*flow));
 	if (flow == NULL)
 		return NULL;
-	uint32_t slots = hash_size(full.streams_max);
+	uint32_t slots = power_of_two(1, 2 * full.streams_max);
 	flow->config = full;
 	flow->hash_mask = slots - 1;
 	flow->hash = arena_draw(arena, ARENA_MEASURE, slots, sizeof(uint32_t));
@@ -72,7 +65,7 @@ struct flow *flow_create(struct arena *arena, const struct flow_config *config)
 					sizeof(struct flow_note));
 	flow->report.targets = arena_draw(arena, ARENA_MEASURE, full.targets_max,
 					  sizeof(struct flow_target));
-	flow->target_mask = hash_size(full.targets_max) - 1;
+	flow->target_mask = power_of_two(1, 2 * full.targets_max) - 1;
 	flow->target_slots = arena_draw(arena, ARENA_MEASURE, flow->target_mask + 1,
 					sizeof(uint32_t));
 	flow->targets = arena_draw(arena, ARENA_MEASURE, full.targets_max,

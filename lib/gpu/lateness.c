@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // See weft/gpu/gpu_lateness.h.
 
+#include <weft/core/order.h>
 #include <weft/gpu/gpu_lateness.h>
 
 #include <errno.h>
@@ -21,18 +22,12 @@ void gpu_lateness_add(struct gpu_lateness *lateness, int64_t late_ns)
 	lateness->late_ns[lateness->count++] = late_ns > 0 ? late_ns : 0;
 }
 
-static int compare(const void *a, const void *b)
-{
-	const int64_t *left = a, *right = b;
-	return (*left > *right) - (*left < *right);
-}
-
 // The smallest that so many of a thousand are at most.
 int64_t gpu_lateness_quantile(struct gpu_lateness *lateness, uint32_t permille)
 {
 	if (lateness->count == 0)
 		return 0;
-	qsort(lateness->late_ns, lateness->count, sizeof(int64_t), compare);
+	qsort(lateness->late_ns, lateness->count, sizeof(int64_t), order_int64);
 	uint64_t rank = ((uint64_t)lateness->count * permille + 999) / 1000;
 	return lateness->late_ns[rank > 0 ? rank - 1 : 0];
 }

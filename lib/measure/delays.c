@@ -33,12 +33,12 @@ static int draw_one_ways(struct path_delays **ret, struct arena *arena, uint32_t
 
 static int draw_paths(struct delays *delays, struct arena *arena, uint32_t evs)
 {
-	uint32_t told = delays->ev_mask != 0 ? delays->ev_mask + 1 : delays->planes;
+	uint32_t rows = delays->ev_mask != 0 ? delays->ev_mask + 1 : delays->planes;
 	uint32_t trips = evs > delays->planes ? evs : delays->planes;
-	int rc = paths_init(&delays->one_way_paths_ns, arena, told, NS_MAX);
+	int rc = paths_init(&delays->one_way_paths_ns, arena, rows, NS_MAX);
 	rc |= paths_init(&delays->rtt_paths_ns, arena, trips, NS_MAX);
 	for (uint32_t i = 0; i < PAIR_CLASS_COUNT; i++)
-		rc |= draw_one_ways(&delays->ways[i], arena, told);
+		rc |= draw_one_ways(&delays->ways[i], arena, rows);
 	rc |= draw_one_ways(&delays->trips, arena, trips);
 	delays->way_shift = DELAY_CLASS_BITS - delays->one_way_paths_ns.half_bits;
 	delays->trip_shift = DELAY_CLASS_BITS - delays->rtt_paths_ns.half_bits;

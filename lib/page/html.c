@@ -17,12 +17,6 @@
 #define COLUMNS_MAX 16
 #define ROWS_SHOWN 200 // of a table; longer ones say how many they leave out
 
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-	return text != NULL ? text : "";
-}
-
 // ---------------------------------------------------------------- tables
 
 // A number, with its unit: they stand at the right of their column.
@@ -42,7 +36,8 @@ static bool is_numbers(const json_t *table, size_t column)
 	json_array_foreach(json_object_get(table, "rows"), i, row)
 	{
 		const json_t *of = json_array_get(row, column);
-		const char *text = json_is_string(of) ? json_string_value(of) : text_of(of, "text");
+		const char *text = json_is_string(of) ? json_string_value(of)
+						      : report_model_text(of, "text");
 		bool is_none = strcmp(text, "-") == 0 || *text == '\0' ||
 			strncmp(text, "unavailable", 11) == 0;
 		if (!is_none && !is_figure(text))
@@ -55,15 +50,15 @@ static bool is_numbers(const json_t *table, size_t column)
 static void cell(FILE *to, const json_t *of, bool is_first, bool is_number)
 {
 	const char *tag = is_first ? "th scope=\"row\"" : "td";
-	if (*text_of(of, "link") != '\0') {
+	if (*report_model_text(of, "link") != '\0') {
 		fprintf(to, "<%s><a href=\"", tag);
-		html_text(to, text_of(of, "link"));
+		html_text(to, report_model_text(of, "link"));
 		fputs("\">", to);
-		html_text(to, text_of(of, "text"));
+		html_text(to, report_model_text(of, "text"));
 		fputs("</a>", to);
 	} else if (json_is_object(of)) {
-		fprintf(to, "<%s class=\"%s\">", tag, text_of(of, "state"));
-		html_text(to, text_of(of, "text"));
+		fprintf(to, "<%s class=\"%s\">", tag, report_model_text(of, "state"));
+		html_text(to, report_model_text(of, "text"));
 	} else {
 		fprintf(to, is_number ? "<%s class=\"n\">" : "<%s>", tag);
 		html_text(to, json_string_value(of));
@@ -96,11 +91,11 @@ static void table_of(FILE *to, const json_t *table)
 	bool is_more = json_is_true(json_object_get(table, "more"));
 	if (is_more) {
 		fputs("<details><summary>", to);
-		html_text(to, text_of(table, "caption"));
+		html_text(to, report_model_text(table, "caption"));
 		fprintf(to, ": %zu rows</summary>", count);
 	}
 	fputs("<div class=\"wide\" tabindex=\"0\"><table><caption>", to);
-	html_text(to, text_of(table, "caption"));
+	html_text(to, report_model_text(table, "caption"));
 	fputs("</caption><thead><tr>", to);
 	json_array_foreach(json_object_get(table, "head"), i, each)
 	{
@@ -114,7 +109,8 @@ static void table_of(FILE *to, const json_t *table)
 	fputs("</tbody></table></div>\n", to);
 	if (count > ROWS_SHOWN)
 		fprintf(to, "<p>%zu more rows are in %s.</p>\n", count - ROWS_SHOWN,
-			*text_of(table, "all") != '\0' ? text_of(table, "all") : "result.json");
+			*report_model_text(table, "all") != '\0' ? report_model_text(table, "all")
+								 : "result.json");
 	if (is_more)
 		fputs("</details>\n", to);
 }
@@ -132,7 +128,7 @@ static void series_names(FILE *to, const json_t *chart)
 	json_array_foreach(list, i, each)
 	{
 		fprintf(to, "<span><i class=\"b%zu\"></i> ", i % 8);
-		html_words(to, text_of(each, "name"));
+		html_words(to, report_model_text(each, "name"));
 		fputs("</span>", to);
 	}
 	fputs("</p>\n", to);
@@ -140,23 +136,23 @@ static void series_names(FILE *to, const json_t *chart)
 
 static void chart_of(FILE *to, const json_t *chart)
 {
-	const char *id = text_of(chart, "id");
+	const char *id = report_model_text(chart, "id");
 	const json_t *each;
 	size_t i;
 	fprintf(to,
 		"<figure class=\"chart\" id=\"chart-%s\" data-points=\"%zu\">"
 		"<figcaption id=\"name-%s\">",
 		id, html_points(chart), id);
-	html_text(to, text_of(chart, "title"));
+	html_text(to, report_model_text(chart, "title"));
 	json_array_foreach(json_object_get(chart, "bands"), i, each)
 	{
 		fputs(i == 0 ? " (faults: " : "; ", to);
-		html_text(to, text_of(each, "name"));
+		html_text(to, report_model_text(each, "name"));
 		if (i + 1 == json_array_size(json_object_get(chart, "bands")))
 			fputs(")", to);
 	}
 	fputs("</figcaption>\n", to);
-	if (strcmp(text_of(chart, "kind"), "heat") == 0) {
+	if (strcmp(report_model_text(chart, "kind"), "heat") == 0) {
 		html_heat(to, chart);
 		fputs("</figure>\n", to);
 		return;
@@ -180,7 +176,7 @@ static bool is_above(const struct report_model *report_model, const json_t *char
 {
 	bool is_one = false;
 	for (size_t i = 0; i < sizeof(above) / sizeof(*above); i++)
-		is_one |= strcmp(above[i], text_of(chart, "id")) == 0;
+		is_one |= strcmp(above[i], report_model_text(chart, "id")) == 0;
 	return is_one && report_model->kind == RESULT_RUN && report_model->story != NULL &&
 		json_array_size(json_object_get(chart, "rows")) <= ROWS_ABOVE;
 }
@@ -194,7 +190,7 @@ static void charts_above(FILE *to, const struct report_model *report_model)
 			json_array_foreach(json_object_get(section, "charts"), k, chart)
 		{
 			if (!is_above(report_model, chart) ||
-			    strcmp(above[n], text_of(chart, "id")) != 0)
+			    strcmp(above[n], report_model_text(chart, "id")) != 0)
 				continue;
 			if (count++ == 0)
 				fputs("<div class=\"card\" id=\"over\"><h2>When and where</h2>\n"
@@ -228,11 +224,11 @@ static void section_of(FILE *to, const struct report_model *report_model, const 
 {
 	const json_t *each;
 	size_t i;
-	const char *id = text_of(section, "id");
+	const char *id = report_model_text(section, "id");
 	bool is_folded = report_model->story != NULL;
 	fprintf(to, "<section id=\"%s\" aria-labelledby=\"title-%s\">%s<h2 id=\"title-%s\">", id,
 		id, is_folded ? "<details class=\"part\"><summary>" : "", id);
-	html_text(to, text_of(section, "title"));
+	html_text(to, report_model_text(section, "title"));
 	fputs("</h2>", to);
 	if (is_folded) {
 		fputs("<span>", to);
@@ -249,9 +245,9 @@ static void section_of(FILE *to, const struct report_model *report_model, const 
 	json_array_foreach(json_object_get(section, "missing"), i, each)
 	{
 		fputs("<p class=\"unavailable\">", to);
-		html_text(to, text_of(each, "what"));
+		html_text(to, report_model_text(each, "what"));
 		fputs(": unavailable: ", to);
-		html_text(to, text_of(each, "reason"));
+		html_text(to, report_model_text(each, "reason"));
 		fputs("</p>\n", to);
 	}
 	json_array_foreach(json_object_get(section, "charts"), i,
@@ -286,7 +282,7 @@ static void top(FILE *to, const struct report_model *report_model)
 	fputs("</h1>", to);
 	if (report_model->story != NULL) {
 		fputs("<p class=\"about\">", to);
-		html_text(to, text_of(report_model->story, "about"));
+		html_text(to, report_model_text(report_model->story, "about"));
 		fputs("</p></header>\n<main id=\"main\">\n", to);
 		return;
 	}
@@ -301,8 +297,8 @@ static void top(FILE *to, const struct report_model *report_model)
 	fputs("<nav aria-label=\"Sections\"><ul>", to);
 	json_array_foreach(report_model->sections, i, each)
 	{
-		fprintf(to, "<li><a href=\"#%s\">", text_of(each, "id"));
-		html_text(to, text_of(each, "title"));
+		fprintf(to, "<li><a href=\"#%s\">", report_model_text(each, "id"));
+		html_text(to, report_model_text(each, "title"));
 		fputs("</a></li>", to);
 	}
 	fputs("</ul></nav></header>\n<main id=\"main\">\n", to);

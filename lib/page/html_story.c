@@ -8,12 +8,6 @@
 #include "html_svg.h"
 #include "report_model.h"
 
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-	return text != NULL ? text : "";
-}
-
 static void element(FILE *to, const char *begin, const char *text, const char *end)
 {
 	fputs(begin, to);
@@ -31,35 +25,35 @@ static const char *sign_of(const char *state)
 
 static void verdict(FILE *to, const json_t *story)
 {
-	const char *state = text_of(story, "state");
+	const char *state = report_model_text(story, "state");
 	fprintf(to,
 		"<div class=\"card verdict %s\" id=\"verdict\"><p class=\"badge %s\"><span "
 		"aria-hidden=\"true\">%s </span><span>",
 		state, state, sign_of(state));
-	html_text(to, text_of(story, "badge"));
-	element(to, "</span></p>\n<div><h2 class=\"headline\">", text_of(story, "headline"),
-		"</h2>\n<p>");
-	if (*text_of(story, "culprit") != '\0')
-		element(to, "<b id=\"culprit\">", text_of(story, "culprit"), "</b>: ");
-	html_text(to, text_of(story, "lead"));
+	html_text(to, report_model_text(story, "badge"));
+	element(to, "</span></p>\n<div><h2 class=\"headline\">",
+		report_model_text(story, "headline"), "</h2>\n<p>");
+	if (*report_model_text(story, "culprit") != '\0')
+		element(to, "<b id=\"culprit\">", report_model_text(story, "culprit"), "</b>: ");
+	html_text(to, report_model_text(story, "lead"));
 	fputs("</p></div></div>\n", to);
 }
 
 static void figure(FILE *to, const json_t *of)
 {
 	const json_t *share = json_object_get(of, "share");
-	fprintf(to, "<div class=\"card tile %s\">", text_of(of, "state"));
-	if (*text_of(of, "of") != '\0')
-		element(to, "<p class=\"of\">", text_of(of, "of"), "</p>");
-	element(to, "<p class=\"label\">", text_of(of, "label"), "</p>");
-	element(to, "<p class=\"value\">", text_of(of, "value"), "");
-	element(to, " <small>", text_of(of, "unit"), "</small></p>\n");
+	fprintf(to, "<div class=\"card tile %s\">", report_model_text(of, "state"));
+	if (*report_model_text(of, "of") != '\0')
+		element(to, "<p class=\"of\">", report_model_text(of, "of"), "</p>");
+	element(to, "<p class=\"label\">", report_model_text(of, "label"), "</p>");
+	element(to, "<p class=\"value\">", report_model_text(of, "value"), "");
+	element(to, " <small>", report_model_text(of, "unit"), "</small></p>\n");
 	if (share != NULL)
 		fprintf(to,
 			"<div class=\"gauge\" role=\"img\" aria-label=\"%.0f %% of 100\"><i "
 			"style=\"width:%.1f%%\"></i></div>\n",
 			json_number_value(share) * 100, json_number_value(share) * 100);
-	element(to, "<p class=\"note\">", text_of(of, "note"), "</p></div>\n");
+	element(to, "<p class=\"note\">", report_model_text(of, "note"), "</p></div>\n");
 }
 
 static void figures(FILE *to, const json_t *story)
@@ -74,7 +68,7 @@ static void figures(FILE *to, const json_t *story)
 static void picture(FILE *to, const struct report_model *report_model)
 {
 	char text[512];
-	const char *example = text_of(report_model->story, "example");
+	const char *example = report_model_text(report_model->story, "example");
 	if (report_model->picture == NULL && report_model->kind != RESULT_RUN)
 		return;
 	fputs("<div class=\"card\" id=\"fabric\"><h2>The fabric</h2>\n", to);
@@ -97,16 +91,17 @@ static void first(FILE *to, const json_t *story)
 	size_t i;
 	if (json_array_size(list) == 0)
 		return;
-	element(to, "<div class=\"card\" id=\"first\"><h2>", text_of(story, "first_title"),
-		"</h2>\n<ol class=\"first\">\n");
+	element(to, "<div class=\"card\" id=\"first\"><h2>",
+		report_model_text(story, "first_title"), "</h2>\n<ol class=\"first\">\n");
 	json_array_foreach(list, i, each)
 	{
-		element(to, "<li><span class=\"when\">", text_of(each, "when"), "</span>");
-		element(to, "<span><b>", text_of(each, "what"), "</b><br>");
-		element(to, "", text_of(each, "why"), "</span>");
-		if (*text_of(each, "look") != '\0')
-			element(to, "<span class=\"look\"><b>Look at</b> ", text_of(each, "look"),
-				"</span>");
+		element(to, "<li><span class=\"when\">", report_model_text(each, "when"),
+			"</span>");
+		element(to, "<span><b>", report_model_text(each, "what"), "</b><br>");
+		element(to, "", report_model_text(each, "why"), "</span>");
+		if (*report_model_text(each, "look") != '\0')
+			element(to, "<span class=\"look\"><b>Look at</b> ",
+				report_model_text(each, "look"), "</span>");
 		fputs("</li>\n", to);
 	}
 	fputs("</ol></div>\n", to);
@@ -125,19 +120,21 @@ static void grid(FILE *to, const json_t *story)
 	      to);
 	json_array_foreach(json_object_get(story, "grid"), i, row)
 	{
-		element(to, "<div class=\"category\"><h3>", text_of(row, "title"), "</h3><p>");
+		element(to, "<div class=\"category\"><h3>", report_model_text(row, "title"),
+			"</h3><p>");
 		json_array_foreach(json_object_get(row, "cases"), k, each)
 		{
-			fprintf(to, "<span class=\"chip %s\" title=\"", text_of(each, "look"));
-			html_text(to, text_of(each, "asks"));
+			fprintf(to, "<span class=\"chip %s\" title=\"",
+				report_model_text(each, "look"));
+			html_text(to, report_model_text(each, "asks"));
 			fprintf(to, "\"><span aria-hidden=\"true\">%s</span> ",
-				text_of(each, "sign"));
-			element(to, "", text_of(each, "name"), "");
-			if (*text_of(each, "why") != '\0')
-				element(to, " <small>", text_of(each, "why"), "</small>");
+				report_model_text(each, "sign"));
+			element(to, "", report_model_text(each, "name"), "");
+			if (*report_model_text(each, "why") != '\0')
+				element(to, " <small>", report_model_text(each, "why"), "</small>");
 			fputs("</span>\n", to);
 		}
-		element(to, "</p><p class=\"sum\">", text_of(row, "sum"), "</p></div>\n");
+		element(to, "</p><p class=\"sum\">", report_model_text(row, "sum"), "</p></div>\n");
 	}
 	fputs("</div></div>\n", to);
 }

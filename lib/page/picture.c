@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <weft/core/check.h>
+#include <weft/core/order.h>
 
 #include "html_svg.h"
 #include "report_model.h"
@@ -39,7 +40,7 @@ static int drawn_compare(const void *left, const void *right)
 	const struct drawn *a = left, *b = right;
 	if (a->line->is_culprit != b->line->is_culprit)
 		return a->line->is_culprit ? 1 : -1;
-	return (a->line->high > b->line->high) - (a->line->high < b->line->high);
+	return ORDER(a->line->high, b->line->high);
 }
 
 static void line_title(FILE *to, const struct drawn *one)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <weft/core/check.h>
+#include <weft/core/order.h>
 
 #define HOSTS_SHOWN 16u	   // boxes of hosts
 #define SWITCHES_SHOWN 32u // of a tier; of more, groups
@@ -109,7 +110,7 @@ struct order {
 static int order_compare(const void *a, const void *b)
 {
 	const struct order *left = a, *right = b;
-	return (left->number > right->number) - (left->number < right->number);
+	return ORDER(left->number, right->number);
 }
 
 // Boxes of the switches of a tier: one each, or groups of neighbours, of which those that stand

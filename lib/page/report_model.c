@@ -156,6 +156,8 @@ const char *report_model_number_text(char *ret, size_t bytes, double value, enum
 	case UNIT_FACTOR:
 		snprintf(text.at, sizeof(text.at), "%.6g", value);
 		break;
+	case UNIT_TEXT:
+		break;
 	}
 	snprintf(ret, bytes, "%s", text.at);
 	return ret;
@@ -193,6 +195,27 @@ void report_model_expected(json_t *row, const json_t *expectation, const char *k
 		return;
 	}
 	report_model_figure(row, expectation, key, UNIT_FACTOR);
+}
+
+json_t *report_model_list(json_t *section, const char *caption, const json_t *list,
+			  const struct report_model_column *columns)
+{
+	const char *heads[16] = {NULL};
+	const json_t *each;
+	size_t i;
+	for (uint32_t at = 0; columns[at].head != NULL; at++)
+		heads[at] = columns[at].head;
+	json_t *table = report_model_table(section, caption, heads);
+	json_array_foreach(list, i, each)
+	{
+		json_t *row = report_model_row(table);
+		for (const struct report_model_column *at = columns; at->head != NULL; at++)
+			if (at->unit == UNIT_TEXT)
+				report_model_cell(row, "%s", report_model_text(each, at->key));
+			else
+				report_model_figure(row, each, at->key, at->unit);
+	}
+	return table;
 }
 
 void report_model_fact(json_t *table, const char *name, const json_t *from, const char *key,
@@ -241,6 +264,15 @@ json_t *report_model_series(json_t *chart, const char *name)
 	return array_in(series, "points");
 }
 
+void report_model_heat(json_t *cells, size_t column, size_t row, double value)
+{
+	json_t *cell = json_array();
+	json_array_append_new(cell, json_integer((json_int_t)column));
+	json_array_append_new(cell, json_integer((json_int_t)row));
+	json_array_append_new(cell, json_real(value));
+	json_array_append_new(cells, cell);
+}
+
 void report_model_point(json_t *points, double x, double y)
 {
 	json_t *point = json_array();
@@ -248,6 +280,12 @@ void report_model_point(json_t *points, double x, double y)
 	json_array_append_new(point, json_real(y));
 	int failed = json_array_append_new(points, point);
 	check(failed == 0);
+}
+
+void report_model_bin(json_t *points, size_t index, double width, double value)
+{
+	report_model_point(points, (double)index * width, value);
+	report_model_point(points, (double)(index + 1) * width, value);
 }
 
 void report_model_point_between(json_t *points, double x, double y, double low, double high)

@@ -42,7 +42,17 @@ struct report_model {
 };
 
 // What a number of the result is, for people.
-enum unit { UNIT_COUNT, UNIT_PS, UNIT_NS, UNIT_BPS, UNIT_BYTES, UNIT_SHARE, UNIT_FACTOR, UNIT_GBS };
+enum unit {
+	UNIT_COUNT,
+	UNIT_PS,
+	UNIT_NS,
+	UNIT_BPS,
+	UNIT_BYTES,
+	UNIT_SHARE,
+	UNIT_FACTOR,
+	UNIT_GBS,
+	UNIT_TEXT, // none: a text
+};
 
 // The value at "a.b.c"; NULL when there is none.
 const json_t *report_model_at(const json_t *from, const char *path);
@@ -58,6 +68,15 @@ json_t *report_model_table(json_t *section, const char *caption, const char *con
 void report_model_is_more(json_t *table); // of the page alone: too long for a terminal
 json_t *report_model_row(json_t *table);
 void report_model_cell(json_t *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// A table with a row for each of `list`, and a column for each figure or text of it up to one
+// without a head.
+struct report_model_column {
+	const char *head, *key;
+	enum unit unit;
+};
+json_t *report_model_list(json_t *section, const char *caption, const json_t *list,
+			  const struct report_model_column *columns);
 
 // A cell with a word for its look: met, missed, unavailable, skipped.
 void report_model_cell_state(json_t *row, const char *text, const char *state);
@@ -85,6 +104,10 @@ json_t *report_model_chart(json_t *section, const char *id, const char *kind, co
 void report_model_axis(json_t *chart, const char *axis, const char *name, bool is_log);
 json_t *report_model_series(json_t *chart, const char *name); // its list of points
 void report_model_point(json_t *points, double x, double y);
+
+// Cell of a heat map; and bin `index` of a series over time, which is a step.
+void report_model_heat(json_t *cells, size_t column, size_t row, double value);
+void report_model_bin(json_t *points, size_t index, double width, double value);
 
 // The same with an interval, of kind points; and whether a line joins them.
 void report_model_point_between(json_t *points, double x, double y, double low, double high);

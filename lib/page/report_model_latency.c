@@ -164,13 +164,9 @@ static void racks_chart(json_t *section, const json_t *racks, const char *id, co
 	}
 	json_array_foreach(json_object_get(racks, "pairs"), i, each)
 	{
-		json_t *cell = json_array();
-		json_array_append_new(cell,
-				      json_integer((json_int_t)report_model_number(each, "to", 0)));
-		json_array_append_new(
-			cell, json_integer((json_int_t)report_model_number(each, "from", 0)));
-		json_array_append_new(cell, json_real(report_model_number(each, key, 0) / 1000));
-		json_array_append_new(cells, cell);
+		report_model_heat(cells, (size_t)report_model_number(each, "to", 0),
+				  (size_t)report_model_number(each, "from", 0),
+				  report_model_number(each, key, 0) / 1000);
 	}
 	json_object_set_new(chart, "labels", columns);
 	json_object_set_new(chart, "rows", rows);

@@ -82,51 +82,36 @@ static void drops(json_t *section, const json_t *result)
 
 // ---------------------------------------------------------------- links
 
-static void append(json_t *array, json_t *value)
-{
-	json_array_append_new(array, value);
-}
-
 // Index of `name` in `names`, which it joins when it is new.
 static size_t place_of(json_t *names, const char *name)
 {
 	const json_t *each;
 	size_t i;
 	json_array_foreach(names, i, each) if (strcmp(json_string_value(each), name) == 0) return i;
-	append(names, json_string(name));
+	json_array_append_new(names, json_string(name));
 	return json_array_size(names) - 1;
 }
 
 static void link_tables(json_t *section, const json_t *links)
 {
-	static const char *const heads[2][8] = {
-		{"links", "cables", "wire bytes of data", "busiest to mean", "Jain",
-		 "deepest queue", "longest above threshold", NULL},
-		{"cable", "above threshold", "deepest queue", "wire bytes of data", NULL}};
-	const json_t *each;
-	size_t i;
-	json_t *table = report_model_table(section, "Links, by group", heads[0]);
-	json_array_foreach(json_object_get(links, "groups"), i, each)
-	{
-		json_t *row = report_model_row(table);
-		report_model_cell(row, "%s", report_model_text(each, "group"));
-		report_model_figure(row, each, "cables", UNIT_COUNT);
-		report_model_figure(row, each, "data_bytes", UNIT_BYTES);
-		report_model_figure(row, each, "max_to_mean", UNIT_FACTOR);
-		report_model_figure(row, each, "jain", UNIT_FACTOR);
-		report_model_figure(row, each, "queue_bytes_max", UNIT_BYTES);
-		report_model_figure(row, each, "above_threshold_max_ps", UNIT_PS);
-	}
-	table = report_model_table(
-		section, "Links whose queues were above the marking threshold longest", heads[1]);
-	json_array_foreach(json_object_get(links, "busiest"), i, each)
-	{
-		json_t *row = report_model_row(table);
-		report_model_cell(row, "%s", report_model_text(each, "cable"));
-		report_model_figure(row, each, "above_threshold_ps", UNIT_PS);
-		report_model_figure(row, each, "queue_bytes_max", UNIT_BYTES);
-		report_model_figure(row, each, "data_bytes", UNIT_BYTES);
-	}
+	static const struct report_model_column groups[] = {
+		{"links", "group", UNIT_TEXT},
+		{"cables", "cables", UNIT_COUNT},
+		{"wire bytes of data", "data_bytes", UNIT_BYTES},
+		{"busiest to mean", "max_to_mean", UNIT_FACTOR},
+		{"Jain", "jain", UNIT_FACTOR},
+		{"deepest queue", "queue_bytes_max", UNIT_BYTES},
+		{"longest above threshold", "above_threshold_max_ps", UNIT_PS},
+		{NULL}};
+	static const struct report_model_column busiest[] = {
+		{"cable", "cable", UNIT_TEXT},
+		{"above threshold", "above_threshold_ps", UNIT_PS},
+		{"deepest queue", "queue_bytes_max", UNIT_BYTES},
+		{"wire bytes of data", "data_bytes", UNIT_BYTES},
+		{NULL}};
+	report_model_list(section, "Links, by group", json_object_get(links, "groups"), groups);
+	report_model_list(section, "Links whose queues were above the marking threshold longest",
+			  json_object_get(links, "busiest"), busiest);
 }
 
 static void link_heat(json_t *section, const json_t *list)
@@ -144,12 +129,9 @@ static void link_heat(json_t *section, const json_t *list)
 		char plane[32];
 		snprintf(plane, sizeof(plane), "plane %d",
 			 (int)report_model_number(each, "plane", 0));
-		json_t *cell = json_array();
-		append(cell, json_integer((json_int_t)place_of(columns, plane)));
-		append(cell,
-		       json_integer((json_int_t)place_of(rows, report_model_text(each, "group"))));
-		append(cell, json_real(report_model_number(each, "data_bytes_max", 0) / 1e6));
-		append(cells, cell);
+		size_t column = place_of(columns, plane);
+		report_model_heat(cells, column, place_of(rows, report_model_text(each, "group")),
+				  report_model_number(each, "data_bytes_max", 0) / 1e6);
 	}
 	json_object_set_new(chart, "labels", columns);
 	json_object_set_new(chart, "rows", rows);
@@ -183,11 +165,7 @@ static void cell_at_least(json_t *cells, size_t column, size_t row, double value
 			json_array_set_new(each, 2, json_real(value));
 		return;
 	}
-	json_t *cell = json_array();
-	append(cell, json_integer((json_int_t)column));
-	append(cell, json_integer((json_int_t)row));
-	append(cell, json_real(value));
-	append(cells, cell);
+	report_model_heat(cells, column, row, value);
 }
 
 // The topology as a map: a row for each switch, a column for each plane.

@@ -187,46 +187,6 @@ static void culprit_table(json_t *section, const json_t *list)
 	}
 }
 
-// What of the slowest is theirs, and what of all is: what chance would have.
-static void share_table(json_t *section, const json_t *list)
-{
-	static const char *const head[] = {
-		"look at", "of the tail", "of all", "of the worst steps", "of all steps", NULL};
-	const json_t *each;
-	size_t i;
-	json_t *table = report_model_table(section, "Their shares of the slowest", head);
-	json_array_foreach(list, i, each)
-	{
-		json_t *row = report_model_row(table);
-		report_model_cell(row, "%s", report_model_text(each, "name"));
-		report_model_figure(row, each, "tail_share", UNIT_SHARE);
-		report_model_figure(row, each, "pairs_share", UNIT_SHARE);
-		report_model_figure(row, each, "worst_steps_share", UNIT_SHARE);
-		report_model_figure(row, each, "steps_share", UNIT_SHARE);
-	}
-}
-
-// Where the slowest were, whoever is to blame.
-static void slowest_table(json_t *section, const json_t *list)
-{
-	static const char *const head[] = {"place", "of the slowest", "it has",
-					   "share", "of all",	      NULL};
-	const json_t *each;
-	size_t i;
-	if (json_array_size(list) == 0)
-		return;
-	json_t *table = report_model_table(section, "Where the slowest were", head);
-	json_array_foreach(list, i, each)
-	{
-		json_t *row = report_model_row(table);
-		report_model_cell(row, "%s", report_model_text(each, "name"));
-		report_model_cell(row, "%s", report_model_text(each, "what"));
-		report_model_figure(row, each, "count", UNIT_COUNT);
-		report_model_figure(row, each, "share", UNIT_SHARE);
-		report_model_figure(row, each, "all_share", UNIT_SHARE);
-	}
-}
-
 // What could not be looked for, and why.
 static void not_looked_for(json_t *section, const json_t *findings)
 {
@@ -245,6 +205,19 @@ static void not_looked_for(json_t *section, const json_t *findings)
 
 void report_model_culprits(struct report_model *report_model)
 {
+	// What of the slowest is theirs, and what of all is: what chance would have.
+	static const struct report_model_column shares[] = {
+		{"look at", "name", UNIT_TEXT},
+		{"of the tail", "tail_share", UNIT_SHARE},
+		{"of all", "pairs_share", UNIT_SHARE},
+		{"of the worst steps", "worst_steps_share", UNIT_SHARE},
+		{"of all steps", "steps_share", UNIT_SHARE},
+		{NULL}};
+	// Where the slowest were, whoever is to blame.
+	static const struct report_model_column places[] = {
+		{"place", "name", UNIT_TEXT},	     {"of the slowest", "what", UNIT_TEXT},
+		{"it has", "count", UNIT_COUNT},     {"share", "share", UNIT_SHARE},
+		{"of all", "all_share", UNIT_SHARE}, {NULL}};
 	json_t *section = report_model_section(report_model, "culprits", "What to look at");
 	const json_t *culprits = json_object_get(report_model->result, "culprits");
 	const json_t *list = json_object_get(culprits, "list");
@@ -258,13 +231,15 @@ void report_model_culprits(struct report_model *report_model)
 	}
 	if (json_array_size(list) > 0) {
 		culprit_table(section, list);
-		share_table(section, list);
+		report_model_list(section, "Their shares of the slowest", list, shares);
 	} else {
 		report_model_note(section, "No culprit among %.0f links, %.0f NICs, %.0f hosts.",
 				  report_model_number(culprits, "links", 0),
 				  report_model_number(culprits, "nics", 0),
 				  report_model_number(culprits, "hosts", 0));
 	}
-	slowest_table(section, json_object_get(culprits, "slowest"));
+	if (json_array_size(json_object_get(culprits, "slowest")) > 0)
+		report_model_list(section, "Where the slowest were",
+				  json_object_get(culprits, "slowest"), places);
 	not_looked_for(section, json_object_get(culprits, "findings"));
 }

@@ -80,9 +80,7 @@ static void series_chart(json_t *section, const json_t *result, const char *id, 
 	json_t *points = report_model_series(chart, title);
 	json_array_foreach(json_object_get(series, key), i, each)
 	{
-		double value = json_number_value(each) * factor;
-		report_model_point(points, (double)i * bin_us, value); // a bin is a step
-		report_model_point(points, (double)(i + 1) * bin_us, value);
+		report_model_bin(points, i, bin_us, json_number_value(each) * factor);
 	}
 	bands(chart, result);
 }
@@ -136,9 +134,7 @@ static void queues(json_t *section, const json_t *result)
 		json_t *points = report_model_series(chart, report_model_text(each, "cable"));
 		json_array_foreach(json_object_get(each, "most_bytes"), bin, bytes)
 		{
-			double value = json_number_value(bytes) / 1e3;
-			report_model_point(points, (double)bin * bin_us, value); // a bin is a step
-			report_model_point(points, (double)(bin + 1) * bin_us, value);
+			report_model_bin(points, bin, bin_us, json_number_value(bytes) / 1e3);
 		}
 	}
 	bands(chart, result);
@@ -173,9 +169,7 @@ static void incasts(json_t *section, const json_t *result)
 		json_t *points = report_model_series(chart, name);
 		json_array_foreach(json_object_get(each, "most_connections"), bin, count)
 		{
-			report_model_point(points, (double)bin * bin_us, json_number_value(count));
-			report_model_point(points, (double)(bin + 1) * bin_us,
-					   json_number_value(count));
+			report_model_bin(points, bin, bin_us, json_number_value(count));
 		}
 	}
 	bands(chart, result);
@@ -234,10 +228,18 @@ static json_t *span_chart(json_t *section, const json_t *result, const char *id,
 
 static void collectives(json_t *section, const json_t *result)
 {
-	static const char *const head[] = {"label", "kind",  "buffer", "ranks", "start",
-					   "time",  "error", "busbw",  NULL};
-	const json_t *list = json_object_get(result, "collectives"), *each;
-	size_t i, count = json_array_size(list);
+	static const struct report_model_column columns[] = {
+		{"label", "label", UNIT_TEXT},
+		{"kind", "kind", UNIT_TEXT},
+		{"buffer", "bytes", UNIT_BYTES},
+		{"ranks", "ranks", UNIT_COUNT},
+		{"start", "start_ps", UNIT_PS},
+		{"time", "time_ps", UNIT_PS},
+		{"error", "time_error_ps", UNIT_PS},
+		{"busbw", "busbw_bytes_per_s", UNIT_GBS},
+		{NULL}};
+	const json_t *list = json_object_get(result, "collectives");
+	size_t count = json_array_size(list);
 	if (count == 0) {
 		report_model_missing(section, "Collectives of a step",
 				     "the traffic has no collectives");
@@ -248,43 +250,25 @@ static void collectives(json_t *section, const json_t *result)
 		list, "label", true, "end_ps");
 	if (drawn < count)
 		report_model_note(section, "%zu of %zu collectives are drawn.", drawn, count);
-	json_t *table = report_model_table(section, "Collectives", head);
-	report_model_is_more(table);
-	json_array_foreach(list, i, each)
-	{
-		json_t *row = report_model_row(table);
-		report_model_cell(row, "%s", report_model_text(each, "label"));
-		report_model_cell(row, "%s", report_model_text(each, "kind"));
-		report_model_figure(row, each, "bytes", UNIT_BYTES);
-		report_model_figure(row, each, "ranks", UNIT_COUNT);
-		report_model_figure(row, each, "start_ps", UNIT_PS);
-		report_model_figure(row, each, "time_ps", UNIT_PS);
-		report_model_figure(row, each, "time_error_ps", UNIT_PS);
-		report_model_figure(row, each, "busbw_bytes_per_s", UNIT_GBS);
-	}
+	report_model_is_more(report_model_list(section, "Collectives", list, columns));
 }
 
 static void jobs(json_t *section, const json_t *result)
 {
-	static const char *const head[] = {"job",   "ranks",  "start", "time",
-					   "alone", "factor", NULL};
-	const json_t *list = json_object_get(result, "jobs"), *each;
-	size_t i;
+	static const struct report_model_column columns[] = {
+		{"job", "name", UNIT_TEXT},
+		{"ranks", "ranks", UNIT_COUNT},
+		{"start", "start_ps", UNIT_PS},
+		{"time", "time_ps", UNIT_PS},
+		{"alone", "alone_ps", UNIT_PS},
+		{"factor", "interference_factor", UNIT_FACTOR},
+		{NULL}};
+	const json_t *list = json_object_get(result, "jobs");
 	if (json_array_size(list) == 0)
 		return;
 	spans_of(span_chart(section, result, "jobs", "Jobs on the fabric"), list, "name", false,
 		 "time_ps");
-	json_t *table = report_model_table(section, "Jobs", head);
-	json_array_foreach(list, i, each)
-	{
-		json_t *row = report_model_row(table);
-		report_model_cell(row, "%s", report_model_text(each, "name"));
-		report_model_figure(row, each, "ranks", UNIT_COUNT);
-		report_model_figure(row, each, "start_ps", UNIT_PS);
-		report_model_figure(row, each, "time_ps", UNIT_PS);
-		report_model_figure(row, each, "alone_ps", UNIT_PS);
-		report_model_figure(row, each, "interference_factor", UNIT_FACTOR);
-	}
+	report_model_list(section, "Jobs", list, columns);
 }
 
 void report_model_time(struct report_model *report_model)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include <weft/core/check.h>
+#include <weft/core/order.h>
 
 static json_t *list_of(const json_t *from, const char *key)
 {
@@ -276,13 +277,6 @@ static void curves(struct report_model *report_model)
 
 // ---------------------------------------------------------------- settings
 
-// A line for each setting over all knobs, the last axis its ratio; the best tenth apart.
-static int double_up(const void *a, const void *b)
-{
-	double first = *(const double *)a, second = *(const double *)b;
-	return (first > second) - (first < second);
-}
-
 static double best_tenth(const json_t *settings)
 {
 	const json_t *each;
@@ -291,7 +285,7 @@ static double best_tenth(const json_t *settings)
 	check(ratios != NULL);
 	json_array_foreach(settings, i, each) if (json_is_number(list_of(each, "ratio")))
 		ratios[count++] = report_model_number(each, "ratio", 0);
-	qsort(ratios, count, sizeof(*ratios), double_up);
+	qsort(ratios, count, sizeof(*ratios), order_double);
 	if (count > 0)
 		ret = ratios[(count - 1) / 10];
 	free(ratios);

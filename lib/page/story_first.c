@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weft/core/order.h>
 #include <weft/result/put.h>
 #include <weft/verdict/verdict_show.h>
 
@@ -204,7 +205,7 @@ static int compare(const void *a, const void *b)
 		return has_left ? -1 : 1;
 	if (has_left && left->when_ps != right->when_ps)
 		return left->when_ps < right->when_ps ? -1 : 1;
-	return (left->order > right->order) - (left->order < right->order);
+	return ORDER(left->order, right->order);
 }
 
 void story_first(json_t *story, const json_t *result, const struct html_input *input)

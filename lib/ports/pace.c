@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Paced time.
 
+#include <weft/files/clock.h>
 #include <weft/ports/pace.h>
 
 #include <errno.h>
@@ -11,19 +12,15 @@
 
 static int64_t monotonic_ns(void *context)
 {
-	struct timespec now;
 	(void)context;
-	clock_gettime(CLOCK_MONOTONIC, &now); // no system call where the kernel maps it
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+	return clock_ns(CLOCK_MONOTONIC); // no system call where the kernel maps it
 }
 
 // Processor time of this thread: what a window costs, without what others on the machine took in
 // between.
 static int64_t processor_ns(void)
 {
-	struct timespec now;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 int pace_init(struct pace *pace, struct arena *arena, const struct pace_options *options)

@@ -104,14 +104,6 @@ void fidelity_host_pairs_line(FILE *to, const char *before, const struct report_
 
 // ---------------------------------------------------------------- one by one
 
-static void put_known(json_t *to, const char *key, bool is_known, uint64_t value)
-{
-	if (is_known)
-		put_count(to, key, value);
-	else
-		put(to, key, json_null());
-}
-
 static void put_host_pair(json_t *array, uint32_t from, uint32_t to,
 			  const struct host_pair *host_pair)
 {
@@ -120,12 +112,12 @@ static void put_host_pair(json_t *array, uint32_t from, uint32_t to,
 	json_t *row = row_in(array);
 	put_count(row, "from", from);
 	put_count(row, "to", to);
-	put_known(row, "frames_left", is_left, left->frames_left);
-	put_known(row, "frames_came", is_there, came->frames_came);
-	put_known(row, "paths_left", is_left, left->paths_left);
-	put_known(row, "paths_came", is_there, came->paths_came);
-	put_known(row, "hops_least", came->frames_came > 0, came->hops_least);
-	put_known(row, "hops_most", came->frames_came > 0, came->hops_most);
+	put_known(row, "frames_left", is_left, (int64_t)left->frames_left);
+	put_known(row, "frames_came", is_there, (int64_t)came->frames_came);
+	put_known(row, "paths_left", is_left, (int64_t)left->paths_left);
+	put_known(row, "paths_came", is_there, (int64_t)came->paths_came);
+	put_known(row, "hops_least", came->frames_came > 0, (int64_t)came->hops_least);
+	put_known(row, "hops_most", came->frames_came > 0, (int64_t)came->hops_most);
 	put(row, "more_paths", json_boolean(left->is_more || came->is_more));
 }
 

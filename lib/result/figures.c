@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Derived figures and the rules of validity. No text is written here.
 
+#include <weft/core/order.h>
 #include <weft/result/figures.h>
 
 #include <assert.h>
@@ -61,7 +62,7 @@ struct span {
 static int span_compare(const void *a, const void *b)
 {
 	const struct span *left = a, *right = b;
-	return (left->from > right->from) - (left->from < right->from);
+	return ORDER(left->from, right->from);
 }
 
 // Time covered by at least one of the spans; they are sorted in place.
@@ -139,12 +140,6 @@ static uint32_t nics_of_job(const struct world *world, bool is_receiver)
 	return nics;
 }
 
-static int nic_compare(const void *a, const void *b)
-{
-	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-	return (left > right) - (left < right);
-}
-
 // Distinct NICs that flows, or a program's messages over the fabric, leave from, or go to.
 static uint32_t nics_of_pairs(const struct world *world, bool is_receiver)
 {
@@ -159,7 +154,7 @@ static uint32_t nics_of_pairs(const struct world *world, bool is_receiver)
 		nics[count++] = is_receiver ? world->flows[i].to : world->flows[i].from;
 	for (uint32_t i = 0; i < world->line_count; i++)
 		nics[count++] = is_receiver ? world->lines[i].to_nic : world->lines[i].from_nic;
-	qsort(nics, count, sizeof(*nics), nic_compare);
+	qsort(nics, count, sizeof(*nics), order_uint32);
 	for (uint32_t i = 0; i < count; i++)
 		distinct += i == 0 || nics[i] != nics[i - 1];
 	free(nics);
@@ -309,15 +304,6 @@ const char *rtx_name(enum rtx_reason reason)
 	static const char *const names[] = {"nack", "timeout", "hole", "sleek", "ack"};
 	static_assert(sizeof(names) / sizeof(*names) == RTX_REASON_COUNT, "a name for each");
 	return reason < RTX_REASON_COUNT ? names[reason] : "unknown";
-}
-
-const char *refused_name(enum refused_reason reason)
-{
-	static const char *const names[] = {"key",    "bounds",	 "length",  "immediate",
-					    "opcode", "sack",	 "nack",    "probe",
-					    "ack",    "request", "response"};
-	static_assert(sizeof(names) / sizeof(*names) == REFUSED_REASON_COUNT, "a name for each");
-	return reason < REFUSED_REASON_COUNT ? names[reason] : "unknown";
 }
 
 const char *origin_name(enum input_origin origin)

@@ -69,7 +69,7 @@ static bool slow_ev_of(const struct report_input *input, uint32_t index, uint32_
 	struct worst_paths worst;
 	enum paths_what what = what_of(index);
 	uint32_t rank = (index - HDR_ONE_WAY_EV) % HDR_EVS;
-	if (input->world->delays == NULL || paths_untold(input, what) != NULL)
+	if (input->world->delays == NULL || paths_unknown(input, what) != NULL)
 		return false;
 	worst_paths_find(&worst, paths_of(input, what));
 	*ret_path = rank < worst.count ? worst.list[rank] : 0;

@@ -333,12 +333,6 @@ json_t *report_document(const struct report_input *input)
 
 int report_json(FILE *to, const struct report_input *input)
 {
-	json_t *root = report_document(input);
-	errno = 0;
-	int failed = json_dumpf(root, to,
-				JSON_ENSURE_ASCII | JSON_INDENT(2) | JSON_REAL_PRECISION(12));
-	failed |= fputc('\n', to) == EOF || fflush(to) != 0;
-	int error = errno != 0 ? errno : EIO;
-	json_decref(root);
-	return failed != 0 ? -error : 0;
+	return document_print(to, report_document(input),
+			      JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12));
 }

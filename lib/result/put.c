@@ -3,6 +3,8 @@
 
 #include <weft/result/put.h>
 
+#include <errno.h>
+#include <math.h>
 #include <stdio.h>
 
 #include <weft/core/check.h>
@@ -28,12 +30,17 @@ void put_text(json_t *to, const char *key, const char *text)
 
 void put_real(json_t *to, const char *key, double value)
 {
-	put(to, key, json_real(value));
+	put(to, key, isfinite(value) ? json_real(value) : json_null());
 }
 
 void put_time(json_t *to, const char *key, ps_t value)
 {
 	put(to, key, value == PS_NEVER ? json_null() : json_integer(value));
+}
+
+void put_known(json_t *to, const char *key, bool is_known, int64_t value)
+{
+	put(to, key, is_known ? json_integer(value) : json_null());
 }
 
 // A null, and why in `<key>_reason`.
@@ -73,4 +80,14 @@ json_t *row_in(json_t *array)
 	int failed = json_array_append_new(array, row);
 	check(failed == 0);
 	return row;
+}
+
+int document_print(FILE *to, json_t *root, size_t flags)
+{
+	errno = 0;
+	bool has_failed = json_dumpf(root, to, JSON_INDENT(2) | flags) != 0;
+	has_failed |= fputc('\n', to) == EOF || fflush(to) != 0;
+	int error = errno != 0 ? errno : EIO;
+	json_decref(root);
+	return has_failed ? -error : 0;
 }

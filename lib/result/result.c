@@ -166,8 +166,3 @@ const json_t *result_fields(const struct result *result)
 {
 	return result->fields;
 }
-
-const char *result_path(const struct result *result)
-{
-	return result->path;
-}

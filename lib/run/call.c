@@ -14,7 +14,7 @@
 
 #include "weft_version.h"
 #include <weft/run/call.h>
-#include <weft/run/style.h>
+#include <weft/run/host_info.h>
 
 #define WORD_BYTES (SCENARIO_NAME_BYTES + 16)
 
@@ -84,7 +84,7 @@ int call_try_dilation(struct call *call)
 	struct sim_options options = sim_options_of(call);
 	struct pace_calibration *calibration = pace_calibration_create();
 	if (calibration == NULL)
-		return refuse(&call->refusal, -ENODEV, "the system gives no memory for a trial");
+		return refuse(&call->refusal, -ENODEV, "the system gives no memory for a test run");
 	options.pace = (struct pace_options){
 		.is_on = true, .clock = clock_of(&call->options), .calibration = calibration};
 	int rc = build(call, &options);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // See command.h.
 
-#include <weft/run/command.h>
+#include <weft/run/host_info.h>
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // See example.h.
 
-#include <weft/run/example.h>
+#include <weft/run/result_file.h>
 
 #include <stdio.h>
 #include <stdlib.h>

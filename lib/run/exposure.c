@@ -2,11 +2,10 @@
 // The step of a plan by closed form. What it runs on is a scenario of the plan's own site: so many
 // domains, each rank with a NIC.
 
-#include <weft/run/exposure.h>
+#include <weft/run/schedule.h>
 
 #include <stdio.h>
 
-#include <weft/run/schedule.h>
 #include <weft/scenario/scenario.h>
 #include <weft/world/world_step.h>
 

@@ -76,17 +76,6 @@ int folder_make(const char *path, const char *mark, struct refusal *refusal)
 	return staging_lock(path, refusal);
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
-	return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-static int is_scenario(const struct dirent *entry)
-{
-	size_t length = strlen(entry->d_name);
-	return length > 5 && strcmp(entry->d_name + length - 5, ".yaml") == 0;
-}
-
 void folder_list_line(FILE *to, int width, const char *name, const char *text)
 {
 	int at = fprintf(to, "%-*s", width, name), room = LIST_COLUMNS;
@@ -101,40 +90,26 @@ void folder_list_line(FILE *to, int width, const char *name, const char *text)
 	fputc('\n', to);
 }
 
-static void list_one(FILE *to, const char *folder, const char *name)
+static int list_one(void *to, const char *name)
 {
 	static struct scenario scenario; // large: kept off the stack
-	char path[2 * PATH_MAX];
+	char path[PATH_MAX];
 	struct refusal refusal = {0};
 	char *text;
 	size_t bytes;
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	const char *description = "(cannot be read)";
-	if (file_read(path, (size_t)1 << 20, &text, &bytes, &refusal) == 0) {
+	if (data_path_find(DATA_PATH_SCENARIOS, name, path, sizeof(path), &refusal) == 0 &&
+	    file_read(path, (size_t)1 << 20, &text, &bytes, &refusal) == 0) {
 		if (scenario_parse(&scenario, path, text, bytes, NULL, 0, &refusal) == 0)
 			description = scenario.description;
 		free(text);
 	}
-	char shown[NAME_MAX + 1];
-	snprintf(shown, sizeof(shown), "%.*s", (int)strlen(name) - 5, name);
-	folder_list_line(to, 26, shown, description);
+	folder_list_line(to, 26, name, description);
+	return 0;
 }
 
 void folder_list_scenarios(FILE *to)
 {
-	for (unsigned i = 0; data_path_folder(DATA_PATH_SCENARIOS, i) != NULL; i++) {
-		struct dirent **names;
-		char folder[PATH_MAX + 64];
-		snprintf(folder, sizeof(folder), "%s", data_path_folder(DATA_PATH_SCENARIOS, i));
-		int count = scandir(folder, &names, is_scenario, by_name);
-		if (count < 0)
-			continue;
-		for (int n = 0; n < count; n++) {
-			list_one(to, folder, names[n]->d_name);
-			free(names[n]);
-		}
-		free(names);
-		return;
-	}
-	fprintf(to, "no scenarios are installed\n");
+	if (data_path_each(DATA_PATH_SCENARIOS, list_one, to) < 0)
+		fprintf(to, "no scenarios are installed\n");
 }

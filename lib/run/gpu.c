@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run with generators: the link, and what passes over it. See gpu.h.
 
-#include <weft/run/gpu.h>
+#include <weft/run/gpu_pass.h>
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See gpu_spans.h.
+// See gpu_pass.h.
 
-#include <weft/run/gpu_spans.h>
+#include <weft/run/gpu_pass.h>
 
 #include <errno.h>
 #include <stdlib.h>

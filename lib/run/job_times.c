@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <weft/run/job_times.h>
+#include <weft/run/input_files.h>
 
 #include <errno.h>
 #include <inttypes.h>
@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include <weft/engine/engine.h>
-#include <weft/run/plan_files.h>
 
 #define FILE_BYTES_MAX ((size_t)1 << 20)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads files of jobs, each once. See plan_files.h.
+// Reads files of jobs, each once. See input_files.h.
 
-#include <weft/run/plan_files.h>
+#include <weft/run/input_files.h>
 
 #include <dirent.h>
 #include <errno.h>
@@ -110,33 +110,25 @@ int plan_files_read(struct scenario *scenario, struct refusal *refusal)
 
 // ---------------------------------------------------------------- those that are shipped
 
-static int is_job(const struct dirent *entry)
+struct each_job {
+	void (*visit)(const struct plan *plan);
+	struct refusal *refusal;
+};
+
+static int visit_job(void *context, const char *name)
 {
-	size_t length = strlen(entry->d_name);
-	return length > 5 && strcmp(entry->d_name + length - 5, ".yaml") == 0;
+	const struct each_job *each = context;
+	const struct plan *plan;
+	int rc = plan_files_find(&plan, name, NULL, each->refusal);
+	if (rc == 0)
+		each->visit(plan);
+	return rc;
 }
 
-int plan_files_each(void (*visit)(const struct plan *plan, void *context), void *context,
-		    struct refusal *refusal)
+int plan_files_each(void (*visit)(const struct plan *plan), struct refusal *refusal)
 {
-	char folder[PATH_MAX + 64];
-	struct dirent **names;
-	int count = -1, rc = 0;
-	for (unsigned i = 0; count < 0 && data_path_folder(DATA_PATH_MODELS, i) != NULL; i++) {
-		snprintf(folder, sizeof(folder), "%s", data_path_folder(DATA_PATH_MODELS, i));
-		count = scandir(folder, &names, is_job, alphasort);
-	}
-	if (count < 0)
-		return refuse(refusal, -ENOENT, "no jobs are installed", 0, 0, 0);
-	for (int i = 0; i < count; i++) {
-		const struct plan *plan;
-		names[i]->d_name[strlen(names[i]->d_name) - 5] = '\0';
-		if (rc == 0)
-			rc = plan_files_find(&plan, names[i]->d_name, NULL, refusal);
-		if (rc == 0)
-			visit(plan, context);
-		free(names[i]);
-	}
-	free(names);
-	return rc;
+	int rc = data_path_each(DATA_PATH_MODELS, visit_job, &(struct each_job){visit, refusal});
+	return rc == -ENOENT && refusal->text[0] == '\0'
+		? refuse(refusal, rc, "no jobs are installed")
+		: rc;
 }

@@ -7,16 +7,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <weft/files/clock.h>
 #include <weft/run/outcome.h>
 
 #define BAR_CELLS 30
-
-static double now_s(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static uint64_t packets_expected(const struct world *world)
 {
@@ -30,14 +24,14 @@ static uint64_t packets_expected(const struct world *world)
 void progress_start(struct progress *progress, const struct world *world, bool is_quiet)
 {
 	progress->is_on = !is_quiet && isatty(STDERR_FILENO);
-	progress->start_s = now_s();
+	progress->start_s = clock_s(CLOCK_MONOTONIC);
 	progress->packets_expected = packets_expected(world);
 }
 
 bool progress_show(void *context, const struct world *world, const struct run *so_far)
 {
 	const struct progress *progress = context;
-	double spent_s = now_s() - progress->start_s;
+	double spent_s = clock_s(CLOCK_MONOTONIC) - progress->start_s;
 	uint64_t packets = so_far->data_delivered;
 	if (world->skipped != NULL)
 		packets += world->skipped->packets;

@@ -8,8 +8,7 @@
 
 #include <weft/files/files.h>
 #include <weft/run/call.h>
-#include <weft/run/plan_files.h>
-#include <weft/run/topology_file.h>
+#include <weft/run/input_files.h>
 #include <weft/run/trace_files.h>
 
 #define SCENARIO_BYTES_MAX ((size_t)1 << 20)

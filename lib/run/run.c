@@ -13,9 +13,9 @@
 #include "record.h"
 #include "run_parts.h"
 #include <weft/run/call.h>
-#include <weft/run/command.h>
 #include <weft/run/export.h>
 #include <weft/run/folder.h>
+#include <weft/run/host_info.h>
 #include <weft/run/run.h>
 
 static void list_keys(void)

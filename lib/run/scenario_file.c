@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include <weft/run/scenario_file.h>
+#include <weft/run/input_files.h>
 
 #include <stdlib.h>
 
 #include <weft/engine/engine.h>
-#include <weft/run/plan_files.h>
 
 #define SCENARIO_BYTES_MAX ((size_t)1 << 20)
 

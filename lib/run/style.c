@@ -2,7 +2,8 @@
 // How the short form looks where it is printed: colours and width of a terminal, none of it in a
 // pipe. NO_COLOR is of no-color.org.
 
-#include <weft/run/style.h>
+#include <weft/result/report.h>
+#include <weft/run/host_info.h>
 
 #include <stdlib.h>
 #include <string.h>

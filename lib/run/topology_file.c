@@ -2,7 +2,7 @@
 // Reads a topology's file for a scenario. What it says is checked against the scenario when the
 // fabric is built.
 
-#include <weft/run/topology_file.h>
+#include <weft/run/input_files.h>
 
 #include <stdio.h>
 #include <stdlib.h>

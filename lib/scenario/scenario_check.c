@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <weft/core/integer.h>
+
 #include "scenario_reader.h"
 
 // ---------------------------------------------------------------- settling
@@ -91,11 +93,6 @@ void reader_settle(struct reader *reader)
 }
 
 // ---------------------------------------------------------------- figures
-
-static bool is_power_of_two(uint32_t value)
-{
-	return value != 0 && (value & (value - 1)) == 0;
-}
 
 // The place of the first of two keys that was given.
 static struct mark either_mark(const struct reader *reader, const char *first, const char *second)

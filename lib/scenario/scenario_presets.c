@@ -144,17 +144,17 @@ void reader_note_preset(struct reader *reader)
 void scenario_preset_reason(const struct scenario *scenario, struct refusal *refusal)
 {
 	const char *name = preset_name(scenario->preset);
-	char told[64], found[sizeof(told)];
+	char origin[64], found[sizeof(origin)];
 	if (scenario->preset == PRESET_NONE || strstr(refusal->text, name) != NULL)
 		return;
 	for (const struct preset_row *row = preset_rows; row->path != NULL; row++) {
-		snprintf(told, sizeof(told), "preset %s: %s ", name, row->path);
+		snprintf(origin, sizeof(origin), "preset %s: %s ", name, row->path);
 		snprintf(found, sizeof(found), "%s:", row->path);
 		bool is_named = preset_has(scenario->preset, row) &&
 			strncmp(refusal->text, found, strlen(found)) == 0;
 		for (uint32_t i = 0; is_named && i < scenario->input_count; i++) {
 			size_t used = strlen(refusal->text);
-			if (strncmp(scenario->inputs[i].text, told, strlen(told)) != 0)
+			if (strncmp(scenario->inputs[i].text, origin, strlen(origin)) != 0)
 				continue;
 			snprintf(refusal->text + used, sizeof(refusal->text) - used,
 				 "; preset %s sets %s", name, row->path);

@@ -312,10 +312,5 @@ int report_comparison_json(FILE *to, const struct report_comparison *comparison)
 	}
 	json_t *root = json_pack("{ss so so}", "scenario", comparison->scenario, "variants", sides,
 				 "expect", rows);
-	int rc = json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(2)) < 0 ||
-			fputc('\n', to) == EOF
-		? -1
-		: 0;
-	json_decref(root);
-	return rc;
+	return document_print(to, root, JSON_ENSURE_ASCII);
 }

@@ -6,23 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weft/core/order.h>
 #include <weft/study/mllog.h>
 
 #define NORMAL_95 \
 	1.96 // standard deviations around the mean that hold 95 % of a normal distribution
-
-static int order(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-	return (a > b) - (a < b);
-}
 
 // Sorts `times`.
 static double median_of(double *times, uint32_t count)
 {
 	if (count == 0)
 		return NAN;
-	qsort(times, count, sizeof(*times), order);
+	qsort(times, count, sizeof(*times), order_double);
 	return count % 2 == 1 ? times[count / 2] : (times[count / 2 - 1] + times[count / 2]) / 2;
 }
 

@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 
+#include <weft/core/order.h>
 #include <weft/study/run_diff.h>
 
 #include "run_diff_parts.h"
@@ -37,9 +38,7 @@ static int compare_rows(const void *left, const void *right)
 	double apart_a = apart(a), apart_b = apart(b);
 	if (rank_of(a) != rank_of(b))
 		return rank_of(a) - rank_of(b);
-	if (apart_a != apart_b)
-		return apart_a > apart_b ? -1 : 1;
-	return strcmp(a->name, b->name);
+	return ORDER(apart_b, apart_a) ?: strcmp(a->name, b->name);
 }
 
 // What a run is called and made from: it differs where runs do, and is no figure.

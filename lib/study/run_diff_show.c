@@ -130,7 +130,5 @@ int run_diff_json(FILE *to, const struct run_diff *run_diff)
 	json_t *rows = array_in(root, "rows");
 	for (uint32_t i = 0; i < run_diff->count; i++)
 		put_row(row_in(rows), &run_diff->rows[i]);
-	int rc = json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(2) | JSON_REAL_PRECISION(12));
-	json_decref(root);
-	return rc == 0 && fputc('\n', to) != EOF ? 0 : -EIO;
+	return document_print(to, root, JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12));
 }

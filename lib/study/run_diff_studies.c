@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "run_diff_parts.h"
+#include <weft/core/order.h>
 
 // One point of one study: its complete runs, in the order of their seeds.
 struct side {
@@ -33,7 +34,7 @@ static int compare_seeds(const void *left, const void *right)
 {
 	uint64_t a = seed_of(*(const json_t *const *)left);
 	uint64_t b = seed_of(*(const json_t *const *)right);
-	return a < b ? -1 : a > b;
+	return ORDER(a, b);
 }
 
 static int find_runs(struct side *ret, const json_t *study, size_t point)

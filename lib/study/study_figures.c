@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <weft/core/check.h>
+#include <weft/core/order.h>
 
 #include <weft/result/figure_table.h>
 #include <weft/result/figures.h>
@@ -36,12 +37,6 @@ static double done(const struct report_input *input)
 
 // ---------------------------------------------------------------- flows
 
-static int shorter(const void *a, const void *b)
-{
-	ps_t first = *(const ps_t *)a, second = *(const ps_t *)b;
-	return (first > second) - (first < second);
-}
-
 // Nearest rank of all flows that were completed.
 static double flow_time(const struct report_input *input, uint32_t percent)
 {
@@ -52,7 +47,7 @@ static double flow_time(const struct report_input *input, uint32_t percent)
 	for (uint32_t i = 0; i < world->flow_count; i++)
 		if (world->outcome->flow_end_ps[i] > 0)
 			times[count++] = world->outcome->flow_end_ps[i] - world->flows[i].start_ps;
-	qsort(times, count, sizeof(*times), shorter);
+	qsort(times, count, sizeof(*times), order_int64);
 	uint64_t rank = ((uint64_t)count * percent + 99) / 100;
 	double time = count == 0 ? NAN : seconds(times[rank > 0 ? rank - 1 : 0]);
 	free(times);
@@ -338,12 +333,6 @@ static double goodput_at_most(const struct report_input *input)
 		: NAN;
 }
 
-static int smaller(const void *a, const void *b)
-{
-	double first = *(const double *)a, second = *(const double *)b;
-	return (first > second) - (first < second);
-}
-
 // Rates of flows that are done stay; another may come to any rate up to `open`, which are sorted.
 // Jain's index is largest where the open ones are alike, at squares / sum of the others, but for
 // those that cannot come to that.
@@ -385,7 +374,7 @@ static double fairness_at_most(const struct report_input *input)
 		sum += end > 0 ? rate : 0;
 		squares += end > 0 ? rate * rate : 0;
 	}
-	qsort(open, count, sizeof(*open), smaller);
+	qsort(open, count, sizeof(*open), order_double);
 	double most = fairness_of(sum, squares, open, count, world->flow_count);
 	free(open);
 	return world->flow_count > 0 ? most : NAN;
@@ -418,11 +407,6 @@ uint32_t report_study_figures(void)
 const char *report_study_figure_name(uint32_t figure)
 {
 	return study_figure(figure)->name;
-}
-
-const char *report_study_figure_title(uint32_t figure)
-{
-	return study_figure(figure)->title;
 }
 
 bool report_study_figure_is_gain(uint32_t figure)

@@ -218,13 +218,7 @@ int report_study_json(FILE *to, const struct report_study *study)
 	put_sweeps(root, study);
 	put_expectations(root, study);
 	put_runs(root, study);
-	errno = 0;
-	int failed = json_dumpf(root, to,
-				JSON_ENSURE_ASCII | JSON_INDENT(2) | JSON_REAL_PRECISION(12));
-	failed |= fputc('\n', to) == EOF || fflush(to) != 0;
-	int error = errno != 0 ? errno : EIO;
-	json_decref(root);
-	return failed != 0 ? -error : 0;
+	return document_print(to, root, JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12));
 }
 
 // ---------------------------------------------------------------- CSV

@@ -122,16 +122,5 @@ static int take_node(struct trace_input *input, const json_t *object, uint32_t p
 
 int trace_read_chakra_json(struct trace_input *input)
 {
-	json_t *root = field_root(input);
-	const json_t *list = root == NULL ? NULL : field_list(input, root, "workload_graph"), *node;
-	int rc = list == NULL ? -EINVAL : 0;
-	size_t i;
-	json_array_foreach(list, i, node) if (rc == 0)
-	{
-		struct input_mark mark = input_mark(input);
-		rc = input_settle(input, mark, take_node(input, node, (uint32_t)i + 1));
-	}
-	input->rank->records = json_array_size(list);
-	json_decref(root);
-	return rc;
+	return field_each(input, "workload_graph", take_node);
 }

@@ -39,6 +39,23 @@ int field_refuse(const struct trace_input *input, uint32_t place, const char *na
 	return -EINVAL;
 }
 
+int field_each(struct trace_input *input, const char *name,
+	       int (*take)(struct trace_input *input, const json_t *from, uint32_t place))
+{
+	json_t *root = field_root(input);
+	const json_t *list = root == NULL ? NULL : field_list(input, root, name), *from;
+	int rc = list == NULL ? -EINVAL : 0;
+	size_t i;
+	json_array_foreach(list, i, from) if (rc == 0)
+	{
+		struct input_mark mark = input_mark(input);
+		rc = input_settle(input, mark, take(input, from, (uint32_t)i + 1));
+	}
+	input->rank->records = json_array_size(list);
+	json_decref(root);
+	return rc;
+}
+
 int field_number(const struct trace_input *input, uint32_t place, const json_t *value,
 		 const char *name, int64_t max, uint64_t *ret)
 {

@@ -12,6 +12,10 @@ json_t *field_root(const struct trace_input *input);
 // The list `name` of `object`, or NULL with a refusal.
 const json_t *field_list(const struct trace_input *input, const json_t *object, const char *name);
 
+// Reads the whole text, and each element of its list `name` by `take`, whose `place` counts from 1.
+int field_each(struct trace_input *input, const char *name,
+	       int (*take)(struct trace_input *input, const json_t *from, uint32_t place));
+
 // A whole number from 0 to `max`; -EINVAL naming record `place` and `name`, also when it is not
 // there.
 int field_number(const struct trace_input *input, uint32_t place, const json_t *value,

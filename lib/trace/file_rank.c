@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "set.h"
+#include <weft/core/order.h>
 
 bool trace_file_rank_number(const char *path, uint32_t *ret)
 {
@@ -32,7 +33,7 @@ bool trace_file_rank_number(const char *path, uint32_t *ret)
 static int by_number(const void *a, const void *b)
 {
 	const struct trace_rank *first = a, *second = b;
-	return first->number < second->number ? -1 : first->number > second->number;
+	return ORDER(first->number, second->number);
 }
 
 static int file_rank_refuse(struct refusal *refusal, const struct trace_rank *at, const char *text,

@@ -4,6 +4,7 @@
 // file shows between the end of the last and its begin (none where they overlapped, or without
 // times), and after the last one the time until the file's end.
 
+#include <weft/core/order.h>
 #include <weft/trace/trace_run.h>
 
 #include <errno.h>
@@ -20,9 +21,7 @@ struct line {
 static int by_begin(const void *a, const void *b)
 {
 	const struct trace_node *first = a, *second = b;
-	if (first->start_ps != second->start_ps)
-		return first->start_ps < second->start_ps ? -1 : 1;
-	return first->id < second->id ? -1 : first->id > second->id;
+	return ORDER(first->start_ps, second->start_ps) ?: ORDER(first->id, second->id);
 }
 
 static void add(struct line *line, struct trace_node node)

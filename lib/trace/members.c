@@ -3,6 +3,7 @@
 // so a group is its name, size and list of members together.
 
 #include "field.h"
+#include <weft/core/order.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -62,12 +63,6 @@ int input_group(struct trace_input *input, const char *name, uint32_t ranks, uin
 	return take(input, &group, ret);
 }
 
-static int compare(const void *a, const void *b)
-{
-	const uint32_t *first = a, *second = b;
-	return *first < *second ? -1 : *first > *second;
-}
-
 static uint32_t stride_of(const uint32_t *members, uint32_t count)
 {
 	for (uint32_t i = 2; i < count; i++)
@@ -81,7 +76,7 @@ int input_members(struct trace_input *input, const char *name, uint32_t *members
 {
 	struct trace_process_group group = {.ranks = count, .member_count = count};
 	input_copy(group.name, sizeof(group.name), name, strlen(name));
-	qsort(members, count, sizeof(*members), compare);
+	qsort(members, count, sizeof(*members), order_uint32);
 	for (uint32_t i = 1; i < count; i++)
 		if (members[i] == members[i - 1]) {
 			snprintf(input->refusal->text, sizeof(input->refusal->text),

@@ -5,6 +5,7 @@
 // "autograd::engine::evaluate_function: NODE", which has a forward that is run again, too; each
 // optimizer runs inside "Optimizer.step#NAME.step"; profiler.step() ends "ProfilerStep#N".
 
+#include <weft/core/order.h>
 #include <weft/trace/trace_phases.h>
 
 #include <errno.h>
@@ -46,9 +47,7 @@ struct phases {
 static int by_begin(const void *a, const void *b)
 {
 	const struct span *one = a, *other = b;
-	if (one->of != other->of)
-		return one->of < other->of ? -1 : 1;
-	return one->begin < other->begin ? -1 : one->begin > other->begin;
+	return ORDER(one->of, other->of) ?: ORDER(one->begin, other->begin);
 }
 
 // Sorts, and joins those of one thread that touch.
@@ -153,7 +152,7 @@ static int by_correlation(const void *a, const void *b)
 {
 	int64_t one = ((const struct launch *)a)->correlation;
 	int64_t other = ((const struct launch *)b)->correlation;
-	return one < other ? -1 : one > other;
+	return ORDER(one, other);
 }
 
 static uint32_t step_at(const struct phases *phases, double at)
@@ -208,15 +207,9 @@ static int take_event(struct phases *phases, const json_t *event, bool wants_gpu
 
 // ---------------------------------------------------------------- figures
 
-static int by_value(const void *a, const void *b)
-{
-	double one = *(const double *)a, other = *(const double *)b;
-	return one < other ? -1 : one > other;
-}
-
 static int median_ps(double *values, uint32_t count, ps_t *ret)
 {
-	qsort(values, count, sizeof(*values), by_value);
+	qsort(values, count, sizeof(*values), order_double);
 	return micros_ps((values[(count - 1) / 2] + values[count / 2]) / 2, ret);
 }
 

@@ -4,6 +4,7 @@
 // file can be looked at. Who runs it refuses circles.
 
 #include "set.h"
+#include <weft/core/order.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,9 +17,7 @@ struct entry {
 static int compare(const void *a, const void *b)
 {
 	const struct entry *first = a, *second = b;
-	if (first->id != second->id)
-		return first->id < second->id ? -1 : 1;
-	return first->index < second->index ? -1 : 1;
+	return ORDER(first->id, second->id) ?: ORDER(first->index, second->index);
 }
 
 static uint32_t find(const struct entry *entries, uint32_t count, uint64_t id)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two studies of the same jobs, held against each other on the seeds of their last rounds.
 
+#include <weft/result/put.h>
 #include <weft/tune/pareto.h>
 
 #include <errno.h>
@@ -197,8 +198,5 @@ int tune_ab_json(FILE *to, const struct tune_ab *ab)
 		if (ab->studies[i]->plan.other_version != NULL)
 			json_object_set_new(all, i == 0 ? "a_other_version" : "b_other_version",
 					    json_string(ab->studies[i]->plan.other_version));
-	int rc = all == NULL || json_dumpf(all, to, JSON_INDENT(2)) < 0 ? -EIO : 0;
-	fputc('\n', to);
-	json_decref(all);
-	return rc;
+	return document_print(to, all, 0);
 }

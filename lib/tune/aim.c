@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <weft/core/order.h>
 #include <weft/tune/aim.h>
 
 #include <errno.h>
@@ -357,7 +358,7 @@ int tune_aim_check_all(const struct tune_aim *aim, const struct study_run *defau
 static int larger_first(const void *a, const void *b)
 {
 	double first = *(const double *)a, second = *(const double *)b;
-	return (first < second) - (first > second);
+	return ORDER(second, first);
 }
 
 double tune_aim_over(const struct tune_aim *aim, const double *costs, uint32_t count)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include <weft/core/check.h>
+#include <weft/core/order.h>
 
 #define SLIGHT 1e-9	// of a bound: what rounding does
 #define BROKEN_VALUE 10 // above any cost: a factor of e^10
@@ -365,10 +366,8 @@ int tune_by_value(const void *a, const void *b)
 {
 	const struct tune_candidate *first = *(struct tune_candidate *const *)a;
 	const struct tune_candidate *second = *(struct tune_candidate *const *)b;
-	double of_first = tune_value(&first->met), of_second = tune_value(&second->met);
-	if (of_first != of_second)
-		return (of_first > of_second) - (of_first < of_second);
-	return (first->number > second->number) - (first->number < second->number);
+	return ORDER(tune_value(&first->met), tune_value(&second->met))
+		?: ORDER(first->number, second->number);
 }
 
 void tune_standing_of(struct tune_standing *ret, const struct tune_series *series,

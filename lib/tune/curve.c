@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <weft/core/check.h>
+#include <weft/core/order.h>
 #include <weft/result/put.h>
 #include <weft/scenario/scenario_key.h>
 
@@ -163,7 +164,7 @@ struct met { // a setting in one knob
 static int lower_place_first(const void *a, const void *b)
 {
 	const struct met *first = a, *second = b;
-	return (first->place > second->place) - (first->place < second->place);
+	return ORDER(first->place, second->place);
 }
 
 // Those in `from` to `from` + `count`: one point of the curve.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <weft/core/order.h>
+#include <weft/result/put.h>
 #include <weft/tune/pareto.h>
 
 #include <errno.h>
@@ -125,7 +127,7 @@ static int by_first_figure(const void *a, const void *b)
 		return first->is_beaten ? 1 : -1;
 	if (first->is_fresh != second->is_fresh)
 		return first->is_fresh ? -1 : 1;
-	return (first->values[0] > second->values[0]) - (first->values[0] < second->values[0]);
+	return ORDER(first->values[0], second->values[0]);
 }
 
 // Those that none beats come first.
@@ -264,8 +266,5 @@ int tune_front_json(FILE *to, const struct tune_front *front)
 	json_t *all = tune_front_document(front, false);
 	if (front->other_version != NULL)
 		json_object_set_new(all, "other_version", json_string(front->other_version));
-	int rc = all == NULL || json_dumpf(all, to, JSON_INDENT(2)) < 0 ? -EIO : 0;
-	fputc('\n', to);
-	json_decref(all);
-	return rc;
+	return document_print(to, all, 0);
 }

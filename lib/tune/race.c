@@ -5,6 +5,7 @@
 // block, nor before the least number of seeds.
 
 #include "inside.h"
+#include <weft/core/order.h>
 
 #include <errno.h>
 #include <math.h>
@@ -41,10 +42,8 @@ static double chance_of(const struct tune_candidate *leader, const struct tune_c
 static int least_chance_first(const void *a, const void *b)
 {
 	const struct racer *first = a, *second = b;
-	if (first->chance != second->chance)
-		return (first->chance > second->chance) - (first->chance < second->chance);
-	return (first->candidate->number > second->candidate->number) -
-		(first->candidate->number < second->candidate->number);
+	return ORDER(first->chance, second->chance)
+		?: ORDER(first->candidate->number, second->candidate->number);
 }
 
 // Drops those that are beyond chance. Returns how many are left, the best first.
@@ -138,10 +137,8 @@ static int by_fresh_value(const void *a, const void *b)
 {
 	const struct tune_candidate *first = *(struct tune_candidate *const *)a;
 	const struct tune_candidate *second = *(struct tune_candidate *const *)b;
-	double of_first = tune_value(&first->fresh), of_second = tune_value(&second->fresh);
-	if (of_first != of_second)
-		return (of_first > of_second) - (of_first < of_second);
-	return (first->number > second->number) - (first->number < second->number);
+	return ORDER(tune_value(&first->fresh), tune_value(&second->fresh))
+		?: ORDER(first->number, second->number);
 }
 
 // Those that raced to the end, then the best of those that were dropped. Of several aims those that

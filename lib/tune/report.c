@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The document of a study: what show_json.c has, and all that a page draws.
 
+#include <weft/core/order.h>
 #include <weft/tune/report.h>
 
 #include <errno.h>
@@ -44,7 +45,7 @@ static int lower_number_first(const void *a, const void *b)
 {
 	const struct tune_candidate *first = *(struct tune_candidate *const *)a,
 				    *second = *(struct tune_candidate *const *)b;
-	return (first->number > second->number) - (first->number < second->number);
+	return ORDER(first->number, second->number);
 }
 
 static double value_of(const struct tune_plan *plan, const struct tune_candidate *candidate)

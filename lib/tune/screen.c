@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include <weft/core/check.h>
+#include <weft/core/order.h>
 
 #include "engines.h"
 
@@ -151,12 +152,6 @@ static double share_of(const struct moves *moves, const uint32_t *places, double
 	return fmin(fmax(sum / (2 * moves->count * variance), 0), 1);
 }
 
-static int smaller_first(const void *a, const void *b)
-{
-	double first = *(const double *)a, second = *(const double *)b;
-	return (first > second) - (first < second);
-}
-
 static void measure(struct tune_index *ret, const struct moves *moves, double variance,
 		    uint64_t seed)
 {
@@ -182,7 +177,7 @@ static void measure(struct tune_index *ret, const struct moves *moves, double va
 			places[i] = rng_below(&rng, moves->count);
 		shares[draw] = share_of(moves, places, variance);
 	}
-	qsort(shares, DRAWS, sizeof(*shares), smaller_first);
+	qsort(shares, DRAWS, sizeof(*shares), order_double);
 	ret->low = shares[DRAWS / 40];
 	ret->high = shares[DRAWS - 1 - DRAWS / 40];
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weft/core/order.h>
 #include <weft/result/number.h>
 
 // ---------------------------------------------------------------- head
@@ -180,7 +181,7 @@ static int larger_share_first(const void *a, const void *b)
 {
 	const struct tune_index *first = *(const struct tune_index *const *)a,
 				*second = *(const struct tune_index *const *)b;
-	return (first->share < second->share) - (first->share > second->share);
+	return ORDER(second->share, first->share);
 }
 
 // Which knobs matter, the first first.

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include <jansson.h>
+#include <weft/result/put.h>
 
 json_t *tune_number(double value)
 {
@@ -175,9 +176,5 @@ json_t *tune_document(const struct tune_plan *plan, const struct tune_result *re
 
 int tune_show_json(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
 {
-	json_t *all = tune_document(plan, result);
-	int rc = all == NULL || json_dumpf(all, to, JSON_INDENT(2)) < 0 ? -EIO : 0;
-	fputc('\n', to);
-	json_decref(all);
-	return rc;
+	return document_print(to, tune_document(plan, result), 0);
 }

@@ -146,9 +146,7 @@ int verdict_json(FILE *to, const struct profile *profile, const struct verdict *
 	json_t *rows = array_in(root, "checks");
 	for (uint32_t i = 0; i < profile->check_count; i++)
 		put_check(row_in(rows), &profile->checks[i], &verdict->findings[i]);
-	int rc = json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(2));
-	json_decref(root);
-	return rc == 0 && fputc('\n', to) != EOF ? 0 : -EIO;
+	return document_print(to, root, JSON_ENSURE_ASCII);
 }
 
 // ---------------------------------------------------------------- JUnit

@@ -31,7 +31,7 @@ struct head {
 // One way, as seen from this end.
 struct lane {
 	uint64_t sent, answered, lost;
-	uint64_t came, told;
+	uint64_t came, announced;
 	int64_t moved_ns; // the last answer
 };
 
@@ -142,14 +142,14 @@ static void answer(struct bare *bare, uint32_t wall_port)
 	const struct bare_options *options = bare->options;
 	struct lane *lane = &bare->lanes[wall_port];
 	struct frame frame;
-	if (lane->came - lane->told < ANSWER_EACH ||
+	if (lane->came - lane->announced < ANSWER_EACH ||
 	    !options->ports->ops->take(options->ports, &frame, 1))
 		return;
 	frame.length = 64;
 	put_head(bare, wall_port, frame.bytes, ANSWER, lane->came);
 	if (options->ports->ops->send(options->ports, options->wall_ports[wall_port].tx_queue,
 				      &frame, 1) == 1)
-		lane->told = lane->came;
+		lane->announced = lane->came;
 	else
 		options->ports->ops->give(options->ports, &frame.owner, 1);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Before a run: who is there, and what all have in common. See meeting.h.
 
+#include <weft/files/clock.h>
 #include <weft/wall/meeting.h>
 
 #include <errno.h>
@@ -32,13 +33,6 @@ struct hello {
 	uint8_t word[MEETING_WORD_BYTES];
 };
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
-}
-
 static bool is_stopped(const struct meeting *meeting)
 {
 	return meeting->options.stop != NULL && *meeting->options.stop != 0;
@@ -46,7 +40,7 @@ static bool is_stopped(const struct meeting *meeting)
 
 static int64_t deadline_of(const struct meeting *meeting)
 {
-	return now_ms() + meeting->options.timeout_s * INT64_C(1000);
+	return clock_ms(CLOCK_MONOTONIC) + meeting->options.timeout_s * INT64_C(1000);
 }
 
 static int refuse_text(struct refusal *refusal, int code, const char *format, const char *word)
@@ -66,7 +60,7 @@ static int await(const struct meeting *meeting, int socket, int64_t deadline_ms)
 			return -EINTR;
 		if (poll(&poll_of, 1, STEP_MS) > 0)
 			return 0;
-		if (now_ms() > deadline_ms)
+		if (clock_ms(CLOCK_MONOTONIC) > deadline_ms)
 			return -ETIMEDOUT;
 	}
 }
@@ -315,11 +309,11 @@ static int join_host(struct meeting *meeting, const struct hello *mine, void *he
 			return found;
 		if (is_stopped(meeting))
 			return refuse_peer(refusal, -EINTR, 0, 0);
-		if (now_ms() > deadline_ms && found == -ECONNREFUSED)
+		if (clock_ms(CLOCK_MONOTONIC) > deadline_ms && found == -ECONNREFUSED)
 			return refuse_text(refusal, -ENODEV,
 					   "nobody waited at %.200s for as long as this end called",
 					   meeting->options.address);
-		if (now_ms() > deadline_ms)
+		if (clock_ms(CLOCK_MONOTONIC) > deadline_ms)
 			return refuse_socket(meeting, found, refusal);
 		usleep(STEP_MS * 1000);
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Behind a run: what each host has comes to host 0, as far as they are still there. See meeting.h.
 
+#include <weft/files/clock.h>
 #include <weft/wall/meeting.h>
 
 #include <errno.h>
@@ -23,17 +24,10 @@ struct coming {
 	bool is_over;
 };
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
-}
-
 // Waits for at most what is left until the deadline. Whether there is anything.
 static bool await(struct pollfd *polls, uint32_t count, int64_t deadline_ms)
 {
-	int64_t left_ms = deadline_ms - now_ms();
+	int64_t left_ms = deadline_ms - clock_ms(CLOCK_MONOTONIC);
 	return poll(polls, count, left_ms > 0 ? (int)left_ms : 0) > 0;
 }
 
@@ -139,7 +133,7 @@ static void take(const struct meeting *meeting, struct coming *coming, int64_t d
 int meeting_gather(struct meeting *meeting, const struct meeting_part *mine,
 		   struct meeting_part *all, uint32_t timeout_ms, struct refusal *refusal)
 {
-	int64_t deadline_ms = now_ms() + timeout_ms;
+	int64_t deadline_ms = clock_ms(CLOCK_MONOTONIC) + timeout_ms;
 	uint32_t hosts = meeting->options.count;
 	if (meeting->options.index != 0) {
 		give(meeting, mine, deadline_ms);

@@ -2,6 +2,7 @@
 // While a run goes: a thread that sleeps until another host says something, or is gone. So the loop
 // hears of it without a system call.
 
+#include <weft/files/clock.h>
 #include <weft/wall/meeting.h>
 
 #include <errno.h>
@@ -24,13 +25,6 @@ struct watch {
 	int64_t said_ms;			    // when this host did
 	uint32_t done;				    // hosts that are
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
-}
 
 static void say(int socket, enum word_kind kind, uint32_t host)
 {
@@ -154,13 +148,13 @@ static void *watch_all(void *context)
 	struct meeting *meeting = watch->meeting;
 	bool is_first = meeting->options.index == 0;
 	uint32_t count = fill_polls(watch);
-	int64_t now = now_ms();
+	int64_t now = clock_ms(CLOCK_MONOTONIC);
 	for (uint32_t i = 0; i < count; i++)
 		watch->heard_ms[i] = now;
 	while (meeting->news == WALL_QUIET) {
 		if (poll(watch->polls, count + 1, HERE_MS) < 0)
 			continue;
-		now = now_ms();
+		now = clock_ms(CLOCK_MONOTONIC);
 		for (uint32_t i = 0; i < count && meeting->news == WALL_QUIET; i++)
 			if (watch->polls[i].revents != 0) {
 				watch->heard_ms[i] = now;

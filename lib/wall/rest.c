@@ -6,26 +6,20 @@
 #include <sched.h>
 #include <sys/prctl.h>
 #include <time.h>
+#include <weft/files/clock.h>
 
 #define STEP_NS 1000
 #define SLACK_NS \
 	1000UL // by which the kernel may be late on purpose; it takes 50 us unless asked for less
 #define TRIES 8
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
 // Returns how long it was.
 static int64_t sleep_for(int64_t ns)
 {
-	int64_t start_ns = now_ns();
+	int64_t start_ns = clock_ns(CLOCK_MONOTONIC);
 	const struct timespec time = {.tv_nsec = ns};
 	nanosleep(&time, NULL); // a signal ends it, and the loop looks at those
-	return now_ns() - start_ns;
+	return clock_ns(CLOCK_MONOTONIC) - start_ns;
 }
 
 void rest_init(struct rest *ret, bool owns_core, int64_t most_ns)

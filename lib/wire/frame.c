@@ -264,11 +264,11 @@ static enum wire_reason parse_icrc(const struct wire_config *config, const uint8
 static bool is_in_partition(const struct wire_config *config, const uint8_t *frame,
 			    const struct wire_view *view)
 {
-	uint16_t told = mrc_parse_bth(frame + view->bth_at).pkey;
+	uint16_t pkey = mrc_parse_bth(frame + view->bth_at).pkey;
 	if (config->icrc_unchecked || config->addresses == WIRE_ADDRESSES_ANY)
 		return true;
-	return ((told ^ config->pkey) & MRC_PKEY_PARTITION) == 0 &&
-		((told | config->pkey) & MRC_PKEY_FULL) != 0;
+	return ((pkey ^ config->pkey) & MRC_PKEY_PARTITION) == 0 &&
+		((pkey | config->pkey) & MRC_PKEY_FULL) != 0;
 }
 
 // Whether packet.wire_bytes can hold what the line carries.

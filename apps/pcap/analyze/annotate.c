@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <weft/core/order.h>
 #include <weft/files/files.h>
 #include <weft/run/outcome.h>
 
@@ -43,11 +44,8 @@ static void add(struct annotate *all, uint64_t number, uint32_t index, enum mark
 static int by_number(const void *a, const void *b)
 {
 	const struct mark *one = a, *other = b;
-	if (one->number != other->number)
-		return one->number < other->number ? -1 : 1;
-	if (one->kind != other->kind)
-		return one->kind < other->kind ? -1 : 1;
-	return (one->index > other->index) - (one->index < other->index);
+	int order = ORDER(one->number, other->number) ?: ORDER(one->kind, other->kind);
+	return order ?: ORDER(one->index, other->index);
 }
 
 static bool make_marks(struct annotate *all)

@@ -29,20 +29,9 @@ static double mean_bps(const struct flow_target *target)
 
 // ---------------------------------------------------------------- JSON
 
-static void put(json_t *to, const char *name, bool is_told, int64_t value)
+static void put_rate(json_t *to, const char *name, bool is_known, double value)
 {
-	json_object_set_new(to, name, is_told ? json_integer(value) : json_null());
-}
-
-static void put_real(json_t *to, const char *name, bool is_told, double value)
-{
-	json_object_set_new(to, name, is_told && value >= 0 ? json_real(value) : json_null());
-}
-
-static void put_text(json_t *to, const char *name, const char *text)
-{
-	json_t *value = text == NULL ? json_null() : json_string(text);
-	json_object_set_new(to, name, value != NULL ? value : json_string("?")); // no UTF-8
+	json_object_set_new(to, name, is_known && value >= 0 ? json_real(value) : json_null());
 }
 
 static json_t *row_of(const struct call *call, const struct flow_target *target, int index)
@@ -50,24 +39,24 @@ static json_t *row_of(const struct call *call, const struct flow_target *target,
 	char words[WORDS_BYTES];
 	const struct flow_bins *bins = &target->bins[index];
 	const char *reason = withheld(call, target, index);
-	bool is_told = reason == NULL;
+	bool is_known = reason == NULL;
 	json_t *row = json_object();
 	put_text(row, "target", address_words(words, target->address));
 	put_text(row, "place", call->places[target->place]);
-	put(row, "bin_ns", true, flow_bin_ns[index]);
-	put(row, "packets", true, (int64_t)target->packets);
-	put(row, "bytes", true, (int64_t)target->bytes);
-	put_real(row, "mean_bps", true, mean_bps(target));
-	put_real(row, "peak_bps", is_told, rate_bps(bins->peak_bytes, (double)flow_bin_ns[index]));
-	put(row, "peak_ns", is_told, bins->peak_ns);
-	put(row, "peak_first_packet", is_told, (int64_t)bins->peak_first);
-	put(row, "peak_last_packet", is_told, (int64_t)bins->peak_last);
-	put_real(row, "burst_share", is_told, flow_burst_share(target, index));
-	bool has_senders = is_told && bins->senders_most > 0;
-	put(row, "senders_max", is_told, bins->senders_most);
-	put(row, "senders_ns", has_senders, bins->senders_ns);
-	put(row, "senders_first_packet", has_senders, (int64_t)bins->senders_first);
-	put(row, "senders_last_packet", has_senders, (int64_t)bins->senders_last);
+	put_known(row, "bin_ns", true, flow_bin_ns[index]);
+	put_known(row, "packets", true, (int64_t)target->packets);
+	put_known(row, "bytes", true, (int64_t)target->bytes);
+	put_rate(row, "mean_bps", true, mean_bps(target));
+	put_rate(row, "peak_bps", is_known, rate_bps(bins->peak_bytes, (double)flow_bin_ns[index]));
+	put_known(row, "peak_ns", is_known, bins->peak_ns);
+	put_known(row, "peak_first_packet", is_known, (int64_t)bins->peak_first);
+	put_known(row, "peak_last_packet", is_known, (int64_t)bins->peak_last);
+	put_rate(row, "burst_share", is_known, flow_burst_share(target, index));
+	bool has_senders = is_known && bins->senders_most > 0;
+	put_known(row, "senders_max", is_known, bins->senders_most);
+	put_known(row, "senders_ns", has_senders, bins->senders_ns);
+	put_known(row, "senders_first_packet", has_senders, (int64_t)bins->senders_first);
+	put_known(row, "senders_last_packet", has_senders, (int64_t)bins->senders_last);
 	put_text(row, "withheld", reason);
 	return row;
 }

@@ -6,11 +6,6 @@
 
 #include <math.h>
 
-static void put_count(json_t *to, const char *name, uint64_t count)
-{
-	json_object_set_new(to, name, json_integer((json_int_t)count));
-}
-
 // A share of nothing is none.
 static void put_share(json_t *to, const char *name, uint64_t part, uint64_t whole)
 {
@@ -174,18 +169,6 @@ json_t *figures_priorities(const struct call *call)
 
 // ---------------------------------------------------------------- connections
 
-static void put_text(json_t *to, const char *name, const char *text)
-{
-	json_t *value = json_string(text);
-	json_object_set_new(to, name, value != NULL ? value : json_string("?")); // no UTF-8
-}
-
-// Null where it is not known.
-static void put_known(json_t *to, const char *name, bool is_known, int64_t value)
-{
-	json_object_set_new(to, name, is_known ? json_integer(value) : json_null());
-}
-
 // What came back; without `back` there were no answers.
 static void put_answers(json_t *row, const struct flow_stream *back)
 {
@@ -206,7 +189,7 @@ static json_t *connection_row(const struct call *call, const struct flow_stream 
 {
 	char words[WORDS_BYTES];
 	const uint64_t *causes = data->causes;
-	bool is_told = trust_of(call) == TRUST_ALL, has_times = data->messages.count > 0;
+	bool is_known = trust_of(call) == TRUST_ALL, has_times = data->messages.count > 0;
 	json_t *row = json_object();
 	put_text(row, "source", address_words(words, data->source));
 	put_text(row, "target", address_words(words, data->target));
@@ -221,9 +204,9 @@ static json_t *connection_row(const struct call *call, const struct flow_stream 
 	put_count(row, "trims", data->trims);
 	put_count(row, "ce", data->ce);
 	put_answers(row, back);
-	put_known(row, "lost_before", is_told, (int64_t)causes[FLOW_LOSS_BEFORE]);
-	put_known(row, "lost_behind", is_told, (int64_t)causes[FLOW_LOSS_BEHIND]);
-	put_known(row, "needless_timeouts", is_told, (int64_t)causes[FLOW_TIMEOUT]);
+	put_known(row, "lost_before", is_known, (int64_t)causes[FLOW_LOSS_BEFORE]);
+	put_known(row, "lost_behind", is_known, (int64_t)causes[FLOW_LOSS_BEHIND]);
+	put_known(row, "needless_timeouts", is_known, (int64_t)causes[FLOW_TIMEOUT]);
 	put_count(row, "messages_begun", data->begun);
 	put_count(row, "messages_done", data->done);
 	put_known(row, "message_min_ns", has_times, data->messages.min_ns);

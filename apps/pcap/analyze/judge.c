@@ -4,33 +4,19 @@
 #include "analyze.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
-#include <weft/files/files.h>
 #include <weft/result/result.h>
 #include <weft/run/outcome.h>
+#include <weft/run/result_file.h>
 #include <weft/verdict/report_verdict.h>
 
 #include "analyze/figures.h"
-
-#define PROFILE_BYTES_MAX ((size_t)1 << 20)
-#define PATH_BYTES 4096
 
 static struct profile profile; // large: kept off the stack
 
 int judge_read(struct call *call)
 {
-	char path[PATH_BYTES], *text;
-	size_t bytes;
-	int rc = data_path_find(DATA_PATH_PROFILES, call->profile, path, sizeof(path),
-				&call->refusal);
-	if (rc == 0)
-		rc = file_read(path, PROFILE_BYTES_MAX, &text, &bytes, &call->refusal);
-	if (rc < 0)
-		return rc;
-	rc = profile_parse(&profile, path, text, bytes, &call->refusal);
-	free(text);
-	return rc;
+	return profile_read(&profile, call->profile, &call->refusal);
 }
 
 int judge_print(FILE *to, struct call *call)

@@ -3,7 +3,7 @@
 // are broken. Each as rows of --json and as text for --table and the page.
 #pragma once
 
-#include <jansson.h>
+#include <weft/result/put.h>
 
 #include "pcap.h"
 

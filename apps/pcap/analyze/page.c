@@ -13,7 +13,7 @@
 
 enum { LEFT = 130, TAP = 400, RIGHT = 670, ROW = 26, TOP = 60, WIDTH = 800 };
 
-static void put_text(FILE *to, const char *text)
+static void print_escaped(FILE *to, const char *text)
 {
 	for (; *text != '\0'; text++)
 		if (*text == '<')
@@ -131,7 +131,7 @@ static void put_lists(FILE *to, const struct call *call)
 	rules_print(lines, call);
 	fclose(lines);
 	fputs("<h2>Traffic by time</h2>\n<pre>", to);
-	put_text(to, text);
+	print_escaped(to, text);
 	fputs("</pre>\n", to);
 	free(text);
 }
@@ -158,10 +158,10 @@ static void put_page(FILE *to, const struct call *call, const struct ladder *lad
 	      to);
 	for (uint32_t i = 0; i < call->count; i++) {
 		fputs(i > 0 ? ", " : "", to);
-		put_text(to, call->paths[i]);
+		print_escaped(to, call->paths[i]);
 	}
 	fputs("</p>\n<pre>", to);
-	put_text(to, text != NULL ? text : "");
+	print_escaped(to, text != NULL ? text : "");
 	fputs("</pre>\n", to);
 	put_repair(to, ladder);
 	put_lists(to, call);

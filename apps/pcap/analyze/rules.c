@@ -5,11 +5,6 @@
 
 #include "analyze/lists.h"
 
-static void put(json_t *to, const char *name, bool is_told, uint64_t value)
-{
-	json_object_set_new(to, name, is_told ? json_integer((json_int_t)value) : json_null());
-}
-
 // ---------------------------------------------------------------- classes
 
 static void change_words(char *ret, size_t bytes, const struct call *call,
@@ -29,12 +24,12 @@ static void change_words(char *ret, size_t bytes, const struct call *call,
 static json_t *change_row(const struct flow_change *change)
 {
 	json_t *row = json_object();
-	put(row, "stream", true, change->stream);
+	put_known(row, "stream", true, change->stream);
 	json_object_set_new(row, "kind", json_string(flow_kind_name((enum flow_kind)change->kind)));
-	put(row, "from_dscp", true, change->from);
-	put(row, "to_dscp", true, change->to);
-	put(row, "packet", true, change->number);
-	put(row, "packet_before", true, change->before);
+	put_known(row, "from_dscp", true, change->from);
+	put_known(row, "to_dscp", true, change->to);
+	put_known(row, "packet", true, change->number);
+	put_known(row, "packet_before", true, change->before);
 	json_object_set_new(row, "at_ns", json_integer(change->at_ns));
 	return row;
 }
@@ -91,12 +86,12 @@ uint64_t rules_broken_sum(const struct call *call)
 static json_t *rule_row(const struct call *call, enum flow_rule rule)
 {
 	const struct flow_broken *broken = &call->report->broken[rule];
-	bool is_told = trust_of(call) == TRUST_ALL, has_any = is_told && broken->count > 0;
+	bool is_known = trust_of(call) == TRUST_ALL, has_any = is_known && broken->count > 0;
 	json_t *row = json_object();
 	json_object_set_new(row, "rule", json_string(flow_rule_name(rule)));
-	put(row, "packets", is_told, broken->count);
-	put(row, "first_packet", has_any, broken->first);
-	put(row, "stream", has_any, broken->stream);
+	put_known(row, "packets", is_known, broken->count);
+	put_known(row, "first_packet", has_any, broken->first);
+	put_known(row, "stream", has_any, broken->stream);
 	json_object_set_new(row, "broken_by", json_string(flow_rule_words(rule)));
 	json_object_set_new(row, "source", json_string(flow_rule_source(rule)));
 	return row;

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include <weft/core/refusal.h>
+#include <weft/files/clock.h>
 #include <weft/files/files.h>
 #include <weft/files/signals.h>
 #include <weft/run/host_info.h>
@@ -286,24 +287,18 @@ static int take_frame(struct live *live, const struct sniff_frame *frame)
 			    &live->refusal);
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static bool is_over(const struct live *live, int64_t begun_ms)
 {
 	return *signals_stop() != 0 || (live->count > 0 && live->frames >= live->count) ||
-		(live->seconds > 0 && now_ms() - begun_ms >= (int64_t)live->seconds * 1000) ||
+		(live->seconds > 0 &&
+		 clock_ms(CLOCK_MONOTONIC) - begun_ms >= (int64_t)live->seconds * 1000) ||
 		(live->triggered != NULL && live->left == 0);
 }
 
 static int listen_on(struct live *live)
 {
 	struct sniff_frame frame;
-	int64_t begun_ms = now_ms();
+	int64_t begun_ms = clock_ms(CLOCK_MONOTONIC);
 	int rc = 0;
 	while (rc == 0 && !is_over(live, begun_ms)) {
 		uint64_t before = live->frames;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <weft/files/clock.h>
 #include <weft/run/outcome.h>
 
 #define PORT_FRAMES 4096u
@@ -48,14 +49,12 @@ static void give_back(struct inlet *inlet)
 static void take_burst(struct inlet *inlet, int tries)
 {
 	struct ports *ports = &inlet->port.ports;
-	struct timespec now;
 	for (int i = 0; inlet->burst_count == 0 && i < tries; i++) {
 		inlet->burst_count = ports->ops->receive(ports, 0, inlet->burst, PORT_BURST);
 		if (inlet->burst_count == 0)
 			nap(IDLE_NS);
 	}
-	clock_gettime(CLOCK_REALTIME, &now);
-	inlet->burst_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	inlet->burst_ns = clock_ns(CLOCK_REALTIME);
 }
 
 int inlet_next(struct inlet *inlet, struct sniff_frame *ret)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <weft/files/clock.h>
 #include <weft/run/host_info.h>
 #include <weft/run/outcome.h>
 
@@ -41,23 +42,16 @@ static const struct command_line arguments = {
 
 // ---------------------------------------------------------------- time
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 // Returns how late it is then.
 static int64_t wait_until(int64_t at_ns)
 {
 	int64_t wake_ns = at_ns - SPIN_NS, now;
-	if (now_ns() < wake_ns) {
+	if (clock_ns(CLOCK_MONOTONIC) < wake_ns) {
 		struct timespec wake = {wake_ns / 1000000000, wake_ns % 1000000000};
 		while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL) == EINTR)
 			;
 	}
-	while ((now = now_ns()) < at_ns)
+	while ((now = clock_ns(CLOCK_MONOTONIC)) < at_ns)
 		;
 	return now - at_ns;
 }
@@ -76,7 +70,7 @@ static int send_frame(struct send *send, const struct capture_frame *frame)
 	if (send->first_ns < 0)
 		send->first_ns = send->last_ns = frame->at_ns;
 	if (send->start_ns < 0)
-		send->start_ns = now_ns();
+		send->start_ns = clock_ns(CLOCK_MONOTONIC);
 	if (frame->at_ns > send->last_ns)
 		send->last_ns = frame->at_ns;
 	memcpy(send->frame, frame->bytes, frame->captured);
@@ -153,11 +147,11 @@ int send_run(int argc, char **argv)
 	send.reader.capacity = CAPTURE_BUFFER_BYTES;
 	if (rc == 0 && send.reader.buffer == NULL)
 		rc = refuse(&send.refusal, -ENODEV, "no memory for a buffer");
-	int64_t begin_ns = now_ns();
+	int64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
 	send.start_ns = -1;
 	for (uint32_t i = 0; rc == 0 && i < send.pace.loops; i++)
 		rc = send_loop(&send, path);
-	int64_t took_ns = now_ns() - begin_ns;
+	int64_t took_ns = clock_ns(CLOCK_MONOTONIC) - begin_ns;
 	outlet_close(&send.outlet);
 	free(send.reader.buffer);
 	if (rc < 0)

@@ -12,11 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <weft/core/order.h>
 #include <weft/files/files.h>
+#include <weft/run/input_files.h>
 #include <weft/run/options.h>
 #include <weft/run/outcome.h>
 #include <weft/run/run.h>
-#include <weft/run/scenario_file.h>
 
 #include "help.h"
 #include "messages.h"
@@ -223,13 +224,8 @@ static int set_pace(struct messages *messages, const struct pace *pace, struct r
 static int by_ends(const void *a, const void *b)
 {
 	const struct message *one = a, *other = b;
-	if (one->from != other->from)
-		return one->from < other->from ? -1 : 1;
-	if (one->to != other->to)
-		return one->to < other->to ? -1 : 1;
-	if (one->bytes != other->bytes)
-		return one->bytes < other->bytes ? -1 : 1;
-	return one->start_ns < other->start_ns ? -1 : one->start_ns > other->start_ns;
+	int order = ORDER(one->from, other->from) ?: ORDER(one->to, other->to);
+	return order ?: ORDER(one->bytes, other->bytes) ?: ORDER(one->start_ns, other->start_ns);
 }
 
 static bool are_twins(const struct message *one, const struct message *other)
@@ -246,12 +242,6 @@ static void widen(struct span *span, const struct message *by)
 {
 	span->from_ns = by->start_ns < span->from_ns ? by->start_ns : span->from_ns;
 	span->to_ns = by->end_ns > span->to_ns ? by->end_ns : span->to_ns;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	int64_t one = *(const int64_t *)a, other = *(const int64_t *)b;
-	return one < other ? -1 : one > other;
 }
 
 static void say_row(const char *name, int64_t before_ns, int64_t after_ns)
@@ -327,8 +317,8 @@ static void say_pairs(struct pairs *pairs)
 		puts("no message ends in both captures: nothing to compare");
 		return;
 	}
-	qsort(pairs->before_ns, pairs->count, sizeof(int64_t), by_value);
-	qsort(pairs->after_ns, pairs->count, sizeof(int64_t), by_value);
+	qsort(pairs->before_ns, pairs->count, sizeof(int64_t), order_int64);
+	qsort(pairs->after_ns, pairs->count, sizeof(int64_t), order_int64);
 	printf("\nMessages, first packet to acknowledgement (%s that end in both captures)\n",
 	       count_words(w[0], pairs->count));
 	printf("  %-16s %12s %12s %12s\n", "", "captured", "replayed", "difference");
@@ -354,7 +344,7 @@ static void say_lateness(const struct replay *replay, struct pairs *pairs)
 	}
 	for (uint32_t i = 0; i < count; i++)
 		pairs->after_ns[i] -= pairs->before_ns[i];
-	qsort(pairs->after_ns, count, sizeof(int64_t), by_value);
+	qsort(pairs->after_ns, count, sizeof(int64_t), order_int64);
 	printf("\n%s of %s packets left over the new fabric, behind their time by: p50 %s, p99 %s, "
 	       "at most %s\n",
 	       count_words(w[0], count), count_words(w[1], replay->before.count),

@@ -22,9 +22,6 @@ struct capture_gunzip *capture_gunzip_begin(void *memory, capture_read_fn *read,
 // good has been given out before.
 int64_t capture_gunzip_read(void *context, void *to, size_t bytes);
 
-// Whether the first bytes were gzip's; known from the first read on.
-bool capture_gunzip_is_packed(const struct capture_gunzip *gunzip);
-
 #ifdef __cplusplus
 }
 #endif

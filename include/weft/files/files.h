@@ -116,9 +116,10 @@ enum data_path { DATA_PATH_SCENARIOS, DATA_PATH_PROFILES, DATA_PATH_SPACES, DATA
 int data_path_find(enum data_path data_path, const char *name, char *ret_path, size_t path_bytes,
 		   struct refusal *refusal);
 
-// The folders that data_path_find() looks in, one after the other; NULL after the last. The text is
-// good until the next call.
-const char *data_path_folder(enum data_path data_path, unsigned index);
+// Calls `visit` with each name of this kind that is shipped, in their order, until one returns
+// another value than 0, which it returns. -ENOENT where none are installed.
+int data_path_each(enum data_path data_path, int (*visit)(void *context, const char *name),
+		   void *context);
 
 #ifdef __cplusplus
 }

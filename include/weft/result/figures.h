@@ -102,10 +102,9 @@ uint64_t rtx_total(const struct transport_counters *transport);
 // part / whole, 0 when there is no whole.
 double share_of(uint64_t part, uint64_t whole);
 
-// "ring", "model", ...; "mrc", "rc"; "nack", "timeout", "hole"; "key", "bounds", ...; "fact",
-// "assumed", "calibrated".
+// "ring", "model", ...; "mrc", "rc"; "nack", "timeout", "hole"; "fact", "assumed",
+// "calibrated".
 const char *traffic_name(enum traffic_kind kind);
 const char *transport_name(enum transport_kind kind);
 const char *rtx_name(enum rtx_reason reason);
-const char *refused_name(enum refused_reason reason);
 const char *origin_name(enum input_origin origin);

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields of result.json: each call sets one, or begins what holds more of them. What the system has
-// no memory for stops the program: a result with holes would be worse than none.
+// Fields of result.json and other documents: each call sets one, or begins what holds more of them.
+// What the system has no memory for stops the program: a result with holes would be worse than
+// none.
 #pragma once
 
 #include <jansson.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <weft/result/figures.h>
 
 void put(json_t *to, const char *key, json_t *value);
 void put_count(json_t *to, const char *key, uint64_t value);
 void put_text(json_t *to, const char *key, const char *text); // NULL becomes null
-void put_real(json_t *to, const char *key, double value);
-void put_time(json_t *to, const char *key, ps_t value); // PS_NEVER becomes null
+void put_real(json_t *to, const char *key, double value);     // not finite becomes null
+void put_time(json_t *to, const char *key, ps_t value);	      // PS_NEVER becomes null
+
+void put_known(json_t *to, const char *key, bool is_known, int64_t value); // else null
 
 // A null, and why in `<key>_reason`.
 void put_reason(json_t *to, const char *key, const char *reason);
@@ -22,3 +26,7 @@ void put_figure(json_t *to, const char *key, const struct figure *figure);
 json_t *object_in(json_t *to, const char *key);
 json_t *array_in(json_t *to, const char *key);
 json_t *row_in(json_t *array);
+
+// Prints `root`, which it gives back, and the end of a line; `flags` of jansson besides the indent.
+// -errno when the stream does not take it.
+int document_print(FILE *to, json_t *root, size_t flags);

@@ -32,9 +32,8 @@ enum result_kind result_kind(const struct result *result);
 // follows from run.end, from the runs, from the cases.
 bool result_is_partial(const struct result *result);
 
-// Its fields (jansson), good until it is freed; and the path that it was read from.
+// Its fields (jansson), good until it is freed.
 const struct json_t *result_fields(const struct result *result);
-const char *result_path(const struct result *result);
 
 // Holds a histogram that lies beside a run's result, its text read from `path`, against it: -EINVAL
 // when it is no whole histogram, or one of another run or of other packets.

@@ -14,7 +14,7 @@
 #include <weft/result/report.h>
 #include <weft/result/report_manifest.h>
 
-#include <weft/run/gpu.h>
+#include <weft/run/gpu_pass.h>
 #include <weft/run/options.h>
 #include <weft/run/outcome.h>
 #include <weft/run/progress.h>

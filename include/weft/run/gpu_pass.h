@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // What passes over a link between a run and the generators of its gradients: the part that is the
-// same in paced time (gpu.h) and in wall time.
+// same in paced time and in wall time; then what a paced run has besides.
 #pragma once
 
+#include <weft/core/time.h>
+#include <weft/engine/engine.h>
 #include <weft/gpu/gpu_lateness.h>
 #include <weft/gpu/gpu_link.h>
 #include <weft/ports/payload_store.h>
 #include <weft/result/report.h>
+#include <weft/result/report_gpu.h>
 #include <weft/workload/gradients.h>
 #include <weft/world/world.h>
-
-#include <weft/run/gpu_spans.h>
 
 struct gpu_rank_seen {
 	uint32_t first_open; // computations before have ended
@@ -81,3 +82,44 @@ bool gpu_tell_lost(const struct gpu_call *gpu, const char *program);
 
 // What gpu_draw() drew, and the link.
 void gpu_drop(struct gpu_call *gpu);
+
+// A run whose gradients are made by generators (weft gpu): the link to them, and what passes over
+// it. A scenario without --gpu computes them by its own times.
+
+struct call;
+
+// Before the world is built: refuses what cannot be, runs the scenario by its own times once, makes
+// the link, and has the world wait for it. -errno with a reason.
+int gpu_open(struct call *call, struct sim_options *options);
+
+// The world is built: its data lie in the link. Waits for generators. -errno with a reason.
+int gpu_attach(struct call *call);
+
+// The run has ended: takes leave of the generators and what they measured.
+void gpu_finish(struct call *call, enum run_end end);
+
+// Whether a generator was lost, in the run or before it reported what it measured; says who.
+bool gpu_say_lost(const struct call *call);
+
+void gpu_close(struct call *call);
+
+// Computations of a run with generators on one time line: when they were on the device, as the
+// hosts saw it, and with the scenario's times alone.
+
+struct gpu_seen { // of a computation; PS_NEVER: not seen
+	ps_t begun, ended;
+};
+
+struct gpu_reported { // of a computation, by the system's clock; -1: not reported
+	int64_t asked_ns, done_ns;
+};
+
+// Room for all of them. -ENOMEM.
+int gpu_spans_draw(struct call *call);
+
+// Behind the run with the scenario's own times, whose world is still there.
+void gpu_spans_model(struct call *call);
+
+// Behind the run: all spans, for the report.
+void gpu_spans_finish(struct call *call);
+void gpu_spans_free(struct call *call);

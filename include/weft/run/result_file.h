@@ -30,3 +30,19 @@ void result_file_free(struct result_file *file);
 int result_file_beside(const struct result_file *file, const char *name, size_t bytes_max,
 		       char path[4096], char **ret_text, size_t *ret_bytes,
 		       struct refusal *refusal);
+
+// Reads the acceptance profile at a path, or the shipped one of that name. -errno with a reason.
+struct profile;
+int profile_read(struct profile *ret, const char *name, struct refusal *refusal);
+
+// One run of a book, whose fabric its page draws.
+
+struct example {
+	struct result_file file;
+	char *cables; // cables.csv, or NULL
+};
+
+// Reads that of the folder `from`/`folder`, the folder of a case. A case without a run that holds,
+// or whose links were not counted, is no example: then `cables` is NULL.
+void example_read(struct example *ret, const char *from, const char *folder);
+void example_free(struct example *example);

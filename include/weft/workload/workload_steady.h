@@ -66,9 +66,6 @@ struct steady_jump {
 	ps_t error_ps; // of time_ps, stated as in sample_error.c
 };
 
-// "jitter", for tables.
-const char *steady_verdict_name(enum steady_verdict verdict);
-
 // Blocks of `block` steps, 2 to STEADY_BLOCK_MAX; the tolerance in millionths.
 void steady_init(struct steady *steady, uint32_t block, uint32_t tolerance_ppm);
 

@@ -34,8 +34,8 @@ static inline void note_usual(struct port *port)
 		beside->usual_end_ps = series->end_ps;
 	}
 	beside->cells = beside->depth.bytes->counts;
-	uint64_t told = beside->depth.bytes->value_max;
-	beside->usual_bytes = told < UINT32_MAX ? (uint32_t)told : UINT32_MAX;
+	uint64_t most = beside->depth.bytes->value_max;
+	beside->usual_bytes = most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
 	beside->calm_bytes = -1; // while it is above, departures may end it
 	if (is_above(watch))
 		return;

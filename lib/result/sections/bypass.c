@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events of dead paths: gathered, sorted, made to distributions. What an event is: lib/measure.
 
+#include <weft/core/order.h>
 #include <weft/result/bypass.h>
 
 #include <math.h>
@@ -38,12 +39,6 @@ static int compare_events(const void *a, const void *b)
 	int order = compare_links(left, right);
 	order = order != 0 ? order : compare((uint64_t)left->first_ps, (uint64_t)right->first_ps);
 	return order != 0 ? order : compare(left->ev, right->ev);
-}
-
-static int compare_times(const void *a, const void *b)
-{
-	ps_t left = *(const ps_t *)a, right = *(const ps_t *)b;
-	return (left > right) - (left < right);
 }
 
 // ---------------------------------------------------------------- distributions
@@ -134,7 +129,7 @@ static void measure(struct bypass_list *list, const struct world *world)
 
 void bypass_sort(struct bypass_times *times)
 {
-	qsort(times->at, times->count, sizeof(*times->at), compare_times);
+	qsort(times->at, times->count, sizeof(*times->at), order_int64);
 }
 
 // ---------------------------------------------------------------- gathering

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // See delays.h.
 
+#include <weft/core/order.h>
 #include <weft/result/delays.h>
 
 #include <stdlib.h>
@@ -154,12 +155,6 @@ static void put_pairs(json_t *to, const struct world_delays *delays, bool is_sam
 
 // ---------------------------------------------------------------- collectives
 
-static int by_time(const void *a, const void *b)
-{
-	ps_t left = *(const ps_t *)a, right = *(const ps_t *)b;
-	return (left > right) - (left < right);
-}
-
 // The smallest of `count` sorted times with at least `share` of them at or below it.
 static ps_t nearest_rank(const ps_t *times, uint32_t count, uint32_t percent)
 {
@@ -184,7 +179,7 @@ static void put_kind(json_t *array, const struct report_input *input, enum colle
 	}
 	if (all == 0)
 		return;
-	qsort(times, count, sizeof(*times), by_time);
+	qsort(times, count, sizeof(*times), order_int64);
 	json_t *row = row_in(array);
 	put_text(row, "kind", collective_kind_name(kind));
 	put_count(row, "count", count);

@@ -63,7 +63,5 @@ void report_footprint_json(FILE *to, const struct world *world)
 		put_count(rooms, arena_room_name(room), arena->drawn_bytes[room]);
 	put_count(root, "total_bytes", arena->used);
 	put_count(root, "arena_bytes", arena->size);
-	json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(2));
-	fputc('\n', to);
-	json_decref(root);
+	document_print(to, root, JSON_ENSURE_ASCII);
 }

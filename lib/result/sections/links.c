@@ -44,8 +44,7 @@ struct links {
 	uint32_t busiest_count;
 };
 
-// The queue that a cable's packets leave from; NULL: it is a NIC's.
-static const struct queue_watch *queue_of(const struct world *world, uint32_t cable)
+const struct queue_watch *links_queue(const struct world *world, uint32_t cable)
 {
 	const struct link_plan *link = &world->topology.links[cable / 2];
 	uint32_t node = cable % 2 == 0 ? link->node_a : link->node_b;
@@ -79,7 +78,7 @@ static void list(struct links *links, const struct busy *more)
 static void add_queue(struct links *links, const struct world *world, uint32_t cable,
 		      struct load *load)
 {
-	const struct queue_watch *watch = queue_of(world, cable);
+	const struct queue_watch *watch = links_queue(world, cable);
 	if (watch == NULL)
 		return;
 	ps_t above = above_ps(world, watch);
@@ -233,7 +232,7 @@ void links_json(json_t *root, const struct report_input *input)
 		world_cable_name(world, busy->cable, name, sizeof(name));
 		put_text(row, "cable", name);
 		put_time(row, "above_threshold_ps", busy->above_ps);
-		put_count(row, "queue_bytes_max", queue_of(world, busy->cable)->queue_max_bytes);
+		put_count(row, "queue_bytes_max", links_queue(world, busy->cable)->queue_max_bytes);
 		put_count(row, "data_bytes", world->links.counts[busy->cable].data_bytes);
 	}
 }

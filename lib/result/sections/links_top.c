@@ -8,16 +8,7 @@
 #include <weft/result/figures.h>
 #include <weft/result/put.h>
 
-// The queue that a cable's packets leave from; NULL: it is a NIC's.
-static const struct queue_watch *queue_of(const struct world *world, uint32_t cable)
-{
-	const struct link_plan *link = &world->topology.links[cable / 2];
-	uint32_t node = cable % 2 == 0 ? link->node_a : link->node_b;
-	uint32_t port = cable % 2 == 0 ? link->port_a : link->port_b;
-	if (node < world->topology.hosts)
-		return NULL;
-	return switch_port_watch(world->switches[node - world->topology.hosts], port);
-}
+#include "sections.h"
 
 static uint64_t rate_of(const struct world *world, uint32_t cable)
 {
@@ -53,7 +44,7 @@ bool links_deepest(struct link_top *ret, const struct report_input *input)
 	if (world->links.counts == NULL || is_sampled(input)) // a sample has no extremes
 		return false;
 	for (uint32_t i = 0; i < 2 * world->topology.link_count; i++) {
-		const struct queue_watch *watch = queue_of(world, i);
+		const struct queue_watch *watch = links_queue(world, i);
 		if (watch != NULL && watch->queue_max_bytes > ret->bytes)
 			*ret = (struct link_top){i, watch->queue_max_bytes, 0, 0};
 		ret->full += watch != NULL && watch->queue_max_bytes == ret->bytes;

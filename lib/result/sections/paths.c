@@ -37,7 +37,7 @@ static bool is_single(const struct report_input *input)
 	return transport->kind == TRANSPORT_RC || ev_universe(transport) == 1;
 }
 
-const char *paths_untold(const struct report_input *input, enum paths_what what)
+const char *paths_unknown(const struct report_input *input, enum paths_what what)
 {
 	if (is_single(input))
 		return ONE_PATH;
@@ -126,7 +126,7 @@ static void put_single(json_t *rows, const struct report_input *input, enum path
 void paths_rows_json(json_t *rows, const struct report_input *input, enum paths_what what)
 {
 	const struct paths *paths = paths_of(input, what);
-	const char *reason = paths_untold(input, what);
+	const char *reason = paths_unknown(input, what);
 	struct worst_paths worst;
 	struct hist scratch;
 	if (is_single(input)) {
@@ -192,7 +192,7 @@ static void put_rests(json_t *array, const struct report_input *input, enum path
 	const struct paths *paths = paths_of(input, what);
 	struct worst_paths worst;
 	struct hist rest;
-	if (paths_untold(input, what) != NULL || paths->count <= PATHS_LISTED)
+	if (paths_unknown(input, what) != NULL || paths->count <= PATHS_LISTED)
 		return;
 	worst_paths_find(&worst, paths);
 	paths_scratch(&rest, paths);
@@ -214,7 +214,7 @@ static void balance_of(struct balance *ret, const struct report_input *input)
 {
 	const struct paths *paths = paths_of(input, PATHS_ONE_WAY);
 	double sum = 0, squares = 0, most = 0;
-	*ret = (struct balance){.reason = paths_untold(input, PATHS_ONE_WAY)};
+	*ret = (struct balance){.reason = paths_unknown(input, PATHS_ONE_WAY)};
 	ret->evs = is_single(input) ? 1 : ev_universe(&input->world->transport);
 	for (uint32_t i = 0; ret->reason == NULL && i < paths->count; i++) {
 		double packets = (double)paths->sums[i].total;
@@ -256,7 +256,7 @@ static void show_slowest(FILE *to, const struct report_input *input, enum paths_
 	const struct paths *paths = paths_of(input, what);
 	struct worst_paths worst;
 	struct text text[2];
-	const char *reason = paths_untold(input, what);
+	const char *reason = paths_unknown(input, what);
 	worst_paths_find(&worst, paths);
 	fprintf(to, "  by EV, %s: ", what == PATHS_ONE_WAY ? "one way" : "round trip");
 	if (reason != NULL || worst.used == 0) {

@@ -24,7 +24,7 @@ const char *paths_what_name(enum paths_what what);
 const struct paths *paths_of(const struct report_input *input, enum paths_what what);
 
 // Why they are not reported by EV; NULL: they are.
-const char *paths_untold(const struct report_input *input, enum paths_what what);
+const char *paths_unknown(const struct report_input *input, enum paths_what what);
 
 // The paths with the slowest packets, the slowest first, of equal ones the first; and how many had
 // any.

@@ -167,3 +167,7 @@ void cc_settings_json(json_t *root, const struct report_input *input);
 // What the short form says in words: the traffic, a step, and what a reader must know first. In the
 // `headline` of result.json, which is there.
 void brief_what_json(json_t *root, const struct report_input *input);
+
+// The queue that a cable's packets leave from; NULL: it is a NIC's.
+struct queue_watch;
+const struct queue_watch *links_queue(const struct world *world, uint32_t cable);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include <weft/core/check.h>
+#include <weft/core/order.h>
 
 #include "sections/sections.h"
 #include "steps.h"
@@ -183,18 +184,9 @@ static int by_place(const void *left, const void *right)
 {
 	const struct span *a = left, *b = right;
 	if (process_of(a->kind) != process_of(b->kind))
-		return a->kind < b->kind ? -1 : 1;
-	if (a->track != b->track)
-		return a->track < b->track ? -1 : 1;
-	if (a->lane != b->lane)
-		return a->lane < b->lane ? -1 : 1;
-	if (a->from != b->from)
-		return a->from < b->from ? -1 : 1;
-	if (a->until != b->until)
-		return a->until > b->until ? -1 : 1;
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	return a->index < b->index ? -1 : 1;
+		return ORDER(a->kind, b->kind);
+	int order = ORDER(a->track, b->track) ?: ORDER(a->lane, b->lane) ?: ORDER(a->from, b->from);
+	return order ?: ORDER(b->until, a->until) ?: ORDER(a->kind, b->kind) ?: ORDER(a->index, b->index);
 }
 
 // The lane of its track in which a span starts after all others ended. `ends` holds the end of each

@@ -7,42 +7,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <weft/core/order.h>
 #include <weft/measure/measure_slices.h>
-
-static int by_number(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
 
 // What is not there yet comes last.
 static int by_arrival(const void *left, const void *right)
 {
 	const struct steps_message *a = left, *b = right;
-	if (a->track != b->track)
-		return by_number(a->track, b->track);
-	if (a->came_ps != b->came_ps)
-		return a->came_ps < b->came_ps ? -1 : 1;
-	return by_number(a->number, b->number);
+	int order = ORDER(a->track, b->track) ?: ORDER(a->came_ps, b->came_ps);
+	return order ?: ORDER(a->number, b->number);
 }
 
 static int by_step(const void *left, const void *right)
 {
 	const struct steps_span *a = left, *b = right;
-	if (a->bucket != b->bucket)
-		return by_number(a->bucket, b->bucket);
-	if (a->step != b->step)
-		return by_number(a->step, b->step);
-	if (a->until_ps != b->until_ps)
-		return a->until_ps < b->until_ps ? -1 : 1;
-	return by_number(a->number, b->number);
+	int order = ORDER(a->bucket, b->bucket) ?: ORDER(a->step, b->step);
+	return order ?: ORDER(a->until_ps, b->until_ps) ?: ORDER(a->number, b->number);
 }
 
 static int by_begin(const void *left, const void *right)
 {
 	const struct steps_span *a = left, *b = right;
-	if (a->from_ps != b->from_ps)
-		return a->from_ps < b->from_ps ? -1 : 1;
-	return by_step(left, right);
+	return ORDER(a->from_ps, b->from_ps) ?: by_step(left, right);
 }
 
 // ---------------------------------------------------------------- a track

@@ -1,24 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same as JSON: times in picoseconds.
 
-#include <jansson.h>
-
-#include <weft/core/check.h>
+#include <weft/result/put.h>
 
 #include "fidelity_full.h"
 #include "fidelity_part_json.h"
 #include "weft_version.h"
-
-// Takes `value`; our own JSON must be good.
-static void put(json_t *to, const char *name, json_t *value)
-{
-	check(value != NULL && json_object_set_new(to, name, value) == 0);
-}
-
-static void put_count(json_t *to, const char *name, uint64_t count)
-{
-	put(to, name, json_integer((json_int_t)count));
-}
 
 static json_t *times_of(const struct step_exposed *times)
 {
@@ -62,9 +49,7 @@ static json_t *begin(const struct call *call, const char *fidelity)
 
 static void end(FILE *to, json_t *root)
 {
-	json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(2));
-	fputc('\n', to);
-	json_decref(root);
+	document_print(to, root, JSON_ENSURE_ASCII);
 }
 
 void fidelity_full_json(FILE *to, const struct call *call, const struct fidelity_full *fidelity)

@@ -1,30 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // One step from its schedule as JSON: times in picoseconds, shares as numbers.
 
-#include <jansson.h>
-
-#include <weft/core/check.h>
+#include <weft/result/put.h>
 #include <weft/workload/plan_memory.h>
 
 #include "fidelity_part_json.h"
 #include "weft_version.h"
-
-// Takes `value`; our own JSON must be good.
-static void put(json_t *to, const char *name, json_t *value)
-{
-	check(value != NULL && json_object_set_new(to, name, value) == 0);
-}
-
-static void put_time(json_t *to, const char *name, ps_t time)
-{
-	put(to, name, json_integer(time));
-}
-
-static void put_text(json_t *to, const char *name, const char *text)
-{
-	json_t *value = json_string(text);
-	put(to, name, value != NULL ? value : json_string("(not UTF-8)"));
-}
 
 static void put_timing(json_t *to, const struct timing *timing)
 {
@@ -48,11 +29,10 @@ static json_t *stages_of(const struct fidelity *fidelity)
 {
 	json_t *list = json_array();
 	for (uint32_t i = 0; i < fidelity->world.plan.parallel.pp; i++) {
-		json_t *one = json_object();
+		json_t *one = row_in(list);
 		put_time(one, "gather_wait_ps", fidelity->stages[i].gather_wait_ps);
 		put_time(one, "backward_ps", fidelity->stages[i].backward_ps);
 		put_time(one, "reduce_ps", fidelity->stages[i].reduce_ps);
-		check(json_array_append_new(list, one) == 0);
 	}
 	return list;
 }
@@ -61,10 +41,9 @@ static json_t *cases_of(const struct fidelity *fidelity)
 {
 	json_t *list = json_array();
 	for (uint32_t i = 0; i < fidelity->row_count; i++) {
-		json_t *one = json_object();
+		json_t *one = row_in(list);
 		put_text(one, "name", fidelity->rows[i].of.name);
 		put_times(one, &fidelity->rows[i].times);
-		check(json_array_append_new(list, one) == 0);
 	}
 	return list;
 }
@@ -77,7 +56,7 @@ json_t *fidelity_off_domain_json(const struct world_step *world,
 		const struct world_off_domain *of = &world->off_domain[i];
 		if (!of->is_off_domain)
 			continue;
-		json_t *one = json_object();
+		json_t *one = row_in(list);
 		put_text(one, "dimension", dimension_name((enum dimension)i));
 		put(one, "ranks", json_integer(of->spread.ranks));
 		put(one, "domains", json_integer(of->spread.domains_max));
@@ -87,7 +66,6 @@ json_t *fidelity_off_domain_json(const struct world_step *world,
 		put_time(one, "forward_ps", of->forward_ps);
 		put_time(one, "backward_ps", of->backward_ps);
 		put_time(one, "longer_ps", longer_ps[i]);
-		check(json_array_append_new(list, one) == 0);
 	}
 	return list;
 }
@@ -139,19 +117,17 @@ static json_t *inputs_of(const struct call *call)
 	static const char *const names[] = {"fact", "assumed", "calibrated"};
 	json_t *list = json_array();
 	for (uint32_t i = 0; i < call->scenario.input_count; i++) {
-		json_t *one = json_object();
+		json_t *one = row_in(list);
 		put_text(one, "origin", names[call->scenario.inputs[i].origin]);
 		put_text(one, "text", call->scenario.inputs[i].text);
-		check(json_array_append_new(list, one) == 0);
 	}
 	const struct plan *plan = call->scenario.traffic.plan;
 	for (const struct fidelity_input *at = fidelity_inputs; at->text != NULL; at++) {
 		if (at->is_timed && plan != NULL && plan_has_roofline(plan))
 			continue;
-		json_t *one = json_object();
+		json_t *one = row_in(list);
 		put_text(one, "origin", names[at->origin]);
 		put_text(one, "text", at->text);
-		check(json_array_append_new(list, one) == 0);
 	}
 	return list;
 }
@@ -172,7 +148,5 @@ void fidelity_write_json(FILE *to, const struct call *call, const struct fidelit
 	put(root, "steps", fidelity_steps_json(&fidelity->steps));
 	put(root, "prediction", prediction_of(fidelity));
 	put(root, "inputs", inputs_of(call));
-	json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(2) | JSON_REAL_PRECISION(12));
-	fputc('\n', to);
-	json_decref(root);
+	document_print(to, root, JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12));
 }

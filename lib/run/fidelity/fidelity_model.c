@@ -8,7 +8,7 @@
 
 #include "record.h"
 #include <weft/run/fidelity.h>
-#include <weft/run/plan_files.h>
+#include <weft/run/input_files.h>
 
 #define LOGS_PLAN "llama-3.1-405b-gb200-2560" // its times are fitted to two logs of GB200 alone
 

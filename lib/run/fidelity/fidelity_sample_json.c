@@ -2,23 +2,13 @@
 // A step with collectives of packets as JSON: times in picoseconds.
 
 #include <weft/core/check.h>
+#include <weft/result/put.h>
 
 #include "fidelity_part_json.h"
 #include "weft_version.h"
 #include <weft/run/fidelity_sample.h>
 
-// Takes `value`; our own JSON must be good.
-static void put(json_t *to, const char *name, json_t *value)
-{
-	check(value != NULL && json_object_set_new(to, name, value) == 0);
-}
-
-static void put_count(json_t *to, const char *name, uint64_t count)
-{
-	put(to, name, json_integer((json_int_t)count));
-}
-
-static json_t *collective_of(const struct sampled *row)
+static json_t *sampled_json(const struct sampled *row)
 {
 	json_t *one = json_object();
 	put(one, "kind",
@@ -74,7 +64,7 @@ static json_t *run_of(const struct sampled_run *run)
 	put_count(to, "trunks_kept", run->trunks_kept);
 	put_count(to, "trunks_of", run->trunks_of);
 	for (uint32_t i = 0; i < run->count; i++)
-		check(json_array_append_new(list, collective_of(&run->rows[i])) == 0);
+		check(json_array_append_new(list, sampled_json(&run->rows[i])) == 0);
 	put(to, "collectives", list);
 	put(to, "tensor_message", tensor_of(&run->tensor));
 	return to;
@@ -107,7 +97,5 @@ void fidelity_sample_json(FILE *to, const struct call *call, const struct fideli
 	put(root, "terms", terms_of(fidelity));
 	put(root, "outside", fidelity_off_domain_json(&fidelity->run.world, fidelity->longer_ps));
 	put(root, "steps", fidelity_steps_json(&fidelity->steps));
-	json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(2));
-	fputc('\n', to);
-	json_decref(root);
+	document_print(to, root, JSON_ENSURE_ASCII);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The making of an endpoint: its configuration is checked, its memory measured and drawn. Nothing
 // in here runs after the world is built.
+#include <weft/core/integer.h>
+
 #include "endpoint.h"
 #include "mrc/mpr_grant.h"
 #include "path/status.h"
@@ -11,11 +13,6 @@
 #define MPR_MAX 32768u
 #define EV_COUNT_MAX 65536u
 #define SPARE_COMPLETIONS 64u // beyond what one call can cause
-
-static bool is_power_of_two(uint32_t value)
-{
-	return value != 0 && (value & (value - 1)) == 0;
-}
 
 static int refuse_sizes(const struct transport_config *config, struct refusal *refusal)
 {

@@ -196,33 +196,36 @@ next_control(struct endpoint *endpoint, struct fifo *control, ps_t now, struct o
 	return index;
 }
 
+// Whether nothing else of this plane may leave now: *ret is what does, or PACKET_NONE.
+static inline bool goes_first(struct endpoint *endpoint, uint32_t plane, ps_t now,
+			      struct outbox *out, uint32_t *ret)
+{
+	*ret = PACKET_NONE;
+	if (endpoint->work == 0)
+		return true;
+	if (!endpoint->has_port_work)
+		return false;
+	if (status_is_down(endpoint, plane))
+		return true;
+	*ret = status_next(endpoint, plane, now, out);
+	return *ret != PACKET_NONE;
+}
+
 uint32_t endpoint_next_control(struct endpoint *endpoint, uint32_t plane, ps_t now,
 			       struct outbox *out)
 {
-	if (endpoint->work == 0)
-		return PACKET_NONE;
-	if (endpoint->has_port_work) {
-		if (status_is_down(endpoint, plane))
-			return PACKET_NONE;
-		uint32_t request = status_next(endpoint, plane, now, out);
-		if (request != PACKET_NONE)
-			return request;
-	}
+	uint32_t request;
+	if (goes_first(endpoint, plane, now, out, &request))
+		return request;
 	struct fifo *control = &endpoint->control[plane];
 	return control->count == 0 ? PACKET_NONE : next_control(endpoint, control, now, out);
 }
 
 uint32_t endpoint_next(struct endpoint *endpoint, uint32_t plane, ps_t now, struct outbox *out)
 {
-	if (endpoint->work == 0)
-		return PACKET_NONE;
-	if (endpoint->has_port_work) {
-		if (status_is_down(endpoint, plane))
-			return PACKET_NONE;
-		uint32_t request = status_next(endpoint, plane, now, out);
-		if (request != PACKET_NONE)
-			return request;
-	}
+	uint32_t request;
+	if (goes_first(endpoint, plane, now, out, &request))
+		return request;
 	struct fifo *control = &endpoint->control[plane];
 	if (control->count == 0)
 		return endpoint->is_rc ? rc_next(endpoint, plane, now, out)

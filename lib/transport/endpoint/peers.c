@@ -6,23 +6,15 @@
 #include <string.h>
 
 #include <weft/core/check.h>
+#include <weft/core/integer.h>
 
 #define LINE_BYTES 64u
-
-// Places for `count_max` peers: a power of two, at least twice as many.
-static uint32_t places_for(uint32_t count_max)
-{
-	uint32_t places = 1;
-	while (places < 2 * count_max)
-		places *= 2;
-	return places;
-}
 
 uint64_t peers_bytes(uint32_t count_max)
 {
 	uint64_t bytes = count_max * sizeof(struct peer);
 	if (count_max > 0)
-		bytes += places_for(count_max) * sizeof(uint32_t);
+		bytes += power_of_two(1, 2 * count_max) * sizeof(uint32_t);
 	return (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
 }
 
@@ -32,7 +24,7 @@ int peers_init(struct peers *table, struct arena *arena, uint32_t count_max)
 	if (count_max == 0)
 		return 0;
 	table->count_max = count_max;
-	table->mask = places_for(count_max) - 1;
+	table->mask = power_of_two(1, 2 * count_max) - 1;
 	table->peers = arena_draw(arena, ARENA_TRANSPORT, peers_bytes(count_max) / LINE_BYTES,
 				  LINE_BYTES);
 	if (table->peers == NULL)

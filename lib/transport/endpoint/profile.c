@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The making of a profile: checked values, a hash of them, and the draw of generated ones. See
 // profile.h.
+#include <weft/core/integer.h>
+
 #include "profile.h"
 
 #include <errno.h>
@@ -24,14 +26,6 @@ static uint64_t combinations(const struct transport_config *config)
 	for (uint32_t i = 0; i < config->ev_field_count; i++)
 		count *= drawn_values(&config->ev_fields[i]);
 	return count;
-}
-
-static uint32_t buckets_for(uint32_t count)
-{
-	uint32_t buckets = 4;
-	while (buckets < 2 * count)
-		buckets *= 2;
-	return buckets;
 }
 
 // --- checks
@@ -118,7 +112,7 @@ int profile_check(const struct transport_config *config, struct refusal *refusal
 uint64_t profile_bytes_for(uint32_t count)
 {
 	return BITMAP_WORDS((uint64_t)count) * sizeof(uint64_t) +
-		((uint64_t)count + buckets_for(count)) * sizeof(uint32_t);
+		((uint64_t)count + power_of_two(4, 2 * count)) * sizeof(uint32_t);
 }
 
 uint64_t profile_bytes(const struct transport_config *config)
@@ -190,22 +184,12 @@ static void generate(struct profile *profile, const struct transport_config *con
 	}
 }
 
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-	while (b != 0) {
-		uint64_t rest = a % b;
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
 // How far the next turn of a circle of `count` is from this one: all have their turn before one has
 // a second, and those of few turns lie far apart, for neighbours lead to the same T1.
 static uint64_t golden_step(uint64_t count)
 {
 	uint64_t step = count * 618 / 1000;
-	while (step > 1 && common_divisor(count, step) != 1)
+	while (step > 1 && greatest_divisor(count, step) != 1)
 		step--;
 	return step > 1 ? step : 1;
 }
@@ -273,7 +257,7 @@ void profile_allow(struct profile *profile, uint32_t number)
 void profile_make(struct profile *profile, void *memory, const struct transport_config *config,
 		  struct rng rng)
 {
-	uint32_t count = ev_universe(config), buckets = buckets_for(count);
+	uint32_t count = ev_universe(config), buckets = power_of_two(4, 2 * count);
 	*profile = (struct profile){.shift = (uint32_t)__builtin_clz(buckets) + 1,
 				    .planes = config->planes,
 				    .denied = memory};

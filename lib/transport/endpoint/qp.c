@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The birth and the end of a QP, and where its rings lie. What it does in between is in
 // requester.c, responder.c, retransmit.c and sack.c.
+#include <weft/core/integer.h>
+
 #include "endpoint.h"
 
 #include <string.h>
@@ -10,14 +12,6 @@
 #include "pace.h"
 #include "path/status.h"
 #include "ready.h"
-
-static uint32_t power_of_two_above(uint32_t count)
-{
-	uint32_t power = 1;
-	while (power < count)
-		power *= 2;
-	return power;
-}
 
 static uint64_t place_ring(uint64_t *at, uint64_t bytes)
 {
@@ -30,9 +24,9 @@ void qp_layout_of(const struct transport_config *config, const struct path_shape
 		  struct qp_layout *ret_layout)
 {
 	struct qp_layout layout = {0};
-	uint32_t sends = power_of_two_above(qp_messages(config, config->sends_max));
-	uint32_t stashes = power_of_two_above(qp_messages(config, config->wimm_max));
-	uint32_t psns = power_of_two_above(config->mpr); // places; the window may be less
+	uint32_t sends = power_of_two(1, qp_messages(config, config->sends_max));
+	uint32_t stashes = power_of_two(1, qp_messages(config, config->wimm_max));
+	uint32_t psns = power_of_two(1, config->mpr); // places; the window may be less
 	uint64_t at = 0;
 	uint64_t bits = psns / 64 * sizeof(uint64_t);
 

@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Filling the table of memory regions; what reads it for each packet is inline in the header.
-#include "region.h"
+#include <weft/core/integer.h>
 
-// Twice as many as regions, and one that stays free, where each search ends.
-static uint32_t places_for(uint32_t count_max)
-{
-	uint32_t places = 2;
-	while (places < 2 * count_max)
-		places *= 2;
-	return places;
-}
+#include "region.h"
 
 uint64_t region_bytes(uint32_t count_max)
 {
-	return places_for(count_max) * sizeof(struct region);
+	return power_of_two(2, 2 * count_max) * sizeof(struct region);
 }
 
 int region_init(struct region_table *table, struct arena *arena, uint32_t count_max)
 {
-	uint32_t places = places_for(count_max);
+	uint32_t places = power_of_two(2, 2 * count_max);
 	table->places = arena_draw(arena, ARENA_TRANSPORT, places, sizeof(struct region));
 	table->mask = places - 1;
 	table->count_max = count_max;

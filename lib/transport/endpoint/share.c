@@ -2,6 +2,8 @@
 // A QP that shares has an algorithm of its own that knows only where the common one is, in its
 // private state. The sum of what all have in flight is kept: each QP's part of it is brought up to
 // date when its own flight changed, before another's window is asked for.
+#include <weft/core/integer.h>
+
 #include "share.h"
 
 #include <assert.h>
@@ -28,17 +30,9 @@ static struct member *member_of(const struct qp *qp)
 	return (struct member *)(void *)(uintptr_t)qp->cc.state;
 }
 
-static uint32_t places_of(uint32_t qp_max)
-{
-	uint32_t places = 2;
-	while (places < 2 * qp_max)
-		places *= 2;
-	return places;
-}
-
 uint64_t share_bytes(const struct transport_config *config, uint32_t qp_max)
 {
-	return config->shares_cc ? places_of(qp_max) * sizeof(struct share) : 0;
+	return config->shares_cc ? power_of_two(2, 2 * qp_max) * sizeof(struct share) : 0;
 }
 
 // ---------------------------------------------------------------- of all who share
@@ -135,7 +129,7 @@ int share_init(struct endpoint *endpoint, struct arena *arena,
 	struct share_table *table = &endpoint->shares;
 	if (!config->shares_cc)
 		return 0;
-	uint32_t places = places_of(qp_max);
+	uint32_t places = power_of_two(2, 2 * qp_max);
 	table->shares = arena_draw(arena, ARENA_TRANSPORT, places, sizeof(struct share));
 	if (!table->shares)
 		return -ENOMEM;

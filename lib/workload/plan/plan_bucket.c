@@ -14,6 +14,8 @@
 
 #include <stddef.h>
 
+#include <weft/core/integer.h>
+
 #include "plan_keys.h"
 
 #define PAD_PARAMS UINT64_C(128)
@@ -36,16 +38,6 @@ uint64_t plan_bucket_params(const struct plan *plan, bool is_expert)
 	if (plan->parallel.sharding == SHARDING_ZERO1 || plan->parallel.sharding == SHARDING_ZERO2)
 		return ZERO_PARAMS;
 	return rule > RULE_PARAMS ? rule : RULE_PARAMS;
-}
-
-static uint64_t greatest_divisor(uint64_t a, uint64_t b)
-{
-	while (b != 0) {
-		uint64_t rest = a % b;
-		a = b;
-		b = rest;
-	}
-	return a;
 }
 
 static uint64_t padded(const struct plan *plan, uint64_t params, bool is_expert)

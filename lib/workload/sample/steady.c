@@ -13,15 +13,6 @@
 // of it is where in a step the moments lie.
 #define HELD_PPM 100000u
 
-static const char *const names[] = {"steady", "pace", "jitter", "apart", "queues", "slack"};
-_Static_assert(sizeof(names) / sizeof(*names) == STEADY_VERDICT_COUNT, "a name for each verdict");
-
-const char *steady_verdict_name(enum steady_verdict verdict)
-{
-	check((unsigned)verdict < STEADY_VERDICT_COUNT);
-	return names[verdict];
-}
-
 void steady_init(struct steady *steady, uint32_t block, uint32_t tolerance_ppm)
 {
 	check(block >= 2 && block <= STEADY_BLOCK_MAX);

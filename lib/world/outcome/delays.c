@@ -112,10 +112,10 @@ static int time_host(struct world *world, uint32_t index, uint64_t *numbers)
 static uint32_t ev_mask_of(const struct world *world)
 {
 	const struct transport_config *transport = &world->transport;
-	bool is_told = transport->kind != TRANSPORT_RC && transport->ev_mode == EV_AUTO;
+	bool is_known = transport->kind != TRANSPORT_RC && transport->ev_mode == EV_AUTO;
 	for (uint32_t i = 0; i < world->scenario->fault_count; i++)
-		is_told &= world->scenario->faults[i].kind != FAULT_EVS;
-	return is_told ? ev_index_mask(ev_universe(transport)) : 0;
+		is_known &= world->scenario->faults[i].kind != FAULT_EVS;
+	return is_known ? ev_index_mask(ev_universe(transport)) : 0;
 }
 
 static int draw_incasts(struct world *world)

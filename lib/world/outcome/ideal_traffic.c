@@ -54,7 +54,7 @@ static struct coll_marks tell(void *context, const struct coll_message *message)
 {
 	const struct walk *walk = context;
 	uint64_t bytes = message->bytes;
-	struct ideal_message told = {
+	struct ideal_message added = {
 		.from = message->from,
 		.to = message->to,
 		.bytes = bytes,
@@ -63,7 +63,7 @@ static struct coll_marks tell(void *context, const struct coll_message *message)
 		.packet_bytes = last_packet_bytes(walk, bytes),
 		.begin_ps = message->after == OP_NONE ? 0 : message->after * PS_PER_NS,
 	};
-	ps_t there_ps = ideal_add(walk->ideal, &told);
+	ps_t there_ps = ideal_add(walk->ideal, &added);
 	uint32_t there = mark_of(there_ps);
 	bool is_later = message->before != OP_NONE && message->before > there;
 	return (struct coll_marks){mark_of(sent_ps(walk->ideal, message, there_ps)),
@@ -333,10 +333,10 @@ static ps_t op_end_ps(struct ideal *ideal, const struct program *program, struct
 		      uint32_t index)
 {
 	const struct op *op = &program->ops[index];
-	bool is_told = op->kind == OP_COMPUTE && op->compute_ps != OP_EXTERNAL_COMPUTE_PS;
+	bool is_known = op->kind == OP_COMPUTE && op->compute_ps != OP_EXTERNAL_COMPUTE_PS;
 	if (op->kind == OP_SEND)
 		return send_end_ps(ideal, program, chain, index);
-	return chain->begin_ps[index] + (is_told ? op->compute_ps : 0);
+	return chain->begin_ps[index] + (is_known ? op->compute_ps : 0);
 }
 
 static void add_program(struct ideal *ideal, const struct program *program, struct chain *chain)
