@@ -10,6 +10,16 @@
 
 #include "sections.h"
 
+const struct queue_watch *links_queue(const struct world *world, uint32_t cable)
+{
+	const struct link_plan *link = &world->topology.links[cable / 2];
+	uint32_t node = cable % 2 == 0 ? link->node_a : link->node_b;
+	uint32_t port = cable % 2 == 0 ? link->port_a : link->port_b;
+	if (node < world->topology.hosts)
+		return NULL;
+	return switch_port_watch(world->switches[node - world->topology.hosts], port);
+}
+
 static uint64_t rate_of(const struct world *world, uint32_t cable)
 {
 	return world->topology.links[cable / 2].rate_bps;
