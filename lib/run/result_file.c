@@ -12,10 +12,8 @@
 #include <unistd.h>
 
 #include <weft/files/files.h>
-#include <weft/verdict/report_verdict.h>
 
 #define RESULT_BYTES_MAX ((size_t)1 << 30)
-#define PROFILE_BYTES_MAX ((size_t)1 << 20)
 
 static int refuse_path(struct refusal *refusal, const char *path, int code, const char *text)
 {
@@ -137,18 +135,4 @@ int result_file_beside(const struct result_file *file, const char *name, size_t 
 	return length >= 4096
 		? refuse_absent(refusal, name, ENAMETOOLONG)
 		: read_text(file, path, name, bytes_max, ret_text, ret_bytes, refusal);
-}
-
-int profile_read(struct profile *ret, const char *name, struct refusal *refusal)
-{
-	char path[4096], *text;
-	size_t bytes;
-	int rc = data_path_find(DATA_PATH_PROFILES, name, path, sizeof(path), refusal);
-	if (rc == 0)
-		rc = file_read(path, PROFILE_BYTES_MAX, &text, &bytes, refusal);
-	if (rc < 0)
-		return rc;
-	rc = profile_parse(ret, path, text, bytes, refusal);
-	free(text);
-	return rc;
 }
