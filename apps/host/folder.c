@@ -196,7 +196,9 @@ static json_t *wall_json(const struct call *call, const struct folder *folder,
 		put_reason(to, "frames_unseen", "not all hosts reported their figures");
 	else
 		put_count(to, "frames_unseen",
-			  input->sent > input->delivered ? input->sent - input->delivered : 0);
+			  input->run.sent > input->run.delivered
+				  ? input->run.sent - input->run.delivered
+				  : 0);
 	put_clocks(to, call, folder);
 	put(to, "measured", json_times(call));
 	json_t *each = array_in(to, "each");
@@ -221,8 +223,8 @@ static void count_frames(const struct call *call, const struct folder *folder,
 		for (uint32_t k = 0; folder->has_reported[i] && k < folder->hosts; k++) {
 			const struct seen_pair *seen =
 				&call->pairs.of[(size_t)i * folder->hosts + k];
-			ret->sent += seen->frames_left;
-			ret->delivered += seen->frames_came;
+			ret->run.sent += seen->frames_left;
+			ret->run.delivered += seen->frames_came;
 		}
 }
 
@@ -251,12 +253,12 @@ static int write_all(struct call *call, const struct host_run *host_run,
 		.is_partial = host_run->end != WALL_END_DONE,
 		.is_whole = count == folder->hosts,
 		.limit_option = limit_of(host_run),
-		.digest = folder->digest,
-		.data_packets = host_run->world.outcome->transport.data_packets,
-		.now_ps = ps_max(sum.wall_ps, host_run->world.outcome->end_ps),
-		.cpu_s = (double)sum.cpu_ns / 1e9,
-		.wall_s = host_run->wall_s,
-		.ranks = count,
+		.run = {.digest = folder->digest,
+			.data_packets = host_run->world.outcome->transport.data_packets,
+			.now_ps = ps_max(sum.wall_ps, host_run->world.outcome->end_ps),
+			.cpu_s = (double)sum.cpu_ns / 1e9,
+			.wall_s = host_run->wall_s,
+			.ranks = count},
 		.memory_peak_bytes = sum.memory_bytes,
 		.version = WEFT_VERSION_TEXT,
 		.command = call->command,

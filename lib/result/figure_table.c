@@ -260,7 +260,7 @@ static struct headline_latency latency(const struct report_input *it)
 
 static double cpu_s(const struct report_input *it)
 {
-	return it->cpu_s > 0 ? it->cpu_s : it->wall_s;
+	return it->run.cpu_s > 0 ? it->run.cpu_s : it->run.wall_s;
 }
 
 // ---------------------------------------------------------------- the rows
@@ -467,7 +467,7 @@ static void print_row(FILE *to, const struct figure_row *row, const struct repor
 					  : number_grouped(&text[0], value.count));
 	if (row->shown == FIGURE_WITH_SHARE)
 		fprintf(to, "  %9s of data packets%s",
-			number_share(&text[1], share_of(value.count, input->data_packets)),
+			number_share(&text[1], share_of(value.count, input->run.data_packets)),
 			is_sampled(input) ? " (indication)" : "");
 	fprintf(to, "\n");
 }

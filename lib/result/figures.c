@@ -88,7 +88,7 @@ static ps_t traffic_of_collectives(const struct report_input *input)
 	for (uint32_t i = 0; spans != NULL && i < outcome->collective_count; i++) {
 		const struct outcome_collective *one = &outcome->collectives[i];
 		bool has_end = one->whole_ps > 0 && one->end_ps != PS_NEVER;
-		ps_t until = has_end ? one->end_ps : input->now_ps;
+		ps_t until = has_end ? one->end_ps : input->run.now_ps;
 		if (one->start_ps >= 0 && one->start_ps < until)
 			spans[count++] = (struct span){one->start_ps, until};
 	}
@@ -104,7 +104,7 @@ static ps_t traffic_of_flows(const struct report_input *input)
 	ps_t from = world->program != NULL || world->coll_stream != NULL ? 0 : PS_NEVER;
 	for (uint32_t i = 0; i < world->flow_count; i++)
 		from = ps_min(from, world->flows[i].start_ps);
-	ps_t until = input->is_partial ? input->now_ps : world->outcome->end_ps;
+	ps_t until = input->is_partial ? input->run.now_ps : world->outcome->end_ps;
 	return until > from ? until - from : 0;
 }
 
@@ -252,21 +252,21 @@ uint64_t drops_of(const struct report_input *input, enum drop_reason reason)
 {
 	const struct outcome *outcome = input->world->outcome;
 	return outcome->fabric.dropped[reason] + outcome->dropped_at_host[reason] +
-		input->cable_dropped[reason];
+		input->run.dropped[reason];
 }
 
 void conservation_of(struct conservation *ret, const struct report_input *input)
 {
 	*ret = (struct conservation){
-		.sent = input->sent,
-		.doubled = input->doubled,
-		.delivered = input->delivered,
-		.held = input->held - input->held_unsent,
-		.unsent = input->held_unsent,
+		.sent = input->run.sent,
+		.doubled = input->run.doubled,
+		.delivered = input->run.delivered,
+		.held = input->run.held - input->run.held_unsent,
+		.unsent = input->run.held_unsent,
 	};
 	for (enum drop_reason reason = 0; reason < DROP_REASON_COUNT; reason++)
 		ret->dropped += input->world->outcome->fabric.dropped[reason] +
-			input->cable_dropped[reason];
+			input->run.dropped[reason];
 	const struct pause_counters *pause = &input->world->outcome->fabric.pause;
 	ret->pauses_sent = pause->pauses_sent + pause->resumes_sent;
 	ret->pauses_taken = pause->pauses_received + pause->resumes_received;

@@ -218,7 +218,7 @@ static void text_write(FILE *to, const struct report_input *input, uint32_t inde
 	fprintf(to, "#[Buckets = %12" PRIu32 ", SubBuckets     = %12" PRIu32 "]\n",
 		(hist->cells >> (hist->cell_bits - 1)), UINT32_C(1) << hist->cell_bits);
 	fprintf(to, "#[unit %s; %s; digest %016" PRIx64 "]\n", unit_of(index),
-		input->is_partial ? "PARTIAL RESULT" : "complete", input->digest);
+		input->is_partial ? "PARTIAL RESULT" : "complete", input->run.digest);
 }
 
 void hdr_write(FILE *to, const struct report_input *input, uint32_t index)

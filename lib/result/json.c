@@ -27,12 +27,12 @@ static void put_run(json_t *root, const struct report_input *input)
 {
 	char digest[24];
 	json_t *run = object_in(root, "run");
-	snprintf(digest, sizeof(digest), "%016" PRIx64, input->digest);
+	snprintf(digest, sizeof(digest), "%016" PRIx64, input->run.digest);
 	put_text(run, "end", input->end);
 	put(run, "partial", json_boolean(input->is_partial));
 	put_text(run, "limit_option", input->limit_option);
 	put_text(run, "digest", digest);
-	put_time(run, "virtual_time_ps", input->now_ps);
+	put_time(run, "virtual_time_ps", input->run.now_ps);
 	put_time(run, "last_completion_ps", input->world->outcome->end_ps);
 }
 

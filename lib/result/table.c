@@ -28,7 +28,7 @@ static void headline(FILE *to, const struct report_input *input)
 	bool is_whole = !input->is_partial && end_ps > 0;
 	fprintf(to, "%s: %s at %s of virtual time, digest %016" PRIx64 "\n",
 		input->world->scenario->name, is_whole ? "finished" : input->end,
-		number_time(&time, is_whole ? end_ps : input->now_ps), input->digest);
+		number_time(&time, is_whole ? end_ps : input->run.now_ps), input->run.digest);
 	if (!input->is_partial)
 		return;
 	fprintf(to,
@@ -99,7 +99,7 @@ static void what_ran(FILE *to, const struct report_input *input)
 			scenario->qps_per_connection, world->transport.cc.name);
 	sample_line(to, world);
 	fast_forward_table(to, input);
-	fprintf(to, "  %s data packets sent\n", number_count(&text[0], input->data_packets));
+	fprintf(to, "  %s data packets sent\n", number_count(&text[0], input->run.data_packets));
 }
 
 static void goodput(FILE *to, const struct report_input *input)
@@ -361,18 +361,18 @@ static void conservation_line(FILE *to, const struct report_input *input)
 static void speed(FILE *to, const struct report_input *input)
 {
 	struct text text[3];
-	double cpu_s = input->cpu_s > 0 ? input->cpu_s : input->wall_s;
+	double cpu_s = input->run.cpu_s > 0 ? input->run.cpu_s : input->run.wall_s;
 	fprintf(to, "\nRun\n");
 	conservation_line(to, input);
-	if (cpu_s > 0 && input->hops > 0)
+	if (cpu_s > 0 && input->run.hops > 0)
 		fprintf(to, "  speed: %s data packets/s, %s hops/s, %.1f ns per hop (CPU time)\n",
-			number_count(&text[0], (uint64_t)((double)input->data_packets / cpu_s)),
-			number_count(&text[1], (uint64_t)((double)input->hops / cpu_s)),
-			cpu_s * 1e9 / (double)input->hops);
-	fprintf(to, "  %.2f s wall, %.2f s CPU, peak memory %s", input->wall_s, input->cpu_s,
-		number_memory(&text[2], input->memory_peak_bytes));
-	if (input->ranks > 1)
-		fprintf(to, " of each of %u processes at most", input->ranks);
+			number_count(&text[0], (uint64_t)((double)input->run.data_packets / cpu_s)),
+			number_count(&text[1], (uint64_t)((double)input->run.hops / cpu_s)),
+			cpu_s * 1e9 / (double)input->run.hops);
+	fprintf(to, "  %.2f s wall, %.2f s CPU, peak memory %s", input->run.wall_s,
+		input->run.cpu_s, number_memory(&text[2], input->memory_peak_bytes));
+	if (input->run.ranks > 1)
+		fprintf(to, " of each of %u processes at most", input->run.ranks);
 	fputc('\n', to);
 }
 

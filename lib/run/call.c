@@ -182,26 +182,7 @@ struct report_input call_report(const struct call *call, const struct run *run)
 		.style = call->has_ranks ? (struct report_style){0} // mpirun lends a terminal
 					 : style_of(STDOUT_FILENO),
 		.limit_option = limit_of(call, run),
-		.digest = run->digest,
-		.sent = run->sent,
-		.delivered = run->delivered,
-		.held = run->held,
-		.held_unsent = run->held_unsent,
-		.damaged = run->damaged,
-		.doubled = run->doubled,
-		.held_back = run->held_back,
-		.reorder_queue_full = run->reorder_queue_full,
-		.data_packets = run->data_packets,
-		.hops = run->hops,
-		.data_hops = run->data_hops,
-		.windows = run->windows,
-		.visits = run->visits,
-		.now_ps = run->now_ps,
-		.cpu_s = run->cpu_s,
-		.wall_s = run->wall_s,
-		.cpu_waiting_s = run->cpu_waiting_s,
-		.cpu_busiest_s = run->cpu_busiest_s,
-		.ranks = run->ranks,
+		.run = *run,
 		.pace = {call->dilation_milli, options->is_dilation_auto, run->lanes,
 			 run->lateness_ns, run->gap_ns},
 		.taps = {options->pcap, options->log, run->taps.frames, run->taps.lost,
@@ -221,7 +202,6 @@ struct report_input call_report(const struct call *call, const struct run *run)
 		.diagnosis = &diagnose_section,
 	};
 	call_ideal(world, &input.ideal);
-	memcpy(input.cable_dropped, run->dropped, sizeof(input.cable_dropped));
 	report_frames(run, &input.ports);
 	paced_fidelity(&input.fidelity, run, call->dilation_milli);
 	return input;

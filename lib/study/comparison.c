@@ -101,10 +101,10 @@ void report_comparison_take(struct report_comparison *comparison, const struct r
 	*side = (struct side){
 		.goodput_bps = goodput.per_nic_bps,
 		.retransmitted = share_of(rtx_total(&input->world->outcome->transport),
-					  input->data_packets),
+					  input->run.data_packets),
 		.ideal_share = figure_real(figure_find("headline.ideal_share"), input),
 		.end_ps = input->world->outcome->end_ps,
-		.digest = input->digest,
+		.digest = input->run.digest,
 		.is_partial = input->is_partial,
 		.is_mrc = scenario->transport.kind == TRANSPORT_MRC,
 		.warned = warnings_bits(input->world),

@@ -157,11 +157,11 @@ static void measure_expectations(struct study_run *ret, const struct report_inpu
 
 void report_study_measure(struct study_run *ret, const struct report_input *input)
 {
-	*ret = (struct study_run){.digest = input->digest,
+	*ret = (struct study_run){.digest = input->run.digest,
 				  .is_complete = !input->is_partial,
 				  .is_sample = input->world->plan.sample.is_on,
 				  .is_mrc = input->world->scenario->transport.kind == TRANSPORT_MRC,
-				  .cpu_s = input->cpu_s};
+				  .cpu_s = input->run.cpu_s};
 	snprintf(ret->end, sizeof(ret->end), "%s", input->end);
 	for (uint32_t i = 0; i < STUDY_FIGURES_MAX; i++)
 		ret->figures[i] = NAN;

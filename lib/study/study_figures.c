@@ -259,7 +259,7 @@ static double flow_max_so_far(const struct report_input *input)
 	for (uint32_t i = 0; i < world->flow_count; i++) {
 		ps_t end = world->outcome->flow_end_ps[i];
 		longest = ps_max(longest,
-				 (end > 0 ? end : input->now_ps) - world->flows[i].start_ps);
+				 (end > 0 ? end : input->run.now_ps) - world->flows[i].start_ps);
 	}
 	return seconds(longest);
 }
@@ -273,8 +273,8 @@ static double collective_so_far(const struct report_input *input)
 		const struct outcome_collective *one = &outcome->collectives[i];
 		if (one->whole_ps > 0)
 			sum += seconds(one->whole_ps);
-		else if (one->start_ps < input->now_ps)
-			sum += seconds(input->now_ps - one->start_ps);
+		else if (one->start_ps < input->run.now_ps)
+			sum += seconds(input->run.now_ps - one->start_ps);
 	}
 	return outcome->collective_count > 0 ? sum / outcome->collective_count : NAN;
 }
@@ -304,7 +304,7 @@ double report_study_so_far(uint32_t figure, const struct report_input *input)
 	if (is_sampled(input) || input->world->scenario->fast_forward.is_on)
 		return NAN;
 	if (of->of == done)
-		return seconds(input->now_ps);
+		return seconds(input->run.now_ps);
 	if (of->of == flow_max)
 		return input->world->flow_count > 0 ? flow_max_so_far(input) : NAN;
 	if (of->of == collective_time)
@@ -367,7 +367,7 @@ static double fairness_at_most(const struct report_input *input)
 	for (uint32_t i = 0; i < world->flow_count; i++) {
 		ps_t end = world->outcome->flow_end_ps[i], start = world->flows[i].start_ps;
 		double bits = (double)world->flows[i].bytes;
-		ps_t time = (end > 0 ? end : input->now_ps) - start;
+		ps_t time = (end > 0 ? end : input->run.now_ps) - start;
 		double rate = time > 0 ? bits / seconds(time) : end > 0 ? 0 : INFINITY;
 		if (end == 0)
 			open[count++] = rate;

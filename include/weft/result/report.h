@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <weft/engine/engine.h>
 #include <weft/result/fidelity.h>
 #include <weft/result/report_gpu.h>
 #include <weft/world/world.h>
@@ -79,14 +80,7 @@ struct report_input {
 	struct report_style style; // of it
 	struct report_ideal ideal;
 	const char *limit_option; // or NULL
-	uint64_t digest, sent, delivered, held, data_packets, hops, data_hops, windows, visits;
-	uint64_t held_unsent; // of `held`: made, but not sent yet (world_held(), hosts)
-	uint64_t cable_dropped[DROP_REASON_COUNT];
-	uint64_t damaged, doubled, held_back, reorder_queue_full; // packets, by cables
-	ps_t now_ps;
-	double cpu_s, wall_s;
-	double cpu_waiting_s, cpu_busiest_s; // of several processes
-	uint32_t ranks; // processes that ran it; CPU time is of all of them, memory of the largest
+	struct run run; // what the engine counted; CPU time of all processes, memory of the largest
 	struct report_pace pace;
 	struct report_ports ports;
 	struct report_taps taps;

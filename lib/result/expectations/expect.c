@@ -126,9 +126,10 @@ static double measured_of(const struct report_input *input,
 	struct goodput goodput;
 	switch ((enum expect_measure)expectation->measure) {
 	case EXPECT_RETRANSMITTED:
-		if (input->data_packets == 0)
+		if (input->run.data_packets == 0)
 			return none(ret_reason, "no data packet was sent");
-		return share_of(rtx_total(&input->world->outcome->transport), input->data_packets);
+		return share_of(rtx_total(&input->world->outcome->transport),
+				input->run.data_packets);
 	case EXPECT_LOST:
 		return lost_in(&part, ret_reason);
 	case EXPECT_GOODPUT_KEPT:

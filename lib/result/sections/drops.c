@@ -16,7 +16,7 @@ static void put_drops(json_t *root, const struct report_input *input)
 		put_text(row, "reason", drop_reason_name(reason));
 		put_count(row, "switches", outcome->fabric.dropped[reason]);
 		put_count(row, "hosts", outcome->dropped_at_host[reason]);
-		put_count(row, "cables", input->cable_dropped[reason]);
+		put_count(row, "cables", input->run.dropped[reason]);
 	}
 }
 

@@ -78,7 +78,7 @@ static void add(struct spans *spans, enum kind kind, uint32_t track, uint32_t in
 static void add_faults(struct spans *spans)
 {
 	const struct scenario *scenario = spans->input->world->scenario;
-	ps_t end = spans->input->now_ps;
+	ps_t end = spans->input->run.now_ps;
 	for (uint32_t i = 0; i < scenario->fault_count; i++) {
 		const struct fault *fault = &scenario->faults[i];
 		if (fault->from_ps < end) // else the run never saw it
@@ -168,7 +168,7 @@ static void add_packets(struct spans *spans)
 			const struct cable_plan *cable = &world->cables[step->cable];
 			ps_t until = step->at + line_ps(cable->line, step->wire_bytes) +
 				cable->delay_ps;
-			bool has_ended = until <= spans->input->now_ps;
+			bool has_ended = until <= spans->input->run.now_ps;
 			add(spans, KIND_PACKET, step->cable, index, step->at,
 			    has_ended ? until : PS_NEVER);
 		}
@@ -408,7 +408,7 @@ static void put_head(FILE *to, const struct spans *spans)
 	put_string(to, input->version);
 	fputs(",\"scenario\":", to);
 	put_string(to, input->world->scenario->name);
-	fprintf(to, ",\"digest\":\"%016" PRIx64 "\",\"partial\":%s", input->digest,
+	fprintf(to, ",\"digest\":\"%016" PRIx64 "\",\"partial\":%s", input->run.digest,
 		input->is_partial ? "true" : "false");
 	for (enum kind kind = KIND_FAULT; kind < KIND_COUNT; kind++)
 		fprintf(to, ",\"%s\":{\"not finished\":%u,\"left out\":%u}", kind_names[kind],

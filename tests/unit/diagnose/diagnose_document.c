@@ -117,8 +117,8 @@ static void only_speed_differs_between_runs_of_one_scenario(void **state)
 	(void)state;
 	struct fake *fake = fake_ring();
 	json_t *first = json_of(fake);
-	fake->input.cpu_s = 7;
-	fake->input.wall_s = 8;
+	fake->input.run.cpu_s = 7;
+	fake->input.run.wall_s = 8;
 	fake->input.memory_peak_bytes = 9;
 	json_t *second = json_of(fake);
 	assert_false(json_equal(first, second));

@@ -189,7 +189,7 @@ static void every_packet_is_accounted_for(void **state)
 	assert_int_equal(sum.unsent, 1);
 	assert_int_equal(drops_of(&fake->input, DROP_UNKNOWN_QP), 3);
 	assert_int_equal(drops_of(&fake->input, DROP_RANDOM_LOSS), 60);
-	fake->input.cable_dropped[DROP_LINK_DOWN]++;
+	fake->input.run.dropped[DROP_LINK_DOWN]++;
 	conservation_of(&sum, &fake->input);
 	assert_false(sum.holds);
 	fake_free(fake);

@@ -51,7 +51,7 @@ static inline struct fake *fake_ring(void)
 	fake_latencies(&fake->outcome.message_ns[PAIR_SAME_T0], 200, 10000, 100);
 	fake_latencies(&fake->outcome.message_ns[PAIR_ACROSS_T1], 20000, 12000, 1);
 	fake->input.end = "done";
-	fake->input.now_ps = 55 * PS_PER_MS;
+	fake->input.run.now_ps = 55 * PS_PER_MS;
 	fake->scenario.input_count = 3;
 	fake->scenario.inputs[0].origin = INPUT_FACT;
 	strcpy(fake->scenario.inputs[0].text, "planes: 2");
@@ -89,7 +89,7 @@ static inline struct fake *fake_program(void)
 	fake->outcome.transport.payload_bytes_placed = 300;
 	fake->outcome.end_ps = 4 * PS_PER_US;
 	fake->input.end = "done";
-	fake->input.now_ps = 5 * PS_PER_US;
+	fake->input.run.now_ps = 5 * PS_PER_US;
 	return fake;
 }
 
@@ -224,13 +224,13 @@ static inline struct fake *fake_flows(void)
 	fake_latencies(&fake->outcome.flow_ns, 3, 700000, 50000);
 	fake_latencies(&fake->outcome.message_ns[PAIR_SAME_RACK], 3, 700000, 50000);
 	hist_add(&fake->outcome.message_ns[PAIR_SAME_RACK], 1500000000); // above the range
-	fake->input.delivered -= 2;
-	fake->input.held = 3;
-	fake->input.held_unsent = 1;
+	fake->input.run.delivered -= 2;
+	fake->input.run.held = 3;
+	fake->input.run.held_unsent = 1;
 	fake->input.end = "limit";
 	fake->input.is_partial = true;
 	fake->input.limit_option = "limits.packets";
-	fake->input.now_ps = 3 * PS_PER_MS;
+	fake->input.run.now_ps = 3 * PS_PER_MS;
 	fake->scenario.fabric.planes = 2;
 	fake->scenario.fabric.link_rate_bps = UINT64_C(100000000000);
 	fake->scenario.transport.payload_bytes = 4000;
@@ -459,8 +459,8 @@ static inline struct fake *fake_paused(void)
 							     .watch_fired = 2,
 							     .headroom_bytes_max = 12345};
 	fake->outcome.fabric.dropped[DROP_HEADROOM_FULL] = 5;
-	fake->input.sent = 1200000;
-	fake->input.delivered = 1199950; // 30 + 25 frames, and 5 drops
+	fake->input.run.sent = 1200000;
+	fake->input.run.delivered = 1199950; // 30 + 25 frames, and 5 drops
 	pauses->nic_pauses = 30;
 	pauses->nic_resumes = 25;
 	pauses->nic_paused_ps = 2 * PS_PER_MS;

@@ -201,7 +201,7 @@ static void a_lost_packet_breaks_the_result_in_every_table(void **state)
 {
 	(void)state;
 	struct fake *fake = fake_ring();
-	fake->input.delivered--;
+	fake->input.run.delivered--;
 	for (int is_short = 0; is_short < 2; is_short++) {
 		fake->input.is_short = is_short;
 		char *text = table_of(fake);

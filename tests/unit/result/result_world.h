@@ -150,15 +150,15 @@ static inline void fake_counters(struct fake *fake)
 	outcome->fabric.queue_bytes_max = 270000;
 	outcome->fabric.dropped[DROP_QUEUE_FULL] = 40;
 	outcome->dropped_at_host[DROP_UNKNOWN_QP] = 3;
-	fake->input.cable_dropped[DROP_RANDOM_LOSS] = 60;
-	fake->input.cable_dropped[DROP_QUEUE_FULL] = 0;
-	fake->input.sent = 1200000;
-	fake->input.delivered = 1199900;
-	fake->input.data_packets = 1000000;
-	fake->input.hops = 5000000;
-	fake->input.data_hops = 4200000;
-	fake->input.cpu_s = 0.5;
-	fake->input.wall_s = 0.625;
+	fake->input.run.dropped[DROP_RANDOM_LOSS] = 60;
+	fake->input.run.dropped[DROP_QUEUE_FULL] = 0;
+	fake->input.run.sent = 1200000;
+	fake->input.run.delivered = 1199900;
+	fake->input.run.data_packets = 1000000;
+	fake->input.run.hops = 5000000;
+	fake->input.run.data_hops = 4200000;
+	fake->input.run.cpu_s = 0.5;
+	fake->input.run.wall_s = 0.625;
 	fake->input.memory_peak_bytes = 96 << 20;
-	fake->input.digest = UINT64_C(0x0123456789abcdef);
+	fake->input.run.digest = UINT64_C(0x0123456789abcdef);
 }

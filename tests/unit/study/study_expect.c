@@ -273,7 +273,7 @@ static void shares_of_no_packets_are_not_measured(void **)
 					      .formula = EXPECT_LOSS_REPAIRED,
 					      .bound = EXPECT_AT_MOST};
 	assert_true(row_of(expectation).measured >= 0);
-	fake->input.data_packets = 0;
+	fake->input.run.data_packets = 0;
 	assert_unmeasured(expectation, "no data packet was sent");
 }
 
