@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Acceptance profiles, found and read. A file of its own: who needs nothing else links no manifests.
+// Acceptance profiles, found and read. A file of its own: who needs nothing else links no
+// manifests.
 
 #include <stdlib.h>
 
