@@ -247,8 +247,14 @@ int import_write(const struct import *import, FILE *to, struct refusal *refusal)
 		rc = write_links(import, &graph, to, refusal);
 	}
 	if (rc == 0) {
+		if (import->has_queue)
+			import_sonic_queue(&import->sonic, to);
 		fputs("traffic: {kind: permutation, bytes: 1MB}\n", to);
 		write_losses(import, &graph, to);
+		if (import->has_queue)
+			fputs("inputs:\n  - {origin: fact, text: \"marks, buffers, pauses and "
+			      "rates: config_db.json of each switch\"}\n",
+			      to);
 	}
 	free(graph.links);
 	return rc;

@@ -11,6 +11,8 @@
 #include <weft/core/refusal.h>
 
 #define IMPORT_NAME_BYTES 32
+#define IMPORT_PORT_BYTES 16
+#define SONIC_PORTS_MAX 1024
 
 struct import_node {
 	char name[IMPORT_NAME_BYTES];
@@ -22,6 +24,14 @@ struct import_link {
 	uint32_t a, b; // places in nodes
 	uint32_t line; // of the file
 	double rate_bps, delay_ns, loss;
+	char ports[2][IMPORT_PORT_BYTES]; // of a and b, as containerlab calls them
+};
+
+// EthernetN.
+struct sonic_port {
+	long number;
+	double speed;
+	bool is_up;
 };
 
 // The settings of a switch of SONiC: bytes, a share in per cent, speeds in Mb/s. 0: it is not.
@@ -35,6 +45,9 @@ struct sonic_switch {
 	double watch_ms;
 	char marks[64], buffers[64];	     // profiles that these are of
 	uint32_t other_marks, other_buffers; // that name other profiles
+	char hostname[IMPORT_NAME_BYTES];    // as nodes are named
+	struct sonic_port list[SONIC_PORTS_MAX];
+	uint32_t listed; // also of ports that are down; by number
 };
 
 struct import {
@@ -44,6 +57,7 @@ struct import {
 	uint32_t node_count, link_count, node_room, link_room;
 	bool has_rates, has_delays; // the file says them
 	bool is_sonic;		    // else nodes and links
+	bool has_queue;		    // nodes and links, with the settings of their switches
 	struct sonic_switch sonic;
 };
 
@@ -52,10 +66,19 @@ struct import {
 // the refusal with its place. `ret` is to be released either way.
 int import_read(struct import *ret, const char *path, struct refusal *refusal);
 
+// Puts settings of switches into a fabric of containerlab: each of `configs` is a config_db.json,
+// or NODE=FILE where its hostname is another. Every switch has one. Links take the speeds of the
+// ports at their ends. Refused by name: settings that differ, as a scenario has one queue.
+int import_merge(struct import *import, const char *const *configs, uint32_t count,
+		 struct refusal *refusal);
+
 // Writes the scenario. Refused, with an output to be thrown away: what a graph cannot say.
 int import_write(const struct import *import, FILE *to, struct refusal *refusal);
 
 void import_release(struct import *import);
+
+// A name as scenarios take it: hyphens are lines there.
+void import_plain_name(char *ret, const char *name, size_t bytes);
 
 // What the formats do: each fills nodes and links from a text.
 int import_ns3(struct import *ret, const char *text, size_t bytes, struct refusal *refusal);
@@ -76,3 +99,6 @@ int import_sonic(struct import *ret, const char *text, size_t bytes, struct refu
 
 // Writes a scenario of the switch alone: its ports that are up, with a NIC at each.
 void import_sonic_write(const struct import *import, FILE *to);
+
+// Writes the marks, buffers and pauses of a switch as the section `queue`, behind its preset.
+void import_sonic_queue(const struct sonic_switch *of, FILE *to);

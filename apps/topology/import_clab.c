@@ -41,8 +41,7 @@ static yaml_node_t *value_of(const struct reader *reader, const yaml_node_t *map
 	return NULL;
 }
 
-// A name as scenarios take it: hyphens are lines there.
-static void plain_name(char *ret, const char *name, size_t bytes)
+void import_plain_name(char *ret, const char *name, size_t bytes)
 {
 	size_t i = 0;
 	for (; i < bytes && i < IMPORT_NAME_BYTES - 1; i++)
@@ -53,7 +52,7 @@ static void plain_name(char *ret, const char *name, size_t bytes)
 static uint32_t find(const struct import *import, const char *name, size_t bytes)
 {
 	char plain[IMPORT_NAME_BYTES];
-	plain_name(plain, name, bytes);
+	import_plain_name(plain, name, bytes);
 	uint32_t i = 0;
 	while (i < import->node_count && strcmp(import->nodes[i].name, plain) != 0)
 		i++;
@@ -98,7 +97,7 @@ static int read_nodes(struct reader *reader, const yaml_node_t *topology)
 				"there is a node whose name is that of `%s`, as far as "
 				"names of %u letters, digits, points and underscores go",
 				name, IMPORT_NAME_BYTES - 1);
-		plain_name(plain, name, strlen(name));
+		import_plain_name(plain, name, strlen(name));
 		int rc = import_add_node(reader->import, plain, strcmp(kind, "linux") == 0,
 					 reader->refusal);
 		if (rc < 0)
@@ -108,15 +107,20 @@ static int read_nodes(struct reader *reader, const yaml_node_t *topology)
 }
 
 // One end of a link: `node:interface`, or a map that has `node`.
-static int read_end(struct reader *reader, const yaml_node_t *end, uint32_t *ret)
+static int read_end(struct reader *reader, const yaml_node_t *end, uint32_t *ret,
+		    char port[IMPORT_PORT_BYTES])
 {
-	const char *name = text_of(end);
-	if (name == NULL)
+	const char *name = text_of(end), *interface = text_of(value_of(reader, end, "interface"));
+	if (name != NULL)
+		interface = strchr(name, ':');
+	else
 		name = text_of(value_of(reader, end, "node"));
 	if (name == NULL)
 		return import_refuse(reader->import, reader->refusal, line_of_node(end),
 				     "an end of a link is `node:interface`");
 	size_t bytes = strcspn(name, ":");
+	if (interface != NULL)
+		snprintf(port, IMPORT_PORT_BYTES, "%s", interface + (*interface == ':'));
 	*ret = find(reader->import, name, bytes);
 	if (*ret == reader->import->node_count)
 		return import_refuse(reader->import, reader->refusal, line_of_node(end),
@@ -135,9 +139,11 @@ static int read_link(struct reader *reader, const yaml_node_t *link)
 				     "outside, a tunnel) are no part of a fabric");
 	struct import_link read = {.line = line_of_node(link)};
 	const int *items = ends->data.sequence.items.start;
-	int rc = read_end(reader, yaml_document_get_node(reader->document, items[0]), &read.a);
+	int rc = read_end(reader, yaml_document_get_node(reader->document, items[0]), &read.a,
+			  read.ports[0]);
 	if (rc == 0)
-		rc = read_end(reader, yaml_document_get_node(reader->document, items[1]), &read.b);
+		rc = read_end(reader, yaml_document_get_node(reader->document, items[1]), &read.b,
+			      read.ports[1]);
 	return rc < 0 ? rc : import_add_link(reader->import, &read, reader->refusal);
 }
 

@@ -64,6 +64,21 @@ static int number_of(const struct reader *reader, const char *table, const char 
 
 // ---------------------------------------------------------------- ports
 
+// Ports by number: the order in which containers call them eth1, eth2, ...
+static int list_port(const struct reader *reader, const char *name, const struct sonic_port *port,
+		     struct sonic_switch *ret)
+{
+	uint32_t at = ret->listed;
+	if (at == SONIC_PORTS_MAX)
+		return import_refuse(reader->import, reader->refusal, 0,
+				     "PORT|%s: more than %d ports", name, SONIC_PORTS_MAX);
+	for (; at > 0 && ret->list[at - 1].number > port->number; at--)
+		ret->list[at] = ret->list[at - 1];
+	ret->list[at] = *port;
+	ret->listed++;
+	return 0;
+}
+
 static int read_ports(const struct reader *reader, struct sonic_switch *ret)
 {
 	const char *port;
@@ -81,7 +96,15 @@ static int read_ports(const struct reader *reader, struct sonic_switch *ret)
 		if (speed == 0)
 			return import_refuse(reader->import, reader->refusal, 0,
 					     "PORT|%s: speed is missing", port);
-		if (status != NULL && strcmp(status, "up") != 0)
+		const struct sonic_port one = {
+			.number = strtol(port + strcspn(port, "0123456789"), NULL, 10),
+			.speed = speed,
+			.is_up = status == NULL || strcmp(status, "up") == 0,
+		};
+		rc = list_port(reader, port, &one, ret);
+		if (rc < 0)
+			return rc;
+		if (!one.is_up)
 			continue;
 		ret->ports++;
 		ret->slower += speed < ret->speed;
@@ -126,6 +149,13 @@ static const char *profile_of(const struct reader *reader, const char *table, co
 		*ret_others += strcmp(found, profile) != 0;
 	}
 	return found;
+}
+
+static void read_hostname(const struct reader *reader, struct sonic_switch *ret)
+{
+	const char *name = text_of(row_of(reader, "DEVICE_METADATA", "localhost"), "hostname");
+	if (name != NULL)
+		import_plain_name(ret->hostname, name, strlen(name));
 }
 
 static void read_pfc(const struct reader *reader, struct sonic_switch *ret)
@@ -241,6 +271,7 @@ int import_sonic(struct import *ret, const char *text, size_t bytes, struct refu
 	const struct reader reader = {ret, root, refusal};
 	int rc = read_ports(&reader, &ret->sonic);
 	if (rc == 0) {
+		read_hostname(&reader, &ret->sonic);
 		read_pfc(&reader, &ret->sonic);
 		rc = read_marks(&reader, &ret->sonic);
 	}
@@ -254,8 +285,10 @@ int import_sonic(struct import *ret, const char *text, size_t bytes, struct refu
 
 // ---------------------------------------------------------------- the scenario
 
-static void write_queue(const struct sonic_switch *of, FILE *to)
+void import_sonic_queue(const struct sonic_switch *of, FILE *to)
 {
+	if (of->has_pfc)
+		fprintf(to, "preset: %s\n", of->has_ecn ? "roce-dcqcn" : "roce-pfc");
 	fprintf(to, "queue:\n  pfc: %s\n  ecn: %s\n", of->has_pfc ? "true" : "false",
 		of->has_ecn ? "true" : "false");
 	if (of->has_ecn)
@@ -302,11 +335,9 @@ void import_sonic_write(const struct import *import, FILE *to)
 			of->other_marks, of->other_buffers);
 	fprintf(to, "# Assumed, as the file does not say it: the traffic.\n");
 	fprintf(to, "name: %.*s\n", (int)strcspn(file, "."), file);
-	if (of->has_pfc)
-		fprintf(to, "preset: %s\n", of->has_ecn ? "roce-dcqcn" : "roce-pfc");
 	fprintf(to, "fabric: {nics: %u, nics_per_t0: %u, t1_count: 0, link_rate: %.0fMb/s}\n",
 		of->ports, of->ports, of->speed);
-	write_queue(of, to);
+	import_sonic_queue(of, to);
 	fprintf(to, "traffic: {kind: incast, senders: %u, bytes: 1MiB}\n", of->ports - 1);
 	fprintf(to, "inputs:\n  - {origin: fact, text: \"marks, buffers, pauses and rates: %s\"}\n",
 		file);

@@ -17,13 +17,14 @@
 #include <weft/run/outcome.h>
 
 #define SETS_MAX 64
+#define CONFIGS_MAX 1024
 #define SCENARIO_BYTES_MAX ((size_t)1 << 20)
 
 // Everything one call of the program holds.
 struct call {
 	const char *scenario_name, *svg, *import;
-	const char *sets[SETS_MAX];
-	uint32_t set_count;
+	const char *sets[SETS_MAX], *configs[CONFIGS_MAX];
+	uint32_t set_count, config_count;
 	struct scenario scenario;
 	struct topology topology;
 	struct figures figures;
@@ -123,6 +124,8 @@ static int import(struct call *call)
 	char *text = NULL;
 	size_t bytes = 0;
 	int rc = import_read(&read, call->import, &call->refusal);
+	if (rc == 0 && call->config_count > 0)
+		rc = import_merge(&read, call->configs, call->config_count, &call->refusal);
 	FILE *to = rc == 0 ? open_memstream(&text, &bytes) : NULL;
 	if (rc == 0 && to == NULL)
 		rc = refuse(&call->refusal, -ENODEV, "the system gives no memory");

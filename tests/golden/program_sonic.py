@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """SONiC's config_db.json becomes a scenario that runs: rates, marks, buffers, pauses as the switch has them; what is wrong in it is
-named by its place. The same of a topology of containerlab."""
+named by its place. The same of a topology of containerlab, alone and with the config_db.json of each of its switches."""
 import json
 import pathlib
 import sys
@@ -39,6 +39,51 @@ topology:
     - endpoints: ["h2:eth1", "leaf1:eth2"]
 """
 
+MERGED = """name: two
+topology:
+  nodes:
+    leaf-1: {kind: sonic-vs}
+    leaf2: {kind: sonic-vs}
+    h1: {kind: linux}
+    h2: {kind: linux}
+  links:
+    - endpoints: ["h1:eth1", "leaf-1:eth1"]
+    - endpoints: ["h2:eth1", "leaf2:Ethernet0"]
+    - endpoints: ["leaf-1:eth3", "leaf2:Ethernet16"]
+"""
+
+
+def config_of(hostname, port16=None, **tables):
+    """CONFIG of a switch with that name, whose third port has 100 Gb/s: Ethernet16, which is eth3."""
+    config = json.loads(json.dumps(CONFIG))
+    config["PORT"]["Ethernet16"] = {"speed": "100000", "admin_status": "up"} if port16 is None else port16
+    config["DEVICE_METADATA"] = {"localhost": {"hostname": hostname}} if hostname else {}
+    for table, rows in tables.items():
+        for row, fields in rows.items():
+            config[table][row].update(fields)
+    return json.dumps(config)
+
+
+def check_merged(folder):
+    """A fabric with the settings of its switches, and what does not go together, by name."""
+    lab = written(folder, "two.clab.yml", MERGED)
+    one, two, nameless = (written(folder, name + ".json", config_of(name if name != "none" else "")) for name in ("leaf-1", "leaf2", "none"))
+    code, scenario, error = outcome("topology", "--import", lab, "--config", one, "--config", two)
+    for line in ("topology: graph", "link_rate: 400Gb/s", "to: leaf2, rate: 100Gb/s}", "preset: roce-dcqcn", "ecn_low: 250000B", "pfc_headroom: 260000B"):
+        check(code == 0 and line in scenario, f"merged: {line} {error.strip()}")
+    result = result_of("sim", written(folder, "made.yaml", scenario), "--json")
+    check(result["run"]["end"] == "done" and result["network"]["ecn_low_bytes"] == 250000, "and runs, with the switches' marks")
+    check(outcome("topology", "--import", lab, "--config", f"leaf-1={nameless}", "--config", two)[1] == scenario, "a switch may be named beside its file")
+    wrongs = (([one], "switch `leaf2` has no --config"), ([one, one], "leaf_1 has a file already"), ([nameless], "has no hostname"),
+              ([one, f"leaf3={two}"], "has no switch `leaf3`"), ([one, lab], "this is no config_db.json"),
+              ([one, written(folder, "marks.json", config_of("leaf2", WRED_PROFILE={"LOSSLESS": {"green_min_threshold": "200000"}}))],
+               "green_min_threshold of leaf2 is 200000, of leaf_1 250000"),
+              ([one, written(folder, "slow.json", config_of("leaf2", {"speed": "40000"}))], "two.clab.yml:11: one end of the link has 100 Gb/s, leaf2 40 Gb/s"),
+              ([one, written(folder, "down.json", config_of("leaf2", {"speed": "100000", "admin_status": "down"}))], "PORT|Ethernet16 is down"))
+    for configs, says in wrongs:
+        code, made, error = outcome("topology", "--import", lab, *(word for file in configs for word in ("--config", file)))
+        check(code == BAD_INPUT and says in error and made == "", f"refused: {says}: {error.strip()}")
+
 
 def written(folder, name, text):
     file = pathlib.Path(folder, name)
@@ -69,6 +114,7 @@ def main():
         check(outcome("topology", "--import", written(folder, "none.json", "{}"))[0] == BAD_INPUT, "a file without ports")
         scenario, result = imported(folder, written(folder, "lab.clab.yml", CLAB))
         check("topology: graph" in scenario and result["run"]["end"] == "done", "containerlab's .clab.yml runs, too")
+        check_merged(folder)
     return 1 if check.failed else 0
 
 
