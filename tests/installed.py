@@ -26,7 +26,7 @@ assert (result.status, result["run.end"], str(result["scenario.seed"])) == (0, "
 again = weft.read(sys.argv[3])
 assert again.digest == result.digest == weft.run("two-racks", seed=3, watch__links=True, traffic__bytes="4MiB").digest
 cables, busiest = again.table("cables"), again.table("links.busiest")
-assert "cables" in again.tables and "messages" in again.tables
+assert {"cables", "messages", "links.busiest"} <= set(again.tables)
 if sys.argv[2] == "with":
     assert cables.packets.sum() > 1000 and busiest.data_bytes.max() > 0
 else:
@@ -39,6 +39,13 @@ except weft.Missing as missing:
     assert "watch.racks is false" in str(missing), missing
 study = weft.run("two-racks", seeds=2, traffic__bytes="1MiB")
 assert len(study.table("runs")) == 2
+assert weft.run("azure-gb200-llama405b", fidelity="model").tables
+for wrong, says in ((lambda: result["goodput.totl_bps"], "goodput.total_bps"), (lambda: result.table("mesages"), "there are")):
+    try:
+        wrong()
+        sys.exit("a figure that there is not has a value")
+    except KeyError as error:
+        assert says in str(error), error
 for bad in (dict(queue__byte="1kB"), dict(no_such_option=1)):
     try:
         weft.run("two-racks", **bad)

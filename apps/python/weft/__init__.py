@@ -10,6 +10,7 @@
 There are no compiled parts. The program is the one that the variable WEFT names, or the one of the installation that
 this module is part of, or the first in PATH."""
 import csv
+import difflib
 import hashlib
 import json
 import os
@@ -82,12 +83,12 @@ def run(scenario, out=None, **keys):
     """Runs a scenario, by name or path, as `weft sim` does, and returns its Result.
 
     Keys of the scenario are set as queue__ecn_low="20kB" or **{"queue.ecn_low": "20kB"}; other names are options of weft sim,
-    `_` for `-`: seed=3, seeds=5, depth="model", fault={"kind": "loss", "at": "all", "probability": "1%"}; several values
+    `_` for `-`: seed=3, seeds=5, fidelity="model", fault={"kind": "loss", "at": "all", "probability": "1%"}; several values
     are a list. `out` keeps the folder, which must be empty or new. An Error is raised where weft refuses, or where the run is
     not valid: what there is of it then is its `result`."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(out) if out is not None else pathlib.Path(name, "out")
-        words = [program(), "sim", str(scenario), "--quiet", "--out", str(folder), *_words(keys)]
+        words = [program(), "sim", str(scenario), "--out", str(folder), *_words(keys)]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         said = done.stderr.strip()
         has_result = any((folder / name).is_file() for name in DOCUMENTS) and done.returncode in (DONE, MISSED, NOT_VALID)
@@ -163,11 +164,17 @@ class Result:
             try:
                 at = at[int(part)] if isinstance(at, list) else at[part]
             except (KeyError, IndexError, ValueError, TypeError):
-                raise KeyError(way) from None
+                raise KeyError(self._unknown(way)) from None
             if at is None:
                 reason = parent.get(part + "_reason") if isinstance(parent, dict) else None
                 raise Missing(f"{way}: {reason or 'not of this run'}")
         return at
+
+    def _unknown(self, way):
+        """What to say of a way that leads nowhere: ways that are like it."""
+        ways = list(self.figures())
+        near = difflib.get_close_matches(way, ways, 3) or [one for one in ways if way.split(".")[-1] in one.split(".")[-1]][:3]
+        return f"there is no {way}" + (f"; did you mean {', '.join(near)}?" if near else "")
 
     def get(self, way, default=None):
         """The same, with a default where there is no value."""
@@ -178,8 +185,9 @@ class Result:
 
     @property
     def tables(self):
-        """Files in CSV, and lists of records in the document."""
-        lists = [name for name, value in self.document.items() if isinstance(value, list) and value and isinstance(value[0], dict)]
+        """Files in CSV, and lists of records in the document, by their way in it."""
+        parts = {f"{name}.{part}": value for name, of in self.document.items() if isinstance(of, dict) for part, value in of.items()}
+        lists = [name for name, value in {**self.document, **parts}.items() if isinstance(value, list) and value and isinstance(value[0], dict)]
         return sorted({*self._csv, *lists})
 
     def table(self, name):
@@ -187,7 +195,7 @@ class Result:
         in the document, as "links.busiest". A frame of pandas where that is installed, else a list of dicts."""
         if name in self._csv:
             return _frame(self._csv[name])
-        rows = self[name]
+        rows = self.get(name)
         if not isinstance(rows, list):
             raise KeyError(f"{name}: not a table; there are {', '.join(self.tables)}")
         return _frame(rows)
