@@ -60,8 +60,13 @@ static int read_scenario(struct call *call)
 		rc = file_read(path, SCENARIO_BYTES_MAX, &text, &bytes, refusal);
 	if (rc < 0)
 		return rc;
-	rc = scenario_parse(&call->scenario, path, text, bytes, call->sets, call->set_count,
-			    refusal);
+	const struct scenario_source source = {.path = path,
+					       .text = text,
+					       .bytes = bytes,
+					       .sets = call->sets,
+					       .set_count = call->set_count,
+					       .is_fabric_alone = true};
+	rc = scenario_read(&call->scenario, &source, refusal);
 	free(text);
 	if (rc == 0)
 		rc = plan_files_read(&call->scenario, refusal);

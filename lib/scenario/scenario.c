@@ -89,6 +89,27 @@ static int read_assignments(struct reader *reader, const struct scenario_source 
 	return rc == 0 ? forget_sample(reader) : rc;
 }
 
+// Traffic for a file that describes a fabric alone.
+static int fill_traffic(struct reader *reader, const struct scenario_source *source)
+{
+	int rc = 0;
+	if (!source->is_fabric_alone || reader_is_given(reader, "traffic.kind"))
+		return 0;
+	rc = read_assignment(reader, "traffic.kind=permutation", source->set_count + 1);
+	return rc == 0 && !reader_is_given(reader, "traffic.bytes")
+		? read_assignment(reader, "traffic.bytes=1MB", source->set_count + 2)
+		: rc;
+}
+
+// The name of a scenario that has none: that of its file.
+static void name_by_file(struct scenario *scenario)
+{
+	const char *slash = strrchr(scenario->path, '/');
+	const char *file = slash != NULL ? slash + 1 : scenario->path, *end = strrchr(file, '.');
+	if (end != NULL && end > file && (strcmp(end, ".yaml") == 0 || strcmp(end, ".yml") == 0))
+		snprintf(scenario->name, sizeof(scenario->name), "%.*s", (int)(end - file), file);
+}
+
 #define ELEMENT_TEXT_BYTES 1024
 
 // A list whose elements the command line can add.
@@ -177,6 +198,8 @@ static int read_reader(struct reader *reader, yaml_document_t *document,
 	int rc = document_read(reader, document, reader->scenario);
 	if (rc == 0)
 		rc = read_assignments(reader, source);
+	if (rc == 0)
+		rc = fill_traffic(reader, source);
 	if (rc != 0)
 		return rc;
 	rc = reader_check_preset(reader);
@@ -225,6 +248,8 @@ int scenario_read(struct scenario *ret, const struct scenario_source *source,
 	strcpy(ret->path, source->path);
 	rc = read_reader(&reader, &document, source);
 	ret->has_rto = reader_is_given(&reader, "transport.rto");
+	if (!reader_is_given(&reader, "name"))
+		name_by_file(ret);
 	yaml_document_delete(&document);
 	return rc;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether what was given has an effect, and what is needed was given.
 
+#include <stdio.h>
 #include <string.h>
 
 #include "scenario_reader.h"
@@ -27,6 +28,18 @@ static struct mark section_mark(const struct reader *reader, const struct scenar
 	return mark;
 }
 
+// Of a word, those that there are.
+static int refuse_needed(struct reader *reader, const struct scenario_key *key)
+{
+	char list[160] = "";
+	for (uint32_t i = 0; key->words != NULL && key->words[i] != NULL; i++) {
+		size_t used = strlen(list);
+		snprintf(list + used, sizeof(list) - used, "%s%s", i == 0 ? "; it may be: " : ", ",
+			 key->words[i]);
+	}
+	return reader_refuse(reader, section_mark(reader, key), "%s is missing%s", key->path, list);
+}
+
 // First what every scenario needs: the use of other keys depends on it.
 static int check_needed(struct reader *reader)
 {
@@ -34,8 +47,7 @@ static int check_needed(struct reader *reader)
 	for (int i = 0; keys[i].path != NULL; i++)
 		if (keys[i].use == USE_ALWAYS && !reader->is_given[i] &&
 		    scenario_key_is_required(&keys[i]) && !scenario_key_is_element(&keys[i]))
-			return reader_refuse(reader, section_mark(reader, &keys[i]),
-					     "%s is missing", keys[i].path);
+			return refuse_needed(reader, &keys[i]);
 	return 0;
 }
 

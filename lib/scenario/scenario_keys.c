@@ -32,8 +32,9 @@
 
 // path, unit, default, meaning, field, min, max, word for 0, words, use
 static const struct scenario_key keys[] = {
-	{"name", "text", "unnamed", "Name of the scenario in results.", SCENARIO(name), 0, 0, NULL,
-	 NULL, USE_ALWAYS},
+	{"name", "text", "unnamed",
+	 "Name of the scenario in results; that of its file where there is none.", SCENARIO(name),
+	 0, 0, NULL, NULL, USE_ALWAYS},
 	{"description", "text", "-", "One line about the scenario.", SCENARIO(description), 0, 0,
 	 NULL, NULL, USE_ALWAYS},
 	{"seed", "count", "1", "Names the random streams of a run.", SCENARIO(seed), 0, I64, NULL,

@@ -14,15 +14,51 @@ static const char *last_word(const char *path)
 	return point == NULL ? path : point + 1;
 }
 
+// Words that people have for a key, and which no edit makes it. A point: of that section alone.
+static const struct {
+	const char *word, *path;
+} meanings[] = {
+	{"hosts", "fabric.nics, with fabric.nics_per_host"},
+	{"gpus", "fabric.nics"},
+	{"gpus_per_host", "fabric.nics_per_host"},
+	{"gpus_per_node", "fabric.nics_per_host"},
+	{"spines", "fabric.t1_count"},
+	{"leaves", "fabric.nics_per_t0"},
+	{"mtu", "transport.payload"},
+	{"ecn_min", "queue.ecn_low"},
+	{"ecn_max", "queue.ecn_high"},
+	{"fabric.speed", "fabric.link_rate"},
+	{"fabric.rate", "fabric.link_rate"},
+	{"fabric.bandwidth", "fabric.link_rate"},
+	{"traffic.type", "traffic.kind"},
+	{"traffic.pattern", "traffic.kind"},
+	{"traffic.size", "traffic.bytes"},
+	{"queue.size", "queue.bytes"},
+	{"transport.type", "transport.kind"},
+	{"transport.protocol", "transport.kind"},
+	{"cc.kind", "cc.algorithm"},
+	{"cc.name", "cc.algorithm"},
+};
+
+static const char *meaning_of(const char *path)
+{
+	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
+		const char *word = meanings[i].word;
+		if (strcmp(word, strchr(word, '.') == NULL ? last_word(path) : path) == 0)
+			return meanings[i].path;
+	}
+	return NULL;
+}
+
 const char *key_nearest(const struct key_table *table, const char *path)
 {
 	const char *const *sections = table->sections;
 	const struct scenario_key *keys = table->keys;
-	const char *nearest = NULL;
+	const char *nearest = table == &scenario_table ? meaning_of(path) : NULL;
 	size_t length = strlen(path);
 	uint32_t least = 4; // more edits than that are no misspelling
-	if (length >= EDIT_DISTANCE_BYTES)
-		return NULL;
+	if (nearest != NULL || length >= EDIT_DISTANCE_BYTES)
+		return nearest;
 	for (int i = 0; sections[i] != NULL; i++) {
 		uint32_t edits = edit_distance(path, sections[i]);
 		if (edits < 3 && 2 * edits < strlen(sections[i])) // `time` is no `wire`

@@ -65,6 +65,7 @@ static const struct unit rate_units[] = {
 	{"TB/s", 8000000000000},
 	{NULL, 0},
 };
+static const struct unit ratio_units[] = {{"", 1}, {":1", 1}, {NULL, 0}};
 static const struct unit share_units[] = {{"", 1000000000}, {"%", 10000000}, {NULL, 0}};
 
 static const struct spelling no_spellings[] = {{NULL, NULL}};
@@ -102,6 +103,7 @@ static const struct measure measures[] = {
 	 byte_spellings},
 	{"rate", "a rate", "b/s, kb/s, Mb/s, Gb/s, Tb/s, B/s, kB/s, MB/s, GB/s, TB/s",
 	 "bits per second", rate_units, rate_spellings},
+	{"ratio", "a ratio", ":1 or none", "times", ratio_units, no_spellings},
 	{"share", "a share", "% or none", "parts in 10^9", share_units, no_spellings},
 };
 

@@ -158,7 +158,7 @@ static int read_range(struct tune_knob *knob, const char *text, char *value,
 	if (!(knob->high > knob->low))
 		return refuse_knob(refusal, text,
 				   "an empty range: the upper end is not above the lower", "");
-	knob->is_whole = strcmp(key->unit, "count") == 0;
+	knob->is_whole = strcmp(key->unit, "count") == 0 || strcmp(key->unit, "ratio") == 0;
 	return 0;
 }
 

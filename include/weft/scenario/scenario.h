@@ -139,6 +139,7 @@ struct scenario_source {
 	// shown in errors as file "--fault", the line being the number of the fault
 	const char *const *faults;
 	uint32_t fault_count;
+	bool is_fabric_alone; // traffic may be missing: some is put there, and nobody looks at it
 	const char *const *taps; // likewise; "{at: {nic: 3}}", file "--tap"
 	uint32_t tap_count;
 };

@@ -17,7 +17,7 @@ struct scenario;
 struct scenario_key {
 	const char *path;  // "fabric.planes"
 	const char *unit;  // "count", "rate", "bytes", "time", "word", "text", "flag", "share",
-			   // "list"
+			   // "ratio", "list"
 	const char *value; // default, as one would write it; "required" when there is none
 	const char *text;  // one line
 	// How the reader takes it; see scenario_keys.c.
