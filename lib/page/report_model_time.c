@@ -261,6 +261,7 @@ static void jobs(json_t *section, const json_t *result)
 		{"start", "start_ps", UNIT_PS},
 		{"time", "time_ps", UNIT_PS},
 		{"alone", "alone_ps", UNIT_PS},
+		{"ideal", "ideal_ps", UNIT_PS},
 		{"factor", "interference_factor", UNIT_FACTOR},
 		{NULL}};
 	const json_t *list = json_object_get(result, "jobs");

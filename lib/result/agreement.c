@@ -29,6 +29,7 @@ static const struct agreement {
 	{RESULT_RUN, "collectives[]", NULL, "release_ps <= start_ps <= end_ps"},
 	{RESULT_RUN, "collectives[]", NULL, "steps_run <= steps_all"},
 	{RESULT_RUN, "jobs[]", NULL, "interference_factor*alone_ps = time_ps"},
+	{RESULT_RUN, "jobs[]", NULL, "ideal_ps <= alone_ps"},
 	{RESULT_RUN, "", NULL,
 	 "congestion.marked_share*transport.data_packets = congestion.marked"},
 	{RESULT_RUN, "", NULL,

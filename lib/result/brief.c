@@ -420,6 +420,10 @@ static void jobs_rows(struct brief_line *line, const json_t *result)
 		brief_add(line, BRIEF_PLAIN, SECOND - 8, "%s",
 			  has(each, "time_ps") ? time_of(&text, each, "time_ps")
 					       : why_not(each, "time_ps"));
+		if (has(each, "ideal_ps") && has(each, "time_ps"))
+			brief_add(line, BRIEF_PLAIN, 0, "ideal %s %.0f %%",
+				  time_of(&text, each, "ideal_ps"),
+				  100 * real(each, "ideal_ps") / real(each, "time_ps"));
 		if (has(each, "interference_factor"))
 			brief_add(line, BRIEF_PLAIN, 0, "%.3f x its time alone",
 				  real(each, "interference_factor"));

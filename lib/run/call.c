@@ -191,6 +191,7 @@ struct report_input call_report(const struct call *call, const struct run *run)
 			 run->taps.log_error},
 		.gpu = options->gpu != NULL ? &call->gpu.report : NULL,
 		.alone_ps = call->job_set.has_alone ? call->job_set.alone_ps : NULL,
+		.job_ideal_ps = call->job_set.has_alone ? call->job_set.ideal_ps : NULL,
 		.memory_peak_bytes = memory_peak_bytes() > run->memory_bytes_other
 			? memory_peak_bytes()
 			: run->memory_bytes_other,
@@ -267,9 +268,13 @@ static int run_alone(struct call *call, uint32_t variant, uint32_t index)
 		return rc;
 	rc = call_run(call, &run);
 	const struct world *world = &call->world_instance.world;
-	if (rc == 0 && run.end == RUN_DONE)
-		call->job_set.alone_ps[index] = world->outcome->jobs[index].end_ps -
-			world->scenario->jobs[index].start_ps;
+	if (rc == 0 && run.end == RUN_DONE) {
+		ps_t start_ps = world->scenario->jobs[index].start_ps;
+		struct report_ideal ideal;
+		call_ideal(world, &ideal);
+		call->job_set.alone_ps[index] = world->outcome->jobs[index].end_ps - start_ps;
+		call->job_set.ideal_ps[index] = ideal.ps > start_ps ? ideal.ps - start_ps : 0;
+	}
 	world_instance_free(&call->world_instance);
 	if (run.end == RUN_INTERRUPTED)
 		return refuse(&call->refusal, -EINTR, "interrupted while jobs ran alone");
@@ -286,6 +291,7 @@ int call_jobs_alone(struct call *call, uint32_t variant)
 	if (call->scenario.traffic.kind != TRAFFIC_JOBS || call->scenario.job_only > 0 || count < 2)
 		return 0;
 	memset(call->job_set.alone_ps, 0, sizeof(call->job_set.alone_ps));
+	memset(call->job_set.ideal_ps, 0, sizeof(call->job_set.ideal_ps));
 	options->pcap = options->log = NULL; // of the run of all
 	for (uint32_t i = 0; rc == 0 && i < count; i++)
 		rc = run_alone(call, variant, i);

@@ -30,6 +30,16 @@ d requires r
 }
 """
 
+STAGES = """[ pp_stage0: [rank0, rank1] ]
+comm_type,comm_group,comm_group_size,msg_size,stage,dst,src,additional,_elapsed_time,algbw,busbw,count
+CommType.all_reduce,CommGroup.dp_group,2,1048576,init.model_setup,None,None,,None,None,None,1
+CommType.isend,CommGroup.pp_group,,8388608,forward_step,2,None,,None,None,None,1
+[ pp_stage1: [rank2, rank3] ]
+comm_type,comm_group,comm_group_size,msg_size,stage,dst,src,additional,_elapsed_time,algbw,busbw,count
+CommType.all_reduce,CommGroup.dp_group,2,1048576,init.model_setup,None,None,,None,None,None,1
+CommType.irecv,CommGroup.pp_group,,8388608,forward_step,None,0,,None,None,None,1
+"""
+
 
 class Ideal(unittest.TestCase):
     def headline(self, *words):
@@ -49,6 +59,26 @@ class Ideal(unittest.TestCase):
             self.assertGreater(of["ideal_ps"], 0.1 * of["time_ps"], words)
             self.assertLessEqual(of["ideal_ps"], of["time_ps"], words)
         self.assertGreaterEqual(found, 7)
+
+    def test_each_job_has_its_own(self):
+        """Of two rings that cross each other's trunks: what each could take alone, and the same where it alone runs."""
+        result = self.headline("jobs-two-rings", "--variant", "across")
+        for job in result["jobs"]:
+            self.assertTrue(0.5 * job["alone_ps"] < job["ideal_ps"] <= job["alone_ps"] <= job["time_ps"], job)
+            only = self.headline("jobs-two-rings", "--variant", "across", "--set", "traffic.only=" + job["name"])["jobs"][0]
+            self.assertEqual(only["ideal_ps"], job["ideal_ps"])
+        mixed = {job["name"]: job for job in self.headline("jobs-mixed")["jobs"]}
+        self.assertTrue(all(job["ideal_ps"] and job["ideal_ps"] <= job["alone_ps"] for job in mixed.values()), mixed)
+
+    def test_sends_of_a_trace_with_collectives(self):
+        """A stage sends 8 MiB to the next one, after an all-reduce of 1 MiB: never less than both."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "stages.csv")
+            path.write_text(STAGES, encoding="utf-8")
+            result = self.headline("--trace", str(path))
+        of = result["headline"]
+        self.assertGreater(of["ideal_ps"], 8388608 * 8 / result["network"]["nic_rate_bps"] * 1e12)
+        self.assertLessEqual(of["ideal_ps"], of["time_ps"])
 
     def test_time_of_jobs_is_until_the_last_of_them(self):
         result = self.headline("jobs-mixed")

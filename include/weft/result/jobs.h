@@ -24,6 +24,7 @@
 
 struct job_figures {
 	struct figure time_ps, alone_ps; // from its start to its last operation's end
+	struct figure ideal_ps;		 // the least time of its messages and computations
 	double factor;			 // 0: not known
 	uint64_t fabric_bytes;		 // that left its NICs
 	uint64_t trunk_bytes, spine_bytes;

@@ -91,6 +91,7 @@ struct report_input {
 	bool is_whole;		      // with `wall`: all hosts reported
 	const struct report_gpu *gpu; // or NULL: no generators took part
 	const ps_t *alone_ps; // of several jobs: what each took alone, 0: it did not end; or NULL
+	const ps_t *job_ideal_ps; // with alone_ps: the least that each can take; 0: no closed form
 	uint64_t memory_peak_bytes;
 	const char *version;		     // program, version, commit
 	const char *command;		     // how to run it again

@@ -34,6 +34,7 @@ struct job_set_file {
 struct job_set_call {
 	struct job_set_file files[SCENARIO_JOBS_MAX];
 	ps_t alone_ps[SCENARIO_JOBS_MAX]; // what each took alone; 0: it did not end
+	ps_t ideal_ps[SCENARIO_JOBS_MAX]; // the least that it can take; 0: no closed form
 	bool has_alone;
 };
 

@@ -127,6 +127,20 @@ static struct figure alone_of(const struct report_input *input, uint32_t index)
 	return (struct figure){input->alone_ps[index], NULL};
 }
 
+// Alone it is the least time of the whole run.
+static struct figure ideal_of(const struct report_input *input, uint32_t index)
+{
+	const struct scenario *scenario = input->world->scenario;
+	ps_t start_ps = scenario->jobs[index].start_ps;
+	bool is_alone = scenario->job_count == 1 || scenario->job_only > 0;
+	if (is_alone && input->ideal.ps > start_ps)
+		return (struct figure){input->ideal.ps - start_ps, NULL};
+	if (!is_alone && input->job_ideal_ps != NULL && input->job_ideal_ps[index] > 0)
+		return (struct figure){input->job_ideal_ps[index], NULL};
+	return (struct figure){
+		0, is_alone || input->job_ideal_ps != NULL ? "no closed form" : "not run alone"};
+}
+
 void job_figures_of(struct job_figures *ret, const struct report_input *input, uint32_t index)
 {
 	const struct world *world = input->world;
@@ -136,6 +150,7 @@ void job_figures_of(struct job_figures *ret, const struct report_input *input, u
 	*ret = (struct job_figures){
 		.time_ps = {outcome->end_ps - world->scenario->jobs[index].start_ps, NULL},
 		.alone_ps = alone_of(input, index),
+		.ideal_ps = ideal_of(input, index),
 		.fabric_bytes = fabric_bytes(world, index),
 		.trunk_bytes = add_up(input, index, OVERLAP_ANY, false, &shared),
 		.spine_bytes = add_up(input, index, OVERLAP_ANY, true, &shared),
@@ -200,6 +215,7 @@ static void put_job(json_t *row, const struct report_input *input, uint32_t inde
 	put_count(row, "operations", input->world->jobs.ops[index]);
 	put_figure(row, "time_ps", &figures.time_ps);
 	put_figure(row, "alone_ps", &figures.alone_ps);
+	put_figure(row, "ideal_ps", &figures.ideal_ps);
 	if (figures.factor > 0)
 		put_real(row, "interference_factor", figures.factor);
 	else
@@ -286,15 +302,16 @@ static void job_row(FILE *to, const struct report_input *input, uint32_t index)
 {
 	const struct scenario_job *job = &input->world->scenario->jobs[index];
 	struct job_figures figures;
-	struct text text[5];
+	struct text text[6];
 	char factor[24] = "-";
 	job_figures_of(&figures, input, index);
 	if (figures.factor > 0)
 		snprintf(factor, sizeof(factor), "%.3f", figures.factor);
-	fprintf(to, "  %-12.12s %-10s %5" PRIu32 " %-6s %12s %13s %6s %8s %7s %7s\n", job->name,
-		kinds[job->kind], job->placement.ranks, placements[job->placement.kind],
+	fprintf(to, "  %-12.12s %-10s %5" PRIu32 " %-6s %12s %13s %11s %6s %8s %7s %7s\n",
+		job->name, kinds[job->kind], job->placement.ranks, placements[job->placement.kind],
 		time_text(&text[0], &figures.time_ps), time_text(&text[1], &figures.alone_ps),
-		factor, number_bytes(&text[2], figures.fabric_bytes),
+		time_text(&text[5], &figures.ideal_ps), factor,
+		number_bytes(&text[2], figures.fabric_bytes),
 		share_text(&text[3], jobs_overlap(input, index, OVERLAP_ANY, false)),
 		share_text(&text[4], jobs_overlap(input, index, OVERLAP_ANY, true)));
 }
@@ -306,8 +323,8 @@ void jobs_table(FILE *to, const struct report_input *input)
 	fprintf(to,
 		"\nJobs (factor: time over time alone; shared: of its bytes on trunks, through "
 		"spines,\nthe share that goes where other jobs' go, too)\n");
-	fprintf(to, "  %-12s %-10s %5s %-6s %12s %13s %6s %8s %7s %7s\n", "name", "kind", "ranks",
-		"placed", "time", "alone", "factor", "sent", "trunks", "spines");
+	fprintf(to, "  %-12s %-10s %5s %-6s %12s %13s %11s %6s %8s %7s %7s\n", "name", "kind",
+		"ranks", "placed", "time", "alone", "ideal", "factor", "sent", "trunks", "spines");
 	for (uint32_t i = 0; i < input->world->scenario->job_count; i++)
 		if (runs(input->world, i))
 			job_row(to, input, i);

@@ -392,8 +392,8 @@ int ideal_world(struct ideal_time *ret, struct arena *arena, const struct world 
 		world->coll_stream == NULL && world->job.group_count == 0;
 	if (is_flows && !is_several)
 		return take_flows(ret, arena, world, refusal);
-	bool is_job = world->job.group_count > 0 && !world->plan.sample.is_on &&
-		world->line_count == 0 && world->flow_count == 0;
+	bool is_job = world->job.group_count > 0 && world->program == NULL &&
+		!world->plan.sample.is_on && world->line_count == 0 && world->flow_count == 0;
 	if (is_job && !is_several)
 		return take_job(ret, arena, world, refusal);
 	if (world->plan.sample.is_on)

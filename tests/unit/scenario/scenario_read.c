@@ -401,35 +401,3 @@ static void the_documented_taps_fit_the_documented_example(void **)
 	assert_int_equal(scenario.tap_count, 3);
 	assert_int_equal(scenario.capture.snap_bytes, 128);
 }
-<<<<<<< HEAD
-=======
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_a_file_leaves_out_has_the_default),
-		cmocka_unit_test(a_scenario_without_a_name_has_its_files),
-		cmocka_unit_test(a_fabric_alone_is_read_where_no_traffic_is_asked_for),
-		cmocka_unit_test(figures_that_rooms_share_are_copied),
-		cmocka_unit_test(a_leaf_spine_is_a_clos_with_one_plane),
-		cmocka_unit_test(lists_are_read_in_order),
-		cmocka_unit_test(a_place_may_be_a_whole_switch_or_nic),
-		cmocka_unit_test(frames_and_captures_are_read),
-		cmocka_unit_test(ipv4_is_read_with_as_many_evs_as_ports),
-		cmocka_unit_test(taps_are_read_in_order),
-		cmocka_unit_test(a_trim_may_keep_all_of_the_headers),
-		cmocka_unit_test(an_srh_is_charged),
-		cmocka_unit_test(an_alias_stands_for_its_anchor),
-		cmocka_unit_test(a_flag_may_say_the_opposite_of_its_field),
-		cmocka_unit_test(an_assignment_replaces_the_value_of_the_file),
-		cmocka_unit_test(an_assignment_takes_a_sample_back),
-		cmocka_unit_test(the_azure_scenario_is_what_its_sources_say),
-		cmocka_unit_test(the_trace_scenario_leaves_its_file_to_the_command_line),
-		cmocka_unit_test(every_shipped_scenario_is_read),
-		cmocka_unit_test(the_documentation_lists_every_key_and_no_other),
-		cmocka_unit_test(the_documented_example_works),
-		cmocka_unit_test(the_documented_taps_fit_the_documented_example),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
->>>>>>> cad3adc2 (scenario: a fabric alone, N:1, words that people have)
