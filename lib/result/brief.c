@@ -240,6 +240,10 @@ static void goodput_row(struct brief_line *line, const json_t *result)
 	    is_stalled(result))
 		return;
 	double share = real(result, "headline.payload_rate_share");
+	if (real(result, "goodput.nics_receiving") == 0) {
+		text_row(line, "goodput", "none: all that was sent stayed inside hosts");
+		return;
+	}
 	brief_begin(line, "goodput");
 	brief_add(line, BRIEF_BOLD, FIRST, "%s",
 		  number_rate(&text[0], real(result, "goodput.per_nic_bps")));
@@ -384,8 +388,10 @@ static void culprit_rows(struct brief_line *line, const json_t *result)
 		return;
 	}
 	if (count == 0) {
-		snprintf(more, sizeof(more), "none among %s links",
-			 number_grouped(&text, (uint64_t)real(result, "culprits.links")));
+		uint64_t links = (uint64_t)real(result, "culprits.links");
+		snprintf(more, sizeof(more),
+			 links > 0 ? "none among %s links" : "none: no link carried a packet",
+			 number_grouped(&text, links));
 		text_row(line, "culprit", more);
 		return;
 	}

@@ -114,6 +114,14 @@ class Brief(unittest.TestCase):
         self.assertNotIn("p99", done.stdout)
         self.assertIn("p99", self.sim("rail-8x4")[0].stdout)
 
+    def test_what_stays_inside_hosts_has_no_goodput(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "inside.goal")
+            path.write_text("num_ranks 2\nrank 0 {\ns: send 1000000b to 1\n}\nrank 1 {\nr: recv 1000000b from 0\n}\n", encoding="utf-8")
+            text = run("sim", "trace-nodes", "--trace", path, "--set", "fabric.nics_per_host=2", "--set", "scaleup.rate=450GB/s").stdout
+        self.assertIn("goodput   none: all that was sent stayed inside hosts", text)
+        self.assertIn("culprit   none: no link carried a packet", text)
+
     def test_idle_nics_are_said(self):
         self.assertIn("! 16 of 32 NICs received nothing: 4 channels, 8 NICs per host; traffic.channels=8 would use all",
                       self.sim("rail-8x4", "--set", "traffic.channels=4")[0].stdout)

@@ -40,6 +40,11 @@ CommType.all_reduce,CommGroup.dp_group,2,1048576,init.model_setup,None,None,,Non
 CommType.irecv,CommGroup.pp_group,,8388608,forward_step,None,0,,None,None,None,1
 """
 
+INSIDE = """fabric: {nics: 4, nics_per_host: 2, nics_per_t0: 2, t1_count: 1}
+scaleup: {rate: 450GB/s}
+traffic: {kind: flows, flows: [{from: 0, to: 1, bytes: 1MB}]}
+"""
+
 
 class Ideal(unittest.TestCase):
     def headline(self, *words):
@@ -79,6 +84,13 @@ class Ideal(unittest.TestCase):
         of = result["headline"]
         self.assertGreater(of["ideal_ps"], 8388608 * 8 / result["network"]["nic_rate_bps"] * 1e12)
         self.assertLessEqual(of["ideal_ps"], of["time_ps"])
+
+    def test_flows_inside_a_host_go_by_its_nics(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "inside.yaml")
+            path.write_text(INSIDE, encoding="utf-8")
+            of = self.headline(str(path))["headline"]
+        self.assertTrue(0.9 * of["time_ps"] < of["ideal_ps"] <= of["time_ps"], of)
 
     def test_time_of_jobs_is_until_the_last_of_them(self):
         result = self.headline("jobs-mixed")

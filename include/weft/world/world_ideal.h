@@ -65,6 +65,7 @@ struct ideal_message {
 	uint64_t packets;      // of all; 0: as few as there can be
 	uint64_t packet_bytes; // payload of the smallest packet; 1: nobody knows
 	ps_t begin_ps;
+	bool is_by_nic; // also inside a host: what flows do, which know no scale-up domain
 };
 
 // Adds them. Returns when the first can be there.

@@ -218,7 +218,7 @@ ps_t ideal_add(struct ideal *ideal, const struct ideal_message *message)
 	check(message->from < nics && message->to < nics && message->from != message->to);
 	check(message->first_bytes > 0 && message->first_bytes <= message->bytes);
 	bool is_near = message->from / per_host == message->to / per_host;
-	ps_t there_ps = (is_near ? add_near : add_far)(ideal, message);
+	ps_t there_ps = (is_near && !message->is_by_nic ? add_near : add_far)(ideal, message);
 	ideal->end_ps = ps_max(ideal->end_ps, there_ps);
 	return there_ps;
 }

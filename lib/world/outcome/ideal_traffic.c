@@ -252,14 +252,14 @@ static int take_flows(struct ideal_time *ret, struct arena *arena, const struct 
 		bool waits = world->trigger_count > 0;
 		if (flow->bytes == 0 || flow->from == flow->to)
 			continue;
-		ideal_add(
-			ideal,
-			&(struct ideal_message){.from = flow->from,
-						.to = flow->to,
-						.bytes = flow->bytes,
-						.first_bytes = flow->bytes,
-						.packet_bytes = 1,
-						.begin_ps = waits ? 0 : flow->start_ps - first_ps});
+		ideal_add(ideal,
+			  &(struct ideal_message){.from = flow->from,
+						  .to = flow->to,
+						  .bytes = flow->bytes,
+						  .first_bytes = flow->bytes,
+						  .packet_bytes = 1,
+						  .begin_ps = waits ? 0 : flow->start_ps - first_ps,
+						  .is_by_nic = true});
 	}
 	if (rc == 0)
 		*ret = ideal_time(ideal);
