@@ -67,7 +67,7 @@ struct import {
 int import_read(struct import *ret, const char *path, struct refusal *refusal);
 
 // Puts settings of switches into a fabric of containerlab: each of `configs` is a config_db.json,
-// or NODE=FILE where its hostname is another. Every switch has one. Links take the speeds of the
+// or NAME=FILE where its hostname is another. Every switch has one. Links take the speeds of the
 // ports at their ends. Refused by name: settings that differ, as a scenario has one queue.
 int import_merge(struct import *import, const char *const *configs, uint32_t count,
 		 struct refusal *refusal);

@@ -104,7 +104,7 @@ static int find_switch(const struct import *import, const struct import *config,
 	if (name[0] == '\0')
 		return import_refuse(config, refusal, 0,
 				     "DEVICE_METADATA|localhost has no hostname; say of which "
-				     "switch it is: --config NODE=%s",
+				     "switch it is: --config NAME=%s",
 				     config->path);
 	for (*ret = 0; *ret < import->node_count; (*ret)++)
 		if (strcmp(import->nodes[*ret].name, name) == 0 && !import->nodes[*ret].is_host)

@@ -82,7 +82,8 @@ static void places_of_a_dumbbell_and_a_torus_have_names(void **)
 
 static void an_over_subscription_becomes_counts(void **)
 {
-	parse_good("fabric: {nics: 64, nics_per_t0: 16, oversubscription: 4:1, bundle: 2}\n" TRAFFIC);
+	parse_good(
+		"fabric: {nics: 64, nics_per_t0: 16, oversubscription: 4:1, bundle: 2}\n" TRAFFIC);
 	assert_int_equal(scenario.fabric.t1_count, 2);
 	parse_good("fabric: {topology: leaf-spine, nics: 64, nics_per_t0: 16, oversubscription: 2,"
 		   " trunk_rate: 400Gb/s}\n" TRAFFIC);
