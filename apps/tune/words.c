@@ -251,7 +251,8 @@ static int check_report(const struct words *options, struct refusal *refusal)
 	bool has_file = options->page != NULL || files_are_forced();
 	if (options->verb != VERB_REPORT && (options->curves > 0 || has_file))
 		return outcome_bad_line(refusal,
-					"--curves, --out and --force go with report alone");
+					"--curves, --out and --force go with report alone; "
+					"--study names the file of a study");
 	return 0;
 }
 

@@ -106,7 +106,7 @@ tune       x --over best             | --over is mean, worst or cvar, not 'best'
 tune       x --parts 1001            | --parts is a whole number from 1 to 1000, not '1001'
 tune       export x --as junos       | --as is mrc, dcqcn, sonic, cumulus or nccl, not 'junos'
 tune       report x --json --out y   | has no effect with --json: '--out'
-tune       show x --curves 3         | --curves, --out and --force go with report alone
+tune       show x --curves 3         | --curves, --out and --force go with report alone; --study names the file of a study
 topology   x --force                 | needs --svg: '--force'
 topology   --import x --set a=b      | has no effect with --set: '--import'
 topology                             | no scenario given

@@ -175,6 +175,7 @@ class Tune(Room):
         self.assertLess(ratio, 1)
         self.assertAlmostEqual(ratio, best["fresh"]["ratio"], delta=0.05)
         text = self.weft("show", "small.tune").stdout
+        self.assertNotIn("Next:", text)
         self.assertIn("recommended", text)
         self.assertIn("best seen", text)
         self.assertIn("fresh seeds", text)
@@ -299,6 +300,8 @@ class Tune(Room):
         study = self.tune("--knob", "transport.wimm=64..96", *BUDGET, status=MISSED)
         self.assertEqual(study["verdict"], "constant")
         self.assertIn("Nothing to tune", self.weft("show", "small.tune", status=MISSED).stdout)
+        said = self.weft("small.yaml", "--knob", "transport.wimm=64..96", *BUDGET, "--study", "next.tune", status=MISSED).stdout
+        self.assertIn("\nNext: weft tune report next.tune\n", said)
 
     def test_what_is_wrong_is_refused_by_name(self):
         for words, said in (

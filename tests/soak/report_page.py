@@ -54,6 +54,10 @@ LOSSY = "{kind: loss, at: {t0: 0, up: 1, plane: 1}, probability: 1%}"
 BOOKS = {"book": [], "book-lossy": ["--fault", LOSSY]}
 STUDIES = {"seeds": ["incast", "--seeds", "3", "--sweep", "queue.bytes=64KiB,128KiB"], "points": ["incast", "--sweep", "queue.bytes=32KiB,64KiB,128KiB"]}
 
+TUNE = ["incast", "--knob", "cc.target_delay=0.1rtt..4rtt", "--knob", "cc.qa_gate=0..6", "--budget", "220", "--quiet"]
+TUNE_SECTIONS = ["summary", "knobs", "curves", "settings", "pareto", "search", "again"]
+TUNE_CHARTS = ["finalists", "curve-cc.target_delay", "curve-cc.qa_gate", "parallel", "so-far"]
+
 
 # ---------------------------------------------------------------- the browser
 
@@ -471,6 +475,21 @@ def check_many(profile, folder):
         found = list(faults_of(profile, out / "report.html", ["figure-" + one for one in drawn], ["summary", "figures", "unavailable", "runs", "again"]))
         check(found == [] and len(drawn) > 8, f"study of {name}: {len(drawn)} charts {'; '.join(found)}")
     check_looks(profile, folder, folder / "book-lossy" / "report.html", "book")
+    check_tune(profile, folder)
+
+
+def check_tune(profile, folder):
+    """The page of a search for settings, whose title is its story."""
+    study, page = folder / "small.tune", folder / "tune" / "report.html"
+    page.parent.mkdir()
+    weft.run("tune", *TUNE, "--study", study, text=False)
+    weft.run("tune", "report", study, "--out", page, text=False, check=True)
+    found = list(faults_of(profile, page, TUNE_CHARTS, TUNE_SECTIONS))
+    check(found == [], f"tune: {page.stat().st_size} bytes {'; '.join(found)}")
+    check_contrast(page.read_text())
+    for look, ground, scheme in (("light", CARDS["light"], "1"), ("dark", CARDS["dark"], "0")):
+        faint_ones = faint_charts(profile, page, scheme, ground)
+        check(faint_ones == [], f"tune, {look}: words of charts can be read {faint_ones}")
 
 
 def main():
@@ -498,7 +517,8 @@ def main():
         check_paper(profile, folder, page)
         check_many(profile, folder)
         check_screens(profile, folder, [(page, True), (folder / (PICTURED + "-plain") / "report.html", True), (first, True), (folder / "incast-plain" / "report.html", False),
-                                        (folder / "jobs-plain" / "report.html", False), (folder / "book-lossy" / "report.html", True), (folder / "book" / "report.html", False)])
+                                        (folder / "jobs-plain" / "report.html", False), (folder / "book-lossy" / "report.html", True), (folder / "book" / "report.html", False),
+                                        *((folder / name / "report.html", False) for name in (*STUDIES, "tune"))])
     print(f"{check.failed} failed")
     return 1 if check.failed else 0
 
