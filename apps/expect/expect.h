@@ -58,6 +58,8 @@ struct output {
 	bool is_wire;	     // of ib_write_bw, else of nccl-tests
 	char collective[32]; // as nccl-tests says, or ""
 	uint32_t ranks;	     // as nccl-tests says, or 0
+	uint32_t hosts;	     // of these ranks, as far as it names them
+	char host[64];	     // the last one
 	uint32_t count;
 	uint64_t bytes[ROWS_MAX];
 	double value[ROWS_MAX]; // GB/s of bus bandwidth, the better of out of place and in place;

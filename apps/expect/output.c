@@ -72,6 +72,7 @@ static void take_comment(struct output *ret, const char *line)
 	static const char start[] = "Collective test starting:";
 	const char *at = strstr(line, start);
 	unsigned rank;
+	char host[sizeof(ret->host)];
 	ret->is_ours |= strncmp(line, "# weft", 6) == 0;
 	if (at != NULL) {
 		const char *slash = strrchr(at, '/');
@@ -84,6 +85,13 @@ static void take_comment(struct output *ret, const char *line)
 	}
 	if (sscanf(line, "# Rank %u", &rank) == 1 && rank + 1 > ret->ranks)
 		ret->ranks = rank + 1;
+	else
+		return;
+	at = strstr(line, " on ");
+	if (at == NULL || sscanf(at, " on %63s", host) != 1 || strcmp(host, ret->host) == 0)
+		return;
+	snprintf(ret->host, sizeof(ret->host), "%s", host);
+	ret->hosts++;
 }
 
 int output_read(struct output *ret, const char *path, struct refusal *refusal)
