@@ -32,6 +32,7 @@ static const char *const paths[] = {
 	[PATH_FLOWLET] = "transport.path is flowlet: all packets of a connection take one path "
 			 "until it pauses",
 };
+static_assert(sizeof(paths) / sizeof(*paths) == PATH_COUNT, "what the newest policy lacks");
 
 static bool is_adaptive(const struct acceptance *acceptance)
 {

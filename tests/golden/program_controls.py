@@ -5,6 +5,7 @@ for. The rules themselves, with their sources, are held by tests/unit/cc_*.c, tr
 transport_path.c and fabric_spray.c. What is asked here leaves wide margins."""
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -31,6 +32,12 @@ def run(folder, text, *sets):
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 
+def words(key):
+    """What a key may be, as its refusal says."""
+    done = subprocess.run([WEFT, "sim", "incast", "--set", f"{key}=x"], capture_output=True, text=True, check=False)
+    return set(re.search(r"it may be: (.*)", done.stderr)[1].split(", "))
+
+
 def end_us(of):
     return of["flows"]["max_ns"] / 1e3
 
@@ -55,6 +62,7 @@ def controls(folder):
     deaf, delay = (run(folder, unmarked, f"cc.algorithm={name}") for name in ("mprdma", "swift"))
     check(again(deaf) > 2.5 * again(by["mprdma"]), "without marks those that know only these send much again")
     check(again(delay) < 2 * again(by["swift"]), "Swift, which knows delays, does not")
+    check(words("cc.algorithm") == {*by, "dcqcn"}, "every control is asked; DCQCN in tests/property/all_dcqcn.c")
     return len(by)
 
 
@@ -72,6 +80,7 @@ def paths(folder):
     check(2 * again(slow["reps"]) < again(slow["reps_legacy"]), "REPS takes slow paths less often than a list without end")
     check(2 * end_us(dead["reps"]) < end_us(dead["reps_legacy"]), "REPS, which freezes, outlives a dead link")
     check(dead["single"] is None, "one path per flow does not end over a dead link")
+    check(words("transport.path") == set(names), "every way to choose paths is asked")
     return len(names)
 
 
@@ -83,6 +92,7 @@ def switches(folder):
         check(3 * end_us(whole[name]) < end_us(whole["hash"]), f"switches with {name} spread one path per flow")
     check(1.5 * again(slow["adaptive"]) < again(slow["round_robin"]), "by queue less goes to a slow link than in turn")
     check(3 * end_us(slow["flowlet"]) < end_us(slow["hash"]), "flowlets of switches move flows off it")
+    check(words("fabric.spray") == set(names), "every way of switches is asked")
     return len(names)
 
 

@@ -19,7 +19,7 @@ import time
 from weft import SHARED, SOURCE, WEFT
 
 GIVEN = pathlib.Path(SHARED, "data", "traces", "given")
-LIMIT_S, LONG_S = 180, 15 # of a command, of one that is LONG
+LIMIT_S, LONG_S = 600, 15  # of a command, of one that is LONG
 PROGRAM = pathlib.Path(WEFT)
 # A command that begins so ends with this; all others with 0.
 ENDS = {
@@ -27,6 +27,7 @@ ENDS = {
     "weft validate-fabric two-racks --quick --out out/two-racks-book --require": 5,
     "weft validate-fabric perm128-400g --quick --only trunk-down": 1,
     "weft report out/incast --profile operator-default": 1,
+    "weft sim coreweave-gb300-deepseek-v3 --fidelity sample": 5,
 }
 # Files that a page takes for given, by what they are made of.
 FILES = {
@@ -54,11 +55,19 @@ NOT_HERE = {  # the word that gives it away: why
     "0000:17": "a NIC of the reader's",
     "mirror.pcapng": "a capture of such a NIC",
     "net_pcap0": "captures of the reader's",
-    "--port": "interfaces of the reader's",
+    "--port p": "interfaces of the reader's",
+    "weft tune ab": "its two studies take minutes; tests/golden/program_tune_verbs runs it",
+    "pair.pcapng": "tests/golden/program_host_howto runs that page",
     "--probe": "an interface of the reader's",
 }
-LONG = [  # commands that take minutes begin so
-]
+LONG = (  # commands that take minutes begin so
+    "weft sim compare-",
+    "weft sim azure-gb200-llama405b --sample groups=1,packets=2G --fast-forward steady",
+    "weft sim azure-gb200-llama405b --fidelity sample",
+    "weft sim coreweave-gb300-deepseek-v3 --fidelity sample",
+    "weft scaling azure-gb200-llama405b --racks 16,32,64,112,128,256,512 --fidelity sample",
+    "weft tune incast rail-8x4 perm128-400g",
+)
 failed = 0
 
 

@@ -199,8 +199,11 @@ uint32_t balance_next(struct path_set *set, uint32_t plane)
 		return bitmap_turn(set, plane);
 	case PATH_FLOWLET:
 		return flowlet_next(set, plane);
-	default: // PATH_RANDOM
+	case PATH_RANDOM:
 		return random_ev(set, plane);
+	default:
+		check(false); // a policy without a case here
+		return 0;
 	}
 }
 

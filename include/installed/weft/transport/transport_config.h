@@ -26,6 +26,7 @@ enum path_policy {
 	PATH_REPS_LEGACY, // the same with a list that does not end
 	PATH_MIXED,	  // such a list first, else bitmap: htsim's default
 	PATH_FLOWLET,	  // one EV until the QP pauses for a gap, then another
+	PATH_COUNT
 };
 
 // What a plane may hold of a QP's window: as much as its line takes, or a share that marks move.

@@ -331,7 +331,7 @@ static void more_evs_than_a_way_to_choose_can_tell_apart_are_refused(void **stat
 	config.planes = 2;
 	config.path_policy = PATH_REPS;
 	assert_int_equal(creation(&config, &refusal), -EINVAL);
-	for (enum path_policy policy = PATH_ROTATE; policy <= PATH_FLOWLET; policy++) {
+	for (enum path_policy policy = PATH_ROTATE; policy < PATH_COUNT; policy++) {
 		config = bench_config();
 		config.path_policy = policy;
 		config.ev_universe = 48;
