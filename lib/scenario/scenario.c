@@ -250,6 +250,7 @@ int scenario_read(struct scenario *ret, const struct scenario_source *source,
 	ret->has_rto = reader_is_given(&reader, "transport.rto");
 	if (!reader_is_given(&reader, "name"))
 		name_by_file(ret);
+	ret->has_watch_links = reader_is_given(&reader, "watch.links");
 	yaml_document_delete(&document);
 	return rc;
 }

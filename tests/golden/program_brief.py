@@ -66,6 +66,12 @@ class Brief(unittest.TestCase):
             result = json.loads(pathlib.Path(folder, "out", "result.json").read_text(encoding="utf-8"))
         return done, result
 
+    def test_links_that_are_not_to_be_watched_are_not(self):
+        done, result = self.sim("incast", "--set", "watch.links=false")
+        self.assertIsNone(result["links"])
+        self.assertNotIn("busiest", rows(done.stdout))
+        self.assertEqual(result["run"]["digest"], self.sim("incast")[1]["run"]["digest"])
+
     def holds(self, words, row, text, result):
         """How many figures of a row were found, each as result.json has it."""
         count = 0

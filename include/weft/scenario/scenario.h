@@ -74,6 +74,7 @@ struct scenario {
 	struct frames_config frames;
 	struct capture_config capture;
 	struct watch_config watch;
+	bool has_watch_links; // watch.links was given, be it false: no program sets it
 	uint32_t tap_count;
 	struct tap taps[SCENARIO_TAPS_MAX];
 	uint32_t tap_lines[SCENARIO_TAPS_MAX];
