@@ -3,7 +3,8 @@
 """Every command of docs/howto and of README.md that begins with `weft`, as it stands there, one after the other: it ends with the
 status that the page speaks of, and never with a message about the command itself. What needs a file of the reader's gets one
 that is at hand; what cannot be run here is listed with its reason. What takes minutes is stopped after some seconds: it has to have
-begun by then. All pages take about eight minutes. Words name pages: then only these.
+begun by then. Where a block of commands has a block of text below it, that is what they print. All pages take about eight minutes.
+Words name pages: then only these.
 
     docs_commands.py [accept-a-fabric ...]"""
 import os
@@ -42,9 +43,8 @@ NOT_HERE = {  # the word that gives it away: why
     "ratios.txt": "made of such a log",
     "step.json": "held against such a log",
     "mpirun": "tests/golden/all_program and drive run over MPI",
-    "my-": "a fabric of the reader's",
+    "my-fabric": "a fabric of the reader's",
     "scenario.yaml": "a scenario of the reader's",
-    "compare.yaml": "a scenario of the reader's",
     "jq ": "another program",
     "lab.clab.yml": "a topology of the reader's",
     "--data DIR": "tests/soak/validate.sh runs them",
@@ -88,6 +88,20 @@ def commands(text):
                 pending = ""
 
 
+def shown(text):
+    """What stands in the block right behind a block of commands: (the last of them, lines)."""
+    last, end = None, 0
+    for block in re.finditer(r"^```([^\n]*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        own = list(commands(block[0]))
+        if last and not block[1] and not own and text[end:block.start()].isspace():
+            yield last, [line for line in map(squeezed, block[2].splitlines()) if line.strip(". ")]
+        last, end = own[-1] if own else None, block.end()
+
+
+def squeezed(line):
+    return " ".join(line.split())
+
+
 def expected(command):
     return next((status for begin, status in ENDS.items() if command.startswith(begin)), 0)
 
@@ -97,19 +111,20 @@ def run(page, command, folder):
     reason = next((why for word, why in NOT_HERE.items() if word in command), None)
     if reason is not None:
         print(f"not here: {page}: {command}: {reason}", flush=True)
-        return
+        return None
     begin, is_long = time.monotonic(), any(command.startswith(words) for words in LONG)
-    status, said = ended(command, folder, LONG_S if is_long else LIMIT_S)
+    status, printed, said = ended(command, folder, LONG_S if is_long else LIMIT_S)
     holds = status == expected(command) or (is_long and status is None)
     failed += not holds
     print(f"{'ok' if holds else 'FAILED'}: {page}: {command}: {'stopped' if status is None else f'status {status}'}, "
           f"{time.monotonic() - begin:.1f} s{'' if holds else ': ' + said}", flush=True)
+    return None if status is None else squeezed(printed)
 
 
 def ended(command, folder, limit_s):
-    """Exit status, None when it was stopped with all that it started, and the last line on stderr."""
-    with open(folder / "stderr", "w+", encoding="utf-8") as errors:
-        with subprocess.Popen(["bash", "-c", command], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
+    """Exit status, None when it was stopped with all that it started, what it printed, and the last line on stderr."""
+    with open(folder / "stdout", "w+", encoding="utf-8") as out, open(folder / "stderr", "w+", encoding="utf-8") as errors:
+        with subprocess.Popen(["bash", "-c", command], cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=errors,
                               env={**os.environ, "PATH": f"{PROGRAM.parent}:{os.environ['PATH']}"}, start_new_session=True) as done:
             try:
                 status = done.wait(limit_s)
@@ -119,9 +134,10 @@ def ended(command, folder, limit_s):
                 os.killpg(done.pid, signal.SIGKILL)  # what it left behind, too
             except ProcessLookupError:
                 pass
+        out.seek(0)
         errors.seek(0)
-        lines = errors.read().strip().splitlines()
-    return status, f"not done within {limit_s} s" if status is None else (lines or [""])[-1]
+        printed, lines = out.read(), errors.read().strip().splitlines()
+    return status, printed, f"not done within {limit_s} s" if status is None else (lines or [""])[-1]
 
 
 def put_file(command, folder):
@@ -138,6 +154,13 @@ def put_file(command, folder):
     return given.exists()
 
 
+def check_line(page, line, printed):
+    global failed
+    if line not in printed:
+        failed += 1
+        print(f"FAILED: {page}: none of its commands up to there prints: {line}", flush=True)
+
+
 def main():
     pages = sorted((SOURCE / "docs" / "howto").glob("*.md")) + [SOURCE / "README.md"]
     counted = 0
@@ -148,12 +171,16 @@ def main():
             folder = pathlib.Path(name)
             for file, text in re.findall(r"```\w*\n# (\S+)\n(.*?)```", page.read_text(), re.DOTALL):  # that the page gives
                 (folder / file).write_text(text, encoding="utf-8")
+            printed, wanted = "", dict(shown(page.read_text()))
             for command in commands(page.read_text()):
                 if not put_file(command, folder):
                     print(f"not here: {page.stem}: {command}: no traces of others are at hand")
                     continue
-                run(page.stem, command, folder)
+                more = run(page.stem, command, folder)
                 counted += 1
+                printed += more or ""
+                for line in wanted.get(command, []) if more is not None else []:
+                    check_line(page.stem, line, printed)
     if counted == 0 or (len(sys.argv) == 1 and counted < 40):
         print(f"FAILED: only {counted} commands found")
         sys.exit(1)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The whole Azure step with collectives by packets, as it is shipped: on an ideal fabric exposed time is within 3 % of the
-closed forms; on the real one headers and SACKs explain the rest but for 3 %. CoreWeave's step, whose rings wait for credits: closed forms
-with credits in them explain the packets within 3 %, and the sample is as sure."""
+closed forms; on the real one headers and SACKs explain the rest but for 3 %. In the step of a100-4096 rings wait for credits, which add
+a third and more to the closed forms: with credits in them these explain the packets within 3 %."""
 import json
 import sys
 
@@ -17,11 +17,11 @@ for what, off in (("ideal", ideal["exposed_ps"] / terms["closed_ps"] - 1), ("rea
     print(f"{what}: {off:+.2%}")
     failed += abs(off) >= 0.03
 
-done = weft.run("sim", "coreweave-gb300-deepseek-v3", "--fidelity", "sample", "--json", check=True)
+done = weft.run("sim", "a100-4096", "--fidelity", "sample", "--json", check=True)
 other = json.loads(done.stdout)
 off = other["step"]["exposed_ps"] / other["terms"]["with_sacks_ps"] - 1
-sure = other["step"]["exposed_error_ps"] / other["step"]["exposed_ps"]
-print(f"credits: {off:+.2%}, +- {sure:.2%}")
-failed += abs(off) >= 0.03 or sure >= 0.03
+share = other["terms"]["with_credits_ps"] / other["terms"]["with_latency_ps"] - 1
+print(f"credits add {share:+.2%}, and packets {off:+.2%}")
+failed += abs(off) >= 0.03 or share < 0.3
 print(f"exposed {step['exposed_ps'] / 1e9:.3f} ms +- {step['exposed_error_ps'] / 1e9:.3f}, {step['packets']} packets")
 sys.exit(1 if failed else 0)
