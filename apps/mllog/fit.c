@@ -215,7 +215,7 @@ static int put_file(FILE *to, struct fit *fit, struct call *call)
 	fit->timing.origin = origin;
 	FILE *memory = open_memstream(&comment, &bytes);
 	if (memory == NULL)
-		return refuse(&call->refusal, -ENOMEM, "no memory for a job's file", 0, 0, 0);
+		return refuse(&call->refusal, -ENOMEM, "no memory for a job's file");
 	put_comment(memory, fit);
 	fclose(memory);
 	int rc = job_times_print(to, call->fit, fit->job, &fit->timing, comment, &call->refusal);

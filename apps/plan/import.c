@@ -208,8 +208,7 @@ static int check_open(struct import *import, struct refusal *refusal)
 		return 0;
 	return refuse(refusal, -EINVAL,
 		      "attention_bias: not what this model_type has; biases of attention alone are "
-		      "not known here",
-		      0, 0, 0);
+		      "not known here");
 }
 
 static void write(struct import *import)
@@ -245,7 +244,7 @@ int import_config(FILE *to, const char *path, struct refusal *refusal)
 		return rc;
 	bool is_toml = import_is_toml(text);
 	if (is_toml || text[strspn(text, " \t\r\n#!/\\")] == '-') {
-		rc = strlen(text) != bytes ? refuse(refusal, -EINVAL, "not a text", 0, 0, 0)
+		rc = strlen(text) != bytes ? refuse(refusal, -EINVAL, "not a text")
 			: is_toml	   ? import_torchtitan(to, text, refusal)
 					   : import_megatron(to, text, refusal);
 		snprintf(refusal->file, sizeof(refusal->file), "%.250s", path);
@@ -259,7 +258,7 @@ int import_config(FILE *to, const char *path, struct refusal *refusal)
 		refusal->line = import.root == NULL ? (uint32_t)error.line : 1;
 		refusal->column = import.root == NULL ? (uint32_t)error.column : 1;
 		json_decref(import.root);
-		return refuse(refusal, -EINVAL, "not a config.json: no JSON object", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "not a config.json: no JSON object");
 	}
 	rc = find_family(&import, refusal);
 	if (rc == 0)

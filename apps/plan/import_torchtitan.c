@@ -309,8 +309,7 @@ int import_torchtitan(FILE *to, char *text, struct refusal *refusal)
 	if (sizes.replicas == 0 || sizes.tp == 0 || sizes.pp == 0 || sizes.cp == 0 ||
 	    sizes.batch == 0 || sizes.sequence == 0 || sizes.micro == 0)
 		return refuse(refusal, -EINVAL,
-			      "only data_parallel_shard_degree and global_batch_size may be -1", 0,
-			      0, 0);
+			      "only data_parallel_shard_degree and global_batch_size may be -1");
 	write(to, &config, flavor, &sizes);
 	return 0;
 }

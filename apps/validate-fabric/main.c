@@ -35,7 +35,7 @@ static int take_required(void *context, const char *text, struct refusal *refusa
 	struct acceptance *acceptance = context;
 	char *words = strdup(text), *rest = NULL; // kept to the end
 	if (words == NULL)
-		return refuse(refusal, -ENODEV, "no memory", 0, 0, 0);
+		return refuse(refusal, -ENODEV, "no memory");
 	for (char *word = strtok_r(words, ",", &rest); word != NULL;
 	     word = strtok_r(NULL, ",", &rest)) {
 		if (acceptance->required_count == ACCEPTANCE_WORDS_MAX)

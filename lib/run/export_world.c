@@ -233,8 +233,7 @@ int export_world(struct trace_set *ret, const struct world *world, struct refusa
 	if (world->coll_stream != NULL)
 		return refuse(refusal, -EINVAL,
 			      "messages that are generated on demand are in no list: export with "
-			      "traffic.messages stored",
-			      0, 0, 0);
+			      "traffic.messages stored");
 	if (world->scenario->traffic.beside_bytes > 0 &&
 	    (program != NULL || world->job.group_count > 0))
 		return refuse(refusal, -EINVAL,

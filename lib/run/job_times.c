@@ -108,7 +108,7 @@ int job_times_print(FILE *to, const char *name, const struct plan *job, const st
 		return rc;
 	FILE *memory = open_memstream(&made, &bytes);
 	if (memory == NULL)
-		return refuse(refusal, -ENOMEM, "no memory for a job's file", 0, 0, 0);
+		return refuse(refusal, -ENOMEM, "no memory for a job's file");
 	put_text(memory, &times, text);
 	fclose(memory);
 	rc = check_text(&times, path, made, bytes, refusal);

@@ -338,7 +338,7 @@ static int check_variants(struct call *call)
 		"--pcap, --log, --footprint, --dilation auto, and --out with --fidelity or "
 		"--export "
 		"are of one run, and this scenario has % variants: choose one with --variant NAME",
-		call->scenario.variant_count, 0, 0);
+		call->scenario.variant_count);
 }
 
 // What a study cannot do.

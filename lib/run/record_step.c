@@ -262,12 +262,11 @@ int record_step(struct call *call, const struct fidelity *fidelity)
 	if (word[0] < '0' || word[0] > '9' || *end != '\0' || gpu >= plan_ranks(plan))
 		return refuse(&call->refusal, -EINVAL,
 			      "--record-rank: the scenario has no such rank; it has %",
-			      plan_ranks(plan), 0, 0);
+			      plan_ranks(plan));
 	if (plan_is_interleaved(plan))
 		return refuse(&call->refusal, -EINVAL,
 			      "--record-rank takes a step that is gathered and reduced once, not "
-			      "one of FSDP, nor one that reduces each micro-batch",
-			      0, 0, 0);
+			      "one of FSDP, nor one that reduces each micro-batch");
 	if (fidelity->rows[0].of.setup.replicas > 1)
 		return refuse(
 			&call->refusal, -EINVAL,

@@ -156,7 +156,7 @@ static void what_a_switch_could_not_do_is_refused(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		char text[2048];
 		snprintf(text, sizeof(text), "%s%s", busy, cases[i].more);
-		assert_int_equal(rig_build(&rig, text, cases[i].sets), -22);
+		assert_int_equal(rig_build(&rig, text, cases[i].sets), -EINVAL);
 		assert_non_null(strstr(rig.refusal.text, cases[i].reason));
 		assert_true(rig.refusal.line > 0);
 	}
@@ -166,6 +166,6 @@ static void what_a_switch_could_not_do_is_refused(void **state)
 		"nodes: [{name: a, nics: 1}, {name: b, nics: 1}], links: [{from: a, to: b, rate: "
 		"200Gb/s}]}\n"
 		"traffic: {kind: permutation, bytes: 1MB}\n";
-	assert_int_equal(rig_build(&rig, graph, NULL), -22);
+	assert_int_equal(rig_build(&rig, graph, NULL), -EINVAL);
 	assert_non_null(strstr(rig.refusal.text, "one rate for all links"));
 }

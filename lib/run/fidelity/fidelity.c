@@ -92,10 +92,10 @@ int fidelity_prepare(struct call *call, struct world_step *world)
 	if (step_has_jitter(&world->setup) || world->setup.slow_replica > 0)
 		world->setup.replicas = world->plan.parallel.dp;
 	if (world->setup.replicas > 1 && plan_is_interleaved(&world->plan))
-		return refuse(refusal, -EINVAL,
-			      "replicas that differ (--jitter, --slow gpuN) are known where a step "
-			      "gathers and reduces once, not between the units of each micro-batch",
-			      0, 0, 0);
+		return refuse(
+			refusal, -EINVAL,
+			"replicas that differ (--jitter, --slow gpuN) are known where a step "
+			"gathers and reduces once, not between the units of each micro-batch");
 	return 0;
 }
 

@@ -60,14 +60,13 @@ static int check_form(const struct coll_config *config, struct refusal *refusal)
 	    !(forms[config->algorithm].kinds & 1u << config->kind))
 		return refuse(refusal, -EINVAL,
 			      "messages of this collective cannot be generated on demand: store "
-			      "them, or choose another algorithm",
-			      0, 0, 0);
+			      "them, or choose another algorithm");
 	if (config->domain != 1)
 		return refuse(
 			refusal, -EINVAL,
 			"messages are generated on demand of one rank a scale-up domain, not %: "
 			"store them",
-			config->domain, 0, 0);
+			config->domain);
 	if (config->algorithm == COLL_DIRECT &&
 	    config->bytes / config->element_bytes < (uint64_t)config->ranks * config->channels)
 		return refuse(refusal, -EINVAL,

@@ -251,7 +251,7 @@ static int build_plan_job(struct world *world, struct refusal *refusal)
 	const struct traffic_config *traffic = &world->scenario->traffic;
 	struct plan plan;
 	if (traffic->plan == NULL)
-		return refuse(refusal, -EINVAL, "the file of traffic.model was not read", 0, 0, 0);
+		return refuse(refusal, -EINVAL, "the file of traffic.model was not read");
 	int rc = plan_resize(&plan, traffic->plan, world->fabric.nics, refusal);
 	if (rc < 0)
 		return rc;

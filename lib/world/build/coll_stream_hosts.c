@@ -42,8 +42,7 @@ static int check_coll_stream(const struct world *world, struct refusal *refusal)
 		return refuse(
 			refusal, -EINVAL,
 			"watch.operations: messages that are generated on demand are in no list; "
-			"traffic.messages stored goes with it",
-			0, 0, 0);
+			"traffic.messages stored goes with it");
 	if (ranks > world->fabric.nics)
 		return refuse(refusal, -EINVAL,
 			      "the collective stream is of % ranks, but fabric.nics is %", ranks,

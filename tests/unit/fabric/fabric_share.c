@@ -128,10 +128,10 @@ static void the_last_hop_may_have_a_deeper_queue(void **)
 	assert_int_equal(topology_build(&topology, &rig.arena, &config, 1, &rig.refusal), 0);
 	assert_int_equal(topology.last_hop_queue_bytes, 40000);
 	config.last_hop_queue_bytes = 100; // no packet fits
-	assert_int_equal(topology_build(&topology, &rig.arena, &config, 1, &rig.refusal), -22);
+	assert_int_equal(topology_build(&topology, &rig.arena, &config, 1, &rig.refusal), -EINVAL);
 	config.last_hop_queue_bytes = 0;
 	config.control_share_ppb = 1000000000;
-	assert_int_equal(topology_build(&topology, &rig.arena, &config, 1, &rig.refusal), -22);
+	assert_int_equal(topology_build(&topology, &rig.arena, &config, 1, &rig.refusal), -EINVAL);
 	rig_close(&rig);
 }
 

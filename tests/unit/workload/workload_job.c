@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs: groups of the Azure mapping, rings through their hosts, one plain ring.
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -132,7 +133,7 @@ static void tensor_ranks_run_where_the_order_puts_them(void **)
 			assert_int_equal(group->gpus[at], i / 16 * 64 + i % 16 + at * 16);
 	}
 	plan = *plan_find("bert-large-a100-4096");
-	assert_int_equal(job_from_tensors(&job, &arena, &plan, 8, &nccl, &refusal), -22);
+	assert_int_equal(job_from_tensors(&job, &arena, &plan, 8, &nccl, &refusal), -EINVAL);
 	assert_string_equal(refusal.text, "no layer of this job is cut among tensor ranks");
 }
 
@@ -208,7 +209,8 @@ static void a_plain_ring_takes_the_first_gpus(void **)
 		job_from_ring(&job, &arena, COLLECTIVE_ALL_REDUCE, 1000, 16, &ring, &refusal), 0);
 	assert_int_equal(job.groups[0].ranks_per_host, 12);
 	assert_int_equal(
-		job_from_ring(&job, &arena, COLLECTIVE_ALL_REDUCE, 1000, 5, &ring, &refusal), -22);
+		job_from_ring(&job, &arena, COLLECTIVE_ALL_REDUCE, 1000, 5, &ring, &refusal),
+		-EINVAL);
 	assert_non_null(strstr(refusal.text, "5 of them on one host and 2 on another"));
 }
 
@@ -220,12 +222,12 @@ static void jobs_that_cannot_be_are_refused(void **)
 	const struct plan *plan = plan_find("llama-3.1-405b-azure");
 	struct plan other;
 	arena_fresh(&arena);
-	assert_int_equal(job_from_plan(&job, &arena, plan, 63, &nccl, &refusal), -22);
+	assert_int_equal(job_from_plan(&job, &arena, plan, 63, &nccl, &refusal), -EINVAL);
 	assert_non_null(strstr(refusal.text, "the mapping does not fit the hosts"));
-	assert_int_equal(job_from_plan(&job, &arena, plan, 0, &nccl, &refusal), -22);
-	assert_int_equal(plan_resize(&other, plan, 8191, &refusal), -22);
+	assert_int_equal(job_from_plan(&job, &arena, plan, 0, &nccl, &refusal), -EINVAL);
+	assert_int_equal(plan_resize(&other, plan, 8191, &refusal), -EINVAL);
 	assert_non_null(strstr(refusal.text, "no whole number of replicas of 64"));
-	assert_int_equal(plan_resize(&other, plan, 0, &refusal), -22);
+	assert_int_equal(plan_resize(&other, plan, 0, &refusal), -EINVAL);
 	struct ring_config barrier = nccl;
 	barrier.form = RING_BARRIER;
 	barrier.ranks = 2;
@@ -235,6 +237,6 @@ static void jobs_that_cannot_be_are_refused(void **)
 			 -22);
 	assert_non_null(strstr(refusal.text, "one message"));
 	arena_init(&arena, memory, 4096);
-	assert_int_equal(job_from_plan(&job, &arena, plan, 64, &nccl, &refusal), -12);
+	assert_int_equal(job_from_plan(&job, &arena, plan, 64, &nccl, &refusal), -ENOMEM);
 	assert_int_equal(job.group_count, 77); // untouched
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several jobs on one fabric: who sits where.
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,8 +70,8 @@ static void placements_are_what_they_are_called(void **)
 static void jobs_that_have_no_room_are_refused(void **)
 {
 	struct job job;
-	assert_int_equal(several_job(&job, PLACEMENT_PACKED, 4, 16, 1), -22);
+	assert_int_equal(several_job(&job, PLACEMENT_PACKED, 4, 16, 1), -EINVAL);
 	assert_non_null(strstr(refusal.text, "4 jobs of 16 ranks do not go onto 48 GPUs"));
-	assert_int_equal(several_job(&job, PLACEMENT_PACKED, 3, 6, 1), -22);
-	assert_int_equal(several_job(&job, PLACEMENT_PACKED, 0, 4, 1), -22);
+	assert_int_equal(several_job(&job, PLACEMENT_PACKED, 3, 6, 1), -EINVAL);
+	assert_int_equal(several_job(&job, PLACEMENT_PACKED, 0, 4, 1), -EINVAL);
 }

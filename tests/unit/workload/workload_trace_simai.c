@@ -2,6 +2,7 @@
 // SimAI's workload text: a real job of 9,216 GPUs is read whole, and each damage is refused with
 // its line and column. The real files are files of others (given.h).
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,7 +96,7 @@ static void every_cut_of_the_real_job_is_refused(void **)
 	while (text[whole - 1] != '\t')
 		whole--;
 	for (size_t end = 0; end <= whole; end += end < 700 || end + 300 > whole ? 1 : 997) {
-		assert_int_equal(parse(&trace, text, end, &refusal), -22);
+		assert_int_equal(parse(&trace, text, end, &refusal), -EINVAL);
 		assert_true(refusal.text[0] != '\0');
 	}
 }
@@ -133,7 +134,7 @@ static void a_csv_is_no_text_of_layers(void **)
 	size_t bytes = given_read(
 		text, sizeof(text),
 		"traces/given/aicb/physical_L7B-M1-C04_Llama7B_megatron_tp2_pp1_mbs1.csv");
-	assert_int_equal(parse(&trace, text, bytes, &refusal), -22);
+	assert_int_equal(parse(&trace, text, bytes, &refusal), -EINVAL);
 	assert_int_equal(refusal.line, 1);
 	assert_int_equal(refusal.column, 1);
 }
@@ -192,7 +193,7 @@ static void expect_refused(const struct damaged *damaged, size_t bytes)
 {
 	struct trace trace;
 	struct refusal refusal;
-	assert_int_equal(parse(&trace, damaged->text, bytes, &refusal), -22);
+	assert_int_equal(parse(&trace, damaged->text, bytes, &refusal), -EINVAL);
 	if (strstr(refusal.text, damaged->reason) == NULL)
 		fail_msg("'%s' does not say '%s'", refusal.text, damaged->reason);
 	assert_int_equal(refusal.line, damaged->line);
@@ -295,7 +296,7 @@ static void random_changes_end_in_an_answer(void **)
 			changed[place] = (char)rng_below(&rng, 256);
 		}
 		int rc = parse(&trace, changed, rng_below(&rng, sizeof(good)), &refusal);
-		assert_true(rc == 0 || (rc == -22 && refusal.text[0] != '\0'));
+		assert_true(rc == 0 || (rc == -EINVAL && refusal.text[0] != '\0'));
 		refused += rc != 0;
 	}
 	assert_true(refused > 2500);
@@ -311,6 +312,6 @@ static void a_trace_without_anything_to_run_is_refused(void **)
 	arena_fresh(&arena, sizeof(memory));
 	struct ring_config ring = {2, 4, 2 << 20, 2, 4, RING_PIPELINED, 0};
 	assert_int_equal(trace_simai_parse(&trace, &arena, alone, sizeof(alone) - 1, &refusal), 0);
-	assert_int_equal(job_from_trace(&job, &arena, &trace, 8, &ring, &refusal), -22);
+	assert_int_equal(job_from_trace(&job, &arena, &trace, 8, &ring, &refusal), -EINVAL);
 	assert_non_null(strstr(refusal.text, "nothing to run"));
 }
