@@ -99,7 +99,8 @@ static int find_culprits(struct fidelity_full *fidelity, struct refusal *refusal
 		if (!world_step_inside(&fidelity->world, (enum dimension)i, &inside))
 			continue;
 		rc = schedule_expose(&times, &fidelity->world.plan, &inside, NULL, refusal);
-		fidelity->longer_ps[i] = fidelity->own.with.step_ps - times.with.step_ps;
+		if (rc == 0)
+			fidelity->longer_ps[i] = fidelity->own.with.step_ps - times.with.step_ps;
 	}
 	return rc;
 }
