@@ -161,6 +161,7 @@ links)
 walks)
   finds 'docs/architecture.md:4: lib/cc/pick.c does not define cc_pack()' docs/architecture.md '| `lib/cc/pick.c` | `cc_pack` | packs |\n'
   finds 'docs/architecture.md:4: lib/cc/pack.c does not define cc_pick()' docs/architecture.md '| `lib/cc/pack.c` | `cc_pick` | picks |\n'
+  finds 'docs/x.md: lib/cc/pack.c has no cc_pick' docs/x.md 'It is `cc_pack` and `cc_pick` in `lib/cc/pack.c`.\n'
   ;;
 prose)
   wide=$(printf 'a word %.0s' {1..18})

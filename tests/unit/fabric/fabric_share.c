@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two classes that share a line by bytes, and the queue of the last hop.
+#include <errno.h>
+
 #include "../../../lib/fabric/switch/port.h"
 #include "fabric_rig.h"
 
