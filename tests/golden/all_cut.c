@@ -4,6 +4,8 @@
 //   T = (N-1) s + (H-1) s_h + s + delays, and the acknowledgement back likewise.
 // Tolerance: 1 ns.
 
+#include <errno.h>
+
 #include "../rig.h"
 
 #define FULL_PS ((ps_t)4150 * 80)

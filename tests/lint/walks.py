@@ -23,7 +23,7 @@ def places(root):
     for page in sorted(page for folder in (root, root / "docs", root / "docs" / "howto") for page in folder.glob("*.md")):
         for names, file in IN.findall(page.read_text(encoding="utf-8").replace("\n", " ")):
             text = (root / file).read_text(encoding="utf-8") if (root / file).is_file() else ""
-            for name in re.findall(r"\w+", names):
+            for name in re.findall(r"`(\w+)`", names):
                 if not re.search(rf"\b{name}[(\[]", text):
                     yield page.relative_to(root), file, name
 
