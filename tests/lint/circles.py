@@ -80,7 +80,7 @@ def rooms(build):
         if not room or not name.endswith(OBJECT):
             continue
         kind, word = [part for part in room.groups() if part]
-        if not re.search(r"^no_|-dpdk$|-mpi$", word):  # the same files linked otherwise
+        if not re.search(r"^no_|-mpi$", word):  # the same files linked otherwise
             found.setdefault(f"{kind}/{word}", []).append(build / folder / name)
     for name in [name for name in found if name.endswith("-whole")]:  # has all that the program itself has, and more
         found[name.removesuffix("-whole")] = found.pop(name)
