@@ -62,20 +62,40 @@ bool stream_is_sole(struct flow *flow, const struct flow_stream *stream,
 	return true;
 }
 
+// Whether it is the first one that did not pass here: an answer to another stream, or missed.
+static bool is_next(const struct sequence *sequence, uint32_t psn)
+{
+	return psn_extend(sequence->head, psn) == sequence->head &&
+		psn_distance(sequence->read_end, sequence->head) <= 0;
+}
+
+// How many frames ago it passed, or what it is the NAK for: whose PSN came first is answered first.
+static uint64_t age_of(const struct sequence *sequence, uint32_t psn, uint64_t number)
+{
+	for (uint32_t at = psn; at != psn + 2; at++) {
+		const struct flow_psn *slot = psn_find(sequence, at);
+		uint64_t age = slot != NULL ? number - slot->first_number : 0;
+		if (slot != NULL && slot->flags & PSN_SEEN)
+			return age < UINT32_MAX ? age : UINT32_MAX;
+	}
+	return 0;
+}
+
 // How little the PSN looks like an answer to the stream: not to what it waits for, to another QP
-// number than its own, to one that another stream answers already; then how far off it is.
+// number than its own, to one that another stream answers already, to what did not pass here; then
+// how late it passed.
 static uint64_t distance_of(struct flow *flow, const struct flow_stream *stream,
 			    const struct flow_stream *by, uint32_t psn)
 {
 	const struct sequence *sequence = &stream_state(flow, stream)->requests;
 	uint32_t own = (uint32_t)(by - flow->report.streams) + 1;
 	uint32_t running = psn_extend(sequence->head, psn);
-	int32_t behind = psn_distance(sequence->head, running);
 	bool is_taken = stream->peer != 0 && stream->peer != own;
 	bool is_waited_for = psn_distance(running + 1, sequence->acked) >= 0;
-	return (uint64_t)(behind < 0 ? -behind : behind) +
+	return UINT32_MAX - age_of(sequence, running, by->last_number) +
 		(stream->qpn != by->qpn ? UINT64_C(1) << 32 : 0) +
-		(is_waited_for ? 0 : UINT64_C(1) << 33) + (is_taken ? UINT64_C(1) << 34 : 0);
+		(is_waited_for ? 0 : UINT64_C(1) << 33) + (is_taken ? UINT64_C(1) << 34 : 0) +
+		(is_next(sequence, psn) ? UINT64_C(1) << 35 : 0);
 }
 
 static struct flow_stream *search(struct flow *flow, struct flow_stream *by, uint32_t psn)
@@ -102,18 +122,26 @@ static struct flow_stream *search(struct flow *flow, struct flow_stream *by, uin
 	return best;
 }
 
+// Streams that count on side by side are taken for one another at first: what a stream's answers
+// name before it passed is another's, if nothing else answers that.
 struct flow_stream *stream_answered(struct flow *flow, struct flow_stream *by, uint32_t psn)
 {
 	struct stream_state *state = stream_state(flow, by);
-	if (state->answers_for != 0) {
-		struct flow_stream *stream = &flow->report.streams[state->answers_for - 1];
-		if (is_back(stream, by) && can_answer(flow, stream, psn))
-			return stream;
-	}
+	uint32_t own = (uint32_t)(by - flow->report.streams) + 1;
+	struct flow_stream *known = NULL;
+	if (state->answers_for != 0)
+		known = &flow->report.streams[state->answers_for - 1];
+	if (known != NULL && (!is_back(known, by) || !can_answer(flow, known, psn)))
+		known = NULL;
+	if (known != NULL && !is_next(&stream_state(flow, known)->requests, psn))
+		return known;
 	struct flow_stream *found = search(flow, by, psn);
-	if (found == NULL)
-		return NULL;
+	bool is_taken = found != NULL && found->peer != 0 && found->peer != own;
+	if (found == NULL || (known != NULL && is_taken))
+		return known;
+	if (known != NULL && known->peer == own)
+		known->peer = 0;
 	state->answers_for = (uint32_t)(found - flow->report.streams) + 1;
-	found->peer = (uint32_t)(by - flow->report.streams) + 1;
+	found->peer = own;
 	return found;
 }

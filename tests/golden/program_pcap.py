@@ -349,6 +349,7 @@ def check_mutilated():
     one_way, two_captures, order = "as far as one direction tells; likely", "of two captures in one file", "is not in the order of its stamps"
     cases = {
         "loss behind, one way": ([one for one in behind if one[2][26:30] == behind[0][2][26:30]], one_way, "BEFORE"),
+        "answers alone": ([one for one in behind if one[2][26:30] != behind[0][2][26:30]], "answers alone passed here: 11 ask for", "no fault"),
         "no loss, one way": ([one for one in needless if one[2][26:30] == needless[0][2][26:30]], one_way, "BEFORE"),
         "READs cut before their length": ([(ns, length, data[:64]) for ns, length, data in reads], "no fault found", "loss"),
         "responses that the capture lacks": ([one for i, one in enumerate(reads) if i % 20 != 11], "; possible", "certain"),

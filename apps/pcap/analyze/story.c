@@ -199,10 +199,11 @@ static enum certainty judge(const struct story *story, const struct flow_report 
 {
 	enum flow_cause first = story->order[0];
 	bool is_doubtful = story->dropped > 0 || story->acked_unseen > 0 || report->evicted > 0;
+	bool is_paired = report->ambiguous == 0; // else an answer may be another stream's
 	switch (first) {
 	case FLOW_LOSS_BEHIND:
 		is_doubtful |= report->causes[FLOW_REORDER_BEHIND] > 0; // as these may be, too
-		return story->passed.count > 0 && !is_doubtful ? CERTAIN : LIKELY;
+		return story->passed.count > 0 && !is_doubtful && is_paired ? CERTAIN : LIKELY;
 	case FLOW_NOT_READY:
 	case FLOW_REFUSED:
 	case FLOW_CORRUPT_BEFORE:
@@ -210,7 +211,9 @@ static enum certainty judge(const struct story *story, const struct flow_report 
 		return CERTAIN;
 	case FLOW_LOSS_BEFORE:
 		is_doubtful |= 2 * report->unfilled > report->causes[FLOW_LOSS_BEFORE];
-		return is_doubtful ? POSSIBLE : story->has_ids || story->rtx > 0 ? CERTAIN : LIKELY;
+		if (is_doubtful)
+			return POSSIBLE;
+		return is_paired && (story->has_ids || story->rtx > 0) ? CERTAIN : LIKELY;
 	case FLOW_DUPLICATE:
 	case FLOW_REORDER_BEFORE:
 		return story->has_ids ? CERTAIN : LIKELY;

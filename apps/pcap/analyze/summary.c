@@ -51,9 +51,32 @@ static bool is_one_way(const struct story *story)
 	return story->one_way > 0 && story->connections == 0;
 }
 
+// No data passed: what was asked for once more is known, and not what became of it.
+static bool has_answers_alone(const struct story *story)
+{
+	return story->data == 0 &&
+		story->acks + story->naks + story->rnrs + story->sacks + story->nacks > 0;
+}
+
+static void say_answers_alone(const struct out *out)
+{
+	uint64_t asked = out->story->naks + out->story->rnrs + out->story->nacks;
+	if (asked == 0)
+		fprintf(out->to, "no fault found in answers, which alone passed here\n");
+	else
+		fprintf(out->to,
+			"answers alone passed here: %s ask%s for packets that were lost, overtaken "
+			"or refused; where, these would tell\n",
+			n(asked), asked == 1 ? "s" : "");
+}
+
 static void say_headline(const struct out *out)
 {
 	const struct story *story = out->story;
+	if (story->cause_count == 0 && has_answers_alone(story)) {
+		say_answers_alone(out);
+		return;
+	}
 	if (story->cause_count == 0) {
 		fprintf(out->to, "no fault found%s%s\n",
 			out->report->partial_streams > 0

@@ -42,6 +42,25 @@ static void messages_of_mrc_end_with_their_ack(void **)
 	assert_int_equal(report->messages.max_ns, 16000);
 }
 
+// Two QPs of one pair that count on side by side: an answer is to what passed, not to what comes
+// next; one that was taken for the other's is found out by the first PSN that did not pass there.
+static void answers_to_qps_side_by_side_are_told_apart(void **)
+{
+	const struct flow_report *report = told(
+		"F0 M1 F0@18 A1@40 M1@18 A1@41 L2 L2@18 A2@40 A2@41");
+	assert_causes(report, NONE);
+	assert_int_equal(report->messages.count, 2);
+	report = told("F0 M1 F0@18 M1@18 A1@40 M2 A2@40 M2@18 A2@41 L3 A3@40 L3@18 A3@41");
+	assert_causes(report, NONE);
+	assert_int_equal(report->messages.count, 2);
+	assert_causes(told("F0 M1 L3 A2@40 A3@40"), FLOW_CAPTURE, 1, NONE);
+	// Both have passed: what came first is answered first, and its NAK is for what it sends
+	// again.
+	report = told("F0 M1 M2 F0@18 M1@18 M2@18 A1@40 A1@41 M3 N2@40 M2 M3 L3@18 A3@41 A3@40");
+	assert_causes(report, FLOW_LOSS_BEHIND, 1, NONE);
+	assert_int_equal(report->streams[0].causes[FLOW_LOSS_BEHIND], 1);
+}
+
 // EVs are of 32 bits.
 static void packets_are_counted_by_their_ev(void **)
 {
