@@ -257,9 +257,17 @@ void repeat_begin(struct flow *flow, struct flow_stream *stream, struct sequence
 	int32_t behind = psn_distance(repeat->psn, sequence->late_nak_psn);
 	bool is_cut = behind > 0 && psn_distance(repeat->psn, sequence->acked) <= 0 &&
 		repeat->silence_ns < DOUBLED_NS;
-	if (sequence->has_late_nak && (behind == 0 || is_cut))
-		tell_repeat(repair_at(flow, sequence->late_nak_repair), repeat);
-	else
-		repeat_by_timer(flow, stream, sequence, repeat);
+	bool is_late = sequence->has_late_nak && (behind == 0 || is_cut);
 	sequence->has_late_nak = false;
+	if (is_late) {
+		tell_repeat(repair_at(flow, sequence->late_nak_repair), repeat);
+		return;
+	}
+	struct sequence *asked = stream_take_nak_beside(flow, stream, repeat->psn);
+	if (asked != NULL) {
+		tell_repeat(repair_at(flow, asked->nak_repair), repeat);
+		asked->has_nak = asked->has_behind = false;
+		return;
+	}
+	repeat_by_timer(flow, stream, sequence, repeat);
 }

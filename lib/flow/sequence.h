@@ -37,6 +37,12 @@ struct flow_stream *stream_before(struct flow *flow, const struct flow_stream *b
 bool stream_is_sole(struct flow *flow, const struct flow_stream *stream,
 		    const struct flow_stream *by);
 
+// A repeat that nothing asked for, of a PSN that another stream between the two addresses was asked
+// for and does not repeat: the answers of both were taken for one another's, which ends here. NULL:
+// there is none; else the sequence that has the NAK.
+struct sequence *stream_take_nak_beside(struct flow *flow, struct flow_stream *stream,
+					uint32_t psn);
+
 // MRC: whether the tap sees a part of its planes.
 bool stream_is_partial(const struct flow_stream *stream);
 

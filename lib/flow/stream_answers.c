@@ -145,3 +145,38 @@ struct flow_stream *stream_answered(struct flow *flow, struct flow_stream *by, u
 	found->peer = own;
 	return found;
 }
+
+static void pair(struct flow *flow, uint32_t index, uint32_t peer)
+{
+	flow->report.streams[index - 1].peer = peer;
+	if (peer != 0)
+		flow->states[peer - 1].answers_for = index;
+}
+
+// Whether a NAK that was taken for one to `other` waits for just this repeat.
+static bool is_asked(struct flow *flow, const struct flow_stream *other,
+		     const struct flow_stream *stream, uint32_t psn)
+{
+	const struct sequence *sequence = &stream_state(flow, other)->requests;
+	return other != stream && other->is_used && other->place == stream->place &&
+		other->found == stream->found && sequence->has_nak && !sequence->is_rnr &&
+		((sequence->nak_psn ^ psn) & PSN_MASK) == 0 &&
+		memcmp(other->source, stream->source, 16) == 0 &&
+		memcmp(other->target, stream->target, 16) == 0;
+}
+
+struct sequence *stream_take_nak_beside(struct flow *flow, struct flow_stream *stream, uint32_t psn)
+{
+	uint32_t own = (uint32_t)(stream - flow->report.streams) + 1;
+	for (uint32_t at = flow->pairs[stream_pair_slot(flow, stream->source, stream->target,
+							stream->place)];
+	     at != 0; at = flow->states[at - 1].pair_next) {
+		if (!is_asked(flow, &flow->report.streams[at - 1], stream, psn))
+			continue;
+		uint32_t peer = stream->peer;
+		pair(flow, own, flow->report.streams[at - 1].peer);
+		pair(flow, at, peer);
+		return &flow->states[at - 1].requests;
+	}
+	return NULL;
+}

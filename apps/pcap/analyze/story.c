@@ -211,6 +211,9 @@ static enum certainty judge(const struct story *story, const struct flow_report 
 		return CERTAIN;
 	case FLOW_LOSS_BEFORE:
 		is_doubtful |= 2 * report->unfilled > report->causes[FLOW_LOSS_BEFORE];
+		// A late packet and its repeat, both here, are told from two repeats by order
+		// alone.
+		is_doubtful |= report->causes[FLOW_REORDER_BEFORE] > 0 && !story->has_ids;
 		if (is_doubtful)
 			return POSSIBLE;
 		return is_paired && (story->has_ids || story->rtx > 0) ? CERTAIN : LIKELY;

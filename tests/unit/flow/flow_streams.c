@@ -59,6 +59,11 @@ static void answers_to_qps_side_by_side_are_told_apart(void **)
 	report = told("F0 M1 M2 F0@18 M1@18 M2@18 A1@40 A1@41 M3 N2@40 M2 M3 L3@18 A3@41 A3@40");
 	assert_causes(report, FLOW_LOSS_BEHIND, 1, NONE);
 	assert_int_equal(report->streams[0].causes[FLOW_LOSS_BEHIND], 1);
+	// Answered in another order: who repeats what a NAK wants is whom it was for.
+	report = told("F0 M1 F0@18 M1@18 A1@41 A1@40 M2 M2@18 M3 M3@18 N2@41 M2@18 M3@18 L4 A4@40 "
+		      "+1 M4@18 L5@18 A5@41");
+	assert_causes(report, FLOW_LOSS_BEHIND, 1, NONE);
+	assert_int_equal(report->messages.count, 2);
 }
 
 // EVs are of 32 bits.
