@@ -220,7 +220,7 @@ static int judge(const struct foreign *foreign, const struct host_run *host_run)
 								       : EXIT_SUCCESS;
 }
 
-static int run(struct foreign *foreign, struct host_run *host_run)
+static void run(struct foreign *foreign, struct host_run *host_run)
 {
 	const struct wall_control control = {.clock = clock_ns,
 					     .clock_context = foreign,
@@ -233,7 +233,7 @@ static int run(struct foreign *foreign, struct host_run *host_run)
 	host_run->end = wall_run(host_run->wall, &control);
 	host_run->wall_s = (double)(clocks_now_ns(NULL) - start_ns) / 1e9;
 	world_collect(&host_run->world);
-	return wall_close(host_run->wall, &host_run->taps, &foreign->call->refusal);
+	host_run->taps_rc = wall_close(host_run->wall, &host_run->taps, &host_run->taps_refusal);
 }
 
 int foreign_run(struct call *call)
@@ -252,12 +252,13 @@ int foreign_run(struct call *call)
 			    "wire.qpns: with --foreign each end says its QP number: counted only");
 	if (rc == 0)
 		rc = build(&foreign, &host_run);
-	if (rc == 0)
-		rc = run(&foreign, &host_run);
 	int status = rc < 0 ? outcome_refused("host", &call->refusal, rc) : EXIT_SUCCESS;
 	if (rc == 0) {
+		run(&foreign, &host_run);
 		print(&foreign, &host_run);
 		status = outcome_end("host", judge(&foreign, &host_run));
+		if (host_run.taps_rc < 0 && status == EXIT_SUCCESS)
+			status = outcome_refused("host", &host_run.taps_refusal, host_run.taps_rc);
 	}
 	setup_world_free(&host_run);
 	dpdk_stop();

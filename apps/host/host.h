@@ -85,6 +85,8 @@ struct host_run {
 	void (*on_start)(const struct call *call); // called when traffic starts, or NULL
 	enum wall_end end;
 	struct tap_counts taps;
+	int taps_rc; // -errno: its capture could not be written, for the reason beside it
+	struct refusal taps_refusal;
 	uint64_t drained;
 	uint32_t ports_down; // bits: without a link when the run ended
 	double wall_s;
@@ -106,8 +108,8 @@ int setup_meet(struct call *call);
 int setup_ports(struct call *call, const struct world *world);
 
 // Builds the world of call->scenario, whose traffic is `program` (NULL: the scenario's own), runs
-// this host's part of it together with the others, and leaves it to be read. On refusal nothing is
-// held.
+// this host's part of it together with the others, and leaves it to be read, whether its capture
+// could be written or not. On refusal nothing is held.
 int host_run_run(struct call *call, struct host_run *ret, const struct tap_options *taps);
 void setup_world_free(struct host_run *host_run);
 

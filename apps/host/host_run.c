@@ -70,7 +70,8 @@ int host_run_run(struct call *call, struct host_run *host_run, const struct tap_
 		rc = meeting_watch(&call->meeting, &call->refusal);
 	if (rc == 0) {
 		run(call, host_run, start_ns);
-		rc = wall_close(host_run->wall, &host_run->taps, &call->refusal);
+		host_run->taps_rc = wall_close(host_run->wall, &host_run->taps,
+					       &host_run->taps_refusal);
 	}
 	if (rc < 0)
 		setup_world_free(host_run);

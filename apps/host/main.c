@@ -118,6 +118,8 @@ static int perform(struct call *call)
 		pair_read(call, &host_run);
 	int status = print(call, &host_run);
 	int judged = judge(call, &host_run);
+	if (host_run.taps_rc < 0 && status == EXIT_SUCCESS)
+		status = outcome_refused("host", &host_run.taps_refusal, host_run.taps_rc);
 	rc = folder_write(call, &host_run);
 	if (rc < 0 && status == EXIT_SUCCESS)
 		status = outcome_refused("host", &call->refusal, rc);

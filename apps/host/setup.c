@@ -25,8 +25,10 @@ static const char pair_text[] = "name: %s\n"
 				"fabric: {nics: %u, planes: 2, nics_per_t0: %u, t1_count: 1, "
 				"link_rate: 100Gb/s}\n"
 				"transport: {evs: 16}\n"
+				"%s"
 				"traffic: {kind: flows, flows: [{from: 1, to: 0, bytes: 4KiB}]}\n"
 				"limits: {time: 3600s}\n";
+static const char rc_control[] = "cc: {algorithm: fixed}\n"; // the default of MRC needs its SACKs
 
 // One cable to somebody else's RoCEv2, with times that suit a stack in software.
 static const char foreign_text[] =
@@ -160,14 +162,27 @@ static int read_jobs(struct call *call)
 	return 0;
 }
 
+// Whether a pair is of RoCEv2 and leaves its control open.
+static bool lacks_control(const struct choice *choice)
+{
+	static const char control[] = "cc.algorithm=";
+	bool is_rc = false, has_control = false;
+	for (uint32_t i = 0; i < choice->set_count; i++) {
+		is_rc |= strcmp(choice->sets[i], "transport.kind=rc") == 0;
+		has_control |= strncmp(choice->sets[i], control, sizeof(control) - 1) == 0;
+	}
+	return is_rc && !has_control;
+}
+
 int setup_scenario(struct call *call)
 {
 	const struct choice *choice = &call->choice;
 	char *text = NULL;
-	char own[sizeof(pair_text) + 64];
+	char own[sizeof(pair_text) + sizeof(rc_control) + 64];
 	uint32_t nics = 1 + choice->callers;
 	size_t bytes = (size_t)snprintf(own, sizeof(own), pair_text,
-					call_is_incast(call) ? "incast" : "pair", nics, nics);
+					call_is_incast(call) ? "incast" : "pair", nics, nics,
+					lacks_control(choice) ? rc_control : "");
 	const char *used = call->choice.foreign_count > 0 ? foreign_text : own;
 	if (used == foreign_text)
 		bytes = sizeof(foreign_text) - 1;

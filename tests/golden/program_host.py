@@ -292,6 +292,22 @@ class Pairs(unittest.TestCase):
             self.assertTrue(0 < before <= PLANES * rate * ramp * 0.55 * 1.01, run)
             self.assertTrue(0 < before + behind <= PLANES * rate * (ramp * 0.55 + run["took_ns"] / 1e9) * 1.01, run)
 
+    def test_rocev2_at_both_ends_needs_no_control_named(self):
+        ends = Pair(["-b", "4K", "-n", "50", "--set", "transport.kind=rc"], ["--set", "transport.kind=rc"])
+        for end in ("caller", "listener"):
+            status, out, err = ends.end(end)
+            self.assertEqual((status, err), (DONE, ""))
+        self.assertIn("RoCEv2 writes", out)
+        self.assertIn("every byte compared, 0 wrong", out)
+
+    def test_a_capture_on_a_full_disk_keeps_the_table(self):
+        ends = Pair(["-b", "4K", "-n", "50", "--pcap", "/dev/full"])
+        status, out, err = ends.end("caller")
+        self.assertEqual(status, ENVIRONMENT, err)
+        self.assertIn("/dev/full: ", err)
+        self.assertRegex(out, r"(?m)^ +4096 +50 ")
+        self.assertEqual(ends.end("listener")[0], DONE)
+
     def test_a_capture_that_is_there_stays(self):
         capture = self.folder / "mine"
         capture.write_text("mine", encoding="utf-8")

@@ -192,6 +192,12 @@ static void order_causes(struct story *story, const struct flow_report *report)
 	}
 }
 
+bool story_is_unchecked(const struct flow_report *report)
+{
+	const uint64_t *icrc = report->totals.icrc;
+	return report->totals.cut > icrc[WIRE_ICRC_GOOD] + icrc[WIRE_ICRC_BAD];
+}
+
 // A loss behind the tap was said by a receiver, of a packet that passed here. One before it is a
 // hole, which a capture that lost frames has, too, and is that likely where nothing filled it; and
 // a repeat is told from a late packet and a copy by identifications, if there are any.
@@ -203,6 +209,7 @@ static enum certainty judge(const struct story *story, const struct flow_report 
 	switch (first) {
 	case FLOW_LOSS_BEHIND:
 		is_doubtful |= report->causes[FLOW_REORDER_BEHIND] > 0; // as these may be, too
+		is_doubtful |= story_is_unchecked(report);
 		return story->passed.count > 0 && !is_doubtful && is_paired ? CERTAIN : LIKELY;
 	case FLOW_NOT_READY:
 	case FLOW_REFUSED:

@@ -37,6 +37,10 @@ const char *certainty_word(enum certainty certainty);
 
 void story_make(struct story *story, const struct call *call);
 
+// Frames whose ICRC cannot be checked are more than those where it was: what is damaged before the
+// tap looks whole here.
+bool story_is_unchecked(const struct flow_report *report);
+
 // What a cause is called in a headline, and where to look.
 const char *cause_words(enum flow_cause cause);
 const char *cause_advice(enum flow_cause cause);

@@ -283,6 +283,10 @@ static void say_losses(const struct out *out)
 	const uint64_t *causes = out->report->causes;
 	const struct story *story = out->story;
 	uint64_t behind = causes[FLOW_LOSS_BEHIND], before = causes[FLOW_LOSS_BEFORE];
+	if (behind > 0 && story_is_unchecked(out->report))
+		fprintf(out->to,
+			"frames are cut, so that packets damaged before the tap read as lost "
+			"behind it\n");
 	if (behind > 0 && before > 0)
 		fprintf(out->to, "%s losses before the tap, at least %s behind it\n", n(before),
 			n(behind));
