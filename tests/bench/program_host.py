@@ -99,7 +99,7 @@ def stages(document):
 
 class Ratio(unittest.TestCase):
     def keeps_half(self, what, start, payload):
-        best = 0
+        best, steady = 0, 0
         for _ in range(TRIES):
             caller, listener = start()
             (row,) = caller["rows"]
@@ -109,9 +109,11 @@ class Ratio(unittest.TestCase):
             print(f"{what}: {row['bandwidth_bps'] / 1e9:.2f} Gb/s, bare {before / 1e9:.2f} and {after / 1e9:.2f}: {ratio:.2f}"
                   f"{'' if is_steady else ', not counted: the machine is not steady'}\n"
                   f"  ns a frame: {stages(caller)} | {stages(listener)}", flush=True)
-            best = max(best, ratio if is_steady else 0)
+            best, steady = max(best, ratio if is_steady else 0), steady + is_steady
             if best >= WANTED:
                 return
+        if steady == 0:
+            self.skipTest(f"{what}: the bare loop's speed changed by more than a half within each of {TRIES} tries: no ratio was measured")
         load, cores = os.getloadavg()[0], len(os.sched_getaffinity(0))
         print(f"{what}: BELOW {WANTED}: best {best:.2f}; {load:.1f} processes want {cores} cores", flush=True)
         self.assertGreaterEqual(best, LEAST)
@@ -142,13 +144,14 @@ class Ratio(unittest.TestCase):
         made = []
         try:
             for name in names:
-                made.append(run("ip", "netns", "add", name).returncode)
+                made.append(run("ip", "netns", "add", name))
             for plane in range(PLANES):
-                run("ip", "-n", names[0], "link", "add", f"va{plane}", "type", "veth", "peer", "name", f"vb{plane}", "netns", names[1])
+                made.append(run("ip", "-n", names[0], "link", "add", f"va{plane}", "type", "veth", "peer", "name", f"vb{plane}", "netns", names[1]))
                 for name, end in zip(names, "ab"):
-                    run("ip", "-n", name, "link", "set", f"v{end}{plane}", "mtu", "9000", "up")
+                    made.append(run("ip", "-n", name, "link", "set", f"v{end}{plane}", "mtu", "9000", "up"))
             for index, (name, end) in enumerate(zip(names, "ab")):
-                run("ip", "-n", name, "addr", "add", f"198.18.0.{index + 1}/24", "dev", f"v{end}0")
+                made.append(run("ip", "-n", name, "addr", "add", f"198.18.0.{index + 1}/24", "dev", f"v{end}0"))
+            self.assertEqual([one for one in made if one.returncode], [])  # has_veth() could
             inside = [["ip", "netns", "exec", name] for name in names]
 
             def start():

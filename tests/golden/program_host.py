@@ -633,6 +633,22 @@ class Interfaces(unittest.TestCase):
         self.assertIn("port 1 has no link at the end: vb1\n", ended[1][0])
         self.assertNotIn("port 0 has no link", ended[1][0])
 
+    def test_a_nic_whose_ports_all_go_comes_back_with_them(self):
+        words = ["--set", "transport.rto=200ms"]
+        processes = [self.start(0, ["va0", "va1"], *words), self.start(1, ["vb0", "vb1"], *words, "-b", "64K", "-e", "64K", "-n", "12000")]
+        while "so: cc.base_rtt" not in (line := processes[1].stdout.readline()):
+            self.assertTrue(line, processes[1])
+        time.sleep(0.3)
+        for state in ("down", "up"):
+            for plane in range(PLANES):
+                self.ip("-n", self.names[0], "link", "set", f"va{plane}", state)
+            time.sleep(0.3)
+        ended = self.ends(*processes)
+        self.assertEqual([status for _, _, status in ended], [DONE, DONE], ended)
+        for out, _, _ in ended:
+            self.assertIn("\nlinks of ports: lost 2 times, back 2 times;", out)
+            self.assertRegex(out, r"placed here, every byte compared, 0 wrong\n")
+
     def test_places_that_are_too_small_are_refused(self):
         ports = [f"net_af_packet{plane},iface=va{plane},framesz=4096" for plane in range(PLANES)]
         ended = self.ends(self.start(0, ports), self.start(1, ["vb0", "vb1"]))

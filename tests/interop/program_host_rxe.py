@@ -9,6 +9,7 @@ netem share one. Needs DPDK, root, QEMU and the guest's tools; else it is skippe
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -201,9 +202,20 @@ class Rxe(unittest.TestCase):
         self.assertEqual(json.loads(out)["payload_bytes_wrong"], 0)
 
 
+def lacks(folder):
+    """What the guest is made of and this machine has not, after an attempt to fetch it: packages, and the kernel."""
+    need = re.search(r"^need=\((.*?)\)", (TOOLS / "build").read_text(encoding="utf-8"), re.M).group(1).split()
+    known = subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${Status}\n", *need], capture_output=True, text=True, check=False).stdout
+    missing = [name for name in need if f"{name} install ok installed" not in known]
+    kernel = list(folder.glob("kernel/boot/vmlinuz-*"))
+    return " ".join(missing + ([] if kernel else ["a kernel of Debian"]))
+
+
 def main():
     if os.getuid() != 0 or not shutil.which("ip"):
         skip("needs root and ip")
+    if not shutil.which("dpkg-query"):
+        skip("needs Debian, whose kernel the guest runs")
     if not shutil.which("qemu-system-x86_64") or not (TOOLS / "build").exists():
         skip("needs QEMU and the tools of the guest")
     probed = weft.run("host", "--probe", "memif:try", timeout=60)
@@ -213,7 +225,10 @@ def main():
         Rxe.folder = folder
         made = subprocess.run([TOOLS / "build", folder], capture_output=True, text=True, timeout=400, check=False)
         if made.returncode:
-            skip(f"the guest cannot be made here ({made.stderr.strip().splitlines()[-1:]})")
+            missing = lacks(pathlib.Path(folder))
+            if missing:
+                skip(f"the guest needs {missing}, which cannot be had here")
+            sys.exit(f"the guest cannot be made, though all that it needs is here:\n{made.stdout}{made.stderr}")
         unittest.main()
 
 
