@@ -54,11 +54,12 @@ static void ratio_of(struct spread_figures *ret, const double *a, const double *
 	spread_of(ret, pairs, count);
 }
 
+// NAN: a run failed, and the mean of the others would flatter.
 static double mean_of(const double *values, uint32_t count)
 {
 	struct spread_figures spread;
 	spread_of(&spread, values, count);
-	return spread.count > 0 ? spread.mean : NAN;
+	return spread.count == count ? spread.mean : NAN;
 }
 
 static int fill_row(struct tune_ab_row *row, const struct tune_ab *ab, struct refusal *refusal)

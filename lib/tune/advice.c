@@ -86,19 +86,21 @@ static void say_set(FILE *to, const struct tune_plan *plan, const struct tune_re
 static void say_gain(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
 {
 	const struct tune_standing *best = &result->standings[0];
+	char ratio[64];
 	if (result->default_breach != TUNE_BREACH_NONE)
-		fprintf(to, "  It meets %s, which the default breaks.\n",
-			tune_aim_breach(&plan->aim, result->default_breach));
-	if (best->high >= 1) {
-		fprintf(to, "  Beyond chance it buys nothing else: %.4f to %.4f of the default.\n",
-			best->low, best->high);
+		fprintf(to, "  It meets %s, which the default breaks%s.\n",
+			tune_aim_breach(&plan->aim, result->default_breach),
+			result->is_kept_by_chance ? "; that may be chance" : "");
+	if (!(best->high < 1)) {
+		tune_ratio_text(best, ratio, sizeof(ratio));
+		fprintf(to, "  Beyond chance it buys nothing else: %s of the default.\n", ratio);
 		return;
 	}
 	fprintf(to, "  It buys %.1f %% of", -percent(best->ratio));
 	for (uint32_t i = 0; i < plan->aim.goal_count; i++)
 		fprintf(to, " %s", report_study_figure_name(plan->aim.goals[i].figure));
 	fprintf(to, ", at least %.1f %%, on %u seeds that the search never met.\n",
-		-percent(best->high), best->count);
+		-percent(best->high), best->count - best->unpaired);
 }
 
 // How near the recommended setting is to a limit: on the mean, and in how many seeds beyond it.
@@ -119,13 +121,14 @@ static void say_risk(FILE *to, const struct tune_plan *plan, const struct tune_r
 {
 	const struct tune_series *fresh = &result->recommended->fresh;
 	double worst = -INFINITY;
-	uint32_t worse = 0;
+	uint32_t worse = 0, pairs = fresh->count - result->standings[0].unpaired;
 	for (uint32_t i = 0; i < fresh->count; i++) {
 		worst = fmax(worst, fresh->cost[i]);
 		worse += fresh->cost[i] > 0;
 	}
-	fprintf(to, "  It risks: worse than the default on %u of %u seeds, at worst %.4f of it",
-		worse, fresh->count, exp(worst));
+	fprintf(to, "  It risks: worse than the default on %u of %u seeds", worse, pairs);
+	if (pairs > 0)
+		fprintf(to, ", at worst %.4f of it", exp(worst));
 	for (uint32_t i = 0; i < plan->aim.limit_count; i++)
 		say_limit(to, &plan->aim.limits[i], fresh, i);
 	for (uint32_t i = 0; i < plan->space.count; i++)

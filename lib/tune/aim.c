@@ -175,6 +175,11 @@ double tune_aim_length_s(const struct study_run *of_default)
 	return of_default->figures[figure_called("done_s")];
 }
 
+static bool has_failed(const struct study_run *run)
+{
+	return run->dead != 0 || !run->is_complete;
+}
+
 static double bound_of(const struct tune_limit *limit, const struct study_run *of_default)
 {
 	return limit->bound * (limit->is_ratio ? of_default->figures[limit->figure] : 1);
@@ -265,6 +270,8 @@ static void hold(const struct tune_limit *limit, uint32_t index, const struct st
 {
 	double bound = bound_of(limit, of_default), value = run->figures[limit->figure];
 	double over = limit->is_least ? bound - value : value - bound;
+	if (isnan(bound)) // times what the default has, whose run failed
+		return;
 	ret->excess[index] = isnan(over) ? FAILED_VIOLATION : over / (bound > 0 ? bound : 1);
 }
 
@@ -298,13 +305,15 @@ void tune_aim_judge(const struct tune_aim *aim, const struct study_run *run,
 		pass(aim, run, of_default, ret);
 		return;
 	}
-	if (run->dead != 0 || !run->is_complete || run->is_imprecise) {
+	if (has_failed(run) || run->is_imprecise) {
 		breach(ret, FAILED_VIOLATION, TUNE_BREACH_END);
 		return;
 	}
-	ret->cost = cost_of(aim, run, of_default, ret->goals);
-	if (isnan(ret->cost))
-		breach(ret, FAILED_VIOLATION, TUNE_BREACH_END);
+	if (!has_failed(of_default)) {
+		ret->cost = cost_of(aim, run, of_default, ret->goals);
+		if (isnan(ret->cost))
+			breach(ret, FAILED_VIOLATION, TUNE_BREACH_END);
+	}
 	if (!aim->may_time_out)
 		breach(ret, run->figures[timeouts()] > 0 ? 1 : 0, TUNE_BREACH_TIMEOUT);
 	for (uint32_t i = 0; i < aim->limit_count; i++)
@@ -314,11 +323,8 @@ void tune_aim_judge(const struct tune_aim *aim, const struct study_run *run,
 int tune_aim_check(const struct tune_aim *aim, const struct study_run *of_default,
 		   struct refusal *refusal)
 {
-	if (of_default->dead != 0 || !of_default->is_complete) {
-		snprintf(refusal->text, sizeof(refusal->text),
-			 "the run of the default did not come to its end: %s", of_default->end);
-		return -EINVAL;
-	}
+	if (has_failed(of_default))
+		return 0;
 	for (uint32_t i = 0; i < aim->goal_count; i++) {
 		if (isfinite(of_default->figures[aim->goals[i].figure]))
 			continue;
@@ -341,11 +347,20 @@ int tune_aim_check(const struct tune_aim *aim, const struct study_run *of_defaul
 int tune_aim_check_all(const struct tune_aim *aim, const struct study_run *defaults, uint32_t count,
 		       struct refusal *refusal)
 {
+	uint32_t failed = 0;
+	for (uint32_t i = 0; i < count; i++)
+		failed += has_failed(&defaults[i]);
+	if (failed == count) {
+		snprintf(refusal->text, sizeof(refusal->text),
+			 "the run of the default did not come to its end: %s, on %u of %u seeds",
+			 defaults[0].end, failed, count);
+		return -EINVAL;
+	}
 	for (uint32_t i = 0; i < aim->goal_count; i++) {
 		uint32_t zeros = 0;
-		while (zeros < count && defaults[zeros].figures[aim->goals[i].figure] == 0)
-			zeros++;
-		if (zeros < count)
+		for (uint32_t j = 0; j < count; j++)
+			zeros += defaults[j].figures[aim->goals[i].figure] == 0;
+		if (zeros + failed < count)
 			continue;
 		snprintf(refusal->text, sizeof(refusal->text),
 			 "%s cannot be an aim: the run of the default has 0 of it",

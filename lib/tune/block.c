@@ -337,29 +337,39 @@ double tune_violation(const struct tune_series *series, uint32_t *ret_breach)
 	return worst;
 }
 
-uint32_t tune_default_breach(struct tune *tune)
+uint32_t tune_default_series(struct tune *tune, struct tune_series *ret)
 {
 	static struct study_run runs[TUNE_SCENARIOS_MAX];
-	struct tune_series series = {0};
 	uint32_t breach;
-	while (series.count < tune->default_blocks[1]) {
+	*ret = (struct tune_series){0};
+	while (ret->count < tune->default_blocks[1]) {
 		for (uint32_t i = 0; i < tune->plan.scenario_count; i++)
-			runs[i] = tune->defaults[1][i * TUNE_BLOCKS_MAX + series.count];
-		take_block(tune, &series, true, runs);
+			runs[i] = tune->defaults[1][i * TUNE_BLOCKS_MAX + ret->count];
+		take_block(tune, ret, true, runs);
 	}
-	tune_violation(&series, &breach);
+	tune_violation(ret, &breach);
 	return breach;
+}
+
+uint32_t tune_series_failed(const struct tune_series *series)
+{
+	uint32_t failed = 0;
+	for (uint32_t i = 0; i < series->count; i++)
+		failed += series->breach[i] == TUNE_BREACH_END;
+	return failed;
 }
 
 double tune_value(const struct tune_series *series)
 {
-	uint32_t breach;
+	uint32_t breach, count = 0;
 	double cost = 0, violation = tune_violation(series, &breach);
 	if (series->count == 0)
 		return INFINITY;
-	for (uint32_t i = 0; i < series->count; i++)
+	for (uint32_t i = 0; i < series->count; i++) {
 		cost += isnan(series->cost[i]) ? 0 : series->cost[i];
-	return violation > 0 ? BROKEN_VALUE + log1p(violation) : cost / series->count;
+		count += !isnan(series->cost[i]);
+	}
+	return violation > 0 ? BROKEN_VALUE + log1p(violation) : count > 0 ? cost / count : 0;
 }
 
 int tune_by_value(const void *a, const void *b)
@@ -380,12 +390,14 @@ void tune_standing_of(struct tune_standing *ret, const struct tune_series *serie
 				      .ratio = NAN,
 				      .low = NAN,
 				      .high = NAN};
-	for (uint32_t i = 0; i < series->count; i++)
-		ret->failed += isnan(series->cost[i]);
+	for (uint32_t i = 0; i < series->count; i++) {
+		ret->failed += isnan(series->cost[i]) && series->violation[i] > 0;
+		ret->unpaired += isnan(series->cost[i]) && !(series->violation[i] > 0);
+	}
 	ret->violation = tune_violation(series, &ret->breach);
-	if (spread.count > 0)
+	if (spread.count > 0 && ret->failed == 0) // the others alone would flatter it
 		ret->ratio = exp(spread.mean);
-	if (spread.count < 2)
+	if (spread.count < 2 || ret->failed > 0)
 		return;
 	double half = student_bound(1 - confidence, spread.count - 1) * spread.sd /
 		sqrt(spread.count);

@@ -144,6 +144,7 @@ static int meet_rounded(struct tune *there, struct tune_standing *ret)
 static int judge(struct tune *there, struct tune_holdout *ret)
 {
 	const struct tune_result *result = &there->suite->result;
+	struct tune_series of_default;
 	int rc = 0;
 	for (uint32_t i = 0; rc == 0 && i < result->finalist_count; i++) {
 		bool is_new;
@@ -156,7 +157,7 @@ static int judge(struct tune *there, struct tune_holdout *ret)
 		rc = meet_rounded(there, &ret->round);
 	if (rc < 0)
 		return rc;
-	ret->default_breach = tune_default_breach(there);
+	ret->default_breach = tune_default_series(there, &of_default);
 	ret->is_worse = result->verdict == TUNE_BETTER &&
 		(is_risk(&ret->standings[0]) || is_risk(&ret->round));
 	return 0;

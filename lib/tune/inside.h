@@ -82,8 +82,12 @@ struct tune_candidate *tune_propose(struct tune *tune, const double *at, bool *r
 // asked of each; figures are held to their bounds on the mean over blocks.
 double tune_violation(const struct tune_series *series, uint32_t *ret_breach);
 
-// The constraint that the default breaks on fresh seeds; TUNE_BREACH_NONE: it meets all.
-uint32_t tune_default_breach(struct tune *tune);
+// The default itself on the fresh seeds. Returns the constraint that it breaks; TUNE_BREACH_NONE: it
+// meets all.
+uint32_t tune_default_series(struct tune *tune, struct tune_series *ret);
+
+// Blocks in which a run did not come to its end.
+uint32_t tune_series_failed(const struct tune_series *series);
 
 // What a search gets, and what candidates are ranked by: the cost where all constraints are met,
 // else a value above any of those.

@@ -32,19 +32,28 @@ int tune_values_of(const struct tune_plan *plan, uint32_t scenario, const char *
 	return 0;
 }
 
-// Mean over seeds of one scenario.
-static int mean_of(double *ret, const struct tune *tune, uint32_t scenario,
-		   const struct tune_front_point *point, const char *setting, uint32_t figure,
-		   struct refusal *refusal)
+// Means of one scenario, of a setting and of the default, over the seeds on which the default came
+// to its end.
+static int means_of(double *ret_own, double *ret_default, const struct tune *tune,
+		    uint32_t scenario, const struct tune_front_point *point, const char *setting,
+		    uint32_t figure, struct refusal *refusal)
 {
-	double values[TUNE_BLOCKS_MAX];
-	struct spread_figures spread;
+	double own[TUNE_BLOCKS_MAX], other[TUNE_BLOCKS_MAX];
+	struct spread_figures of_own, of_default;
 	int rc = tune_values_of(&tune->plan, scenario, setting, point->is_fresh, point->seeds,
-				figure, values, refusal);
+				figure, own, refusal);
+	if (rc == 0)
+		rc = tune_values_of(&tune->plan, scenario, TUNE_DEFAULT_NAME, point->is_fresh,
+				    point->seeds, figure, other, refusal);
 	if (rc < 0)
 		return rc;
-	spread_of(&spread, values, point->seeds);
-	*ret = spread.count > 0 ? spread.mean : NAN;
+	for (uint32_t i = 0; i < point->seeds; i++)
+		if (isnan(other[i]))
+			own[i] = NAN;
+	spread_of(&of_own, own, point->seeds);
+	spread_of(&of_default, other, point->seeds);
+	*ret_own = of_own.count > 0 ? of_own.mean : NAN;
+	*ret_default = of_default.count > 0 ? of_default.mean : NAN;
 	return 0;
 }
 
@@ -57,10 +66,8 @@ static int value_of(struct tune_front_point *point, const struct tune_front *fro
 	point->values[index] = 0;
 	for (uint32_t i = 0; i < scenarios; i++) {
 		double own, other;
-		int rc = mean_of(&own, tune, i, point, setting, front->figures[index], refusal);
-		if (rc == 0)
-			rc = mean_of(&other, tune, i, point, TUNE_DEFAULT_NAME,
-				     front->figures[index], refusal);
+		int rc = means_of(&own, &other, tune, i, point, setting, front->figures[index],
+				  refusal);
 		if (rc < 0)
 			return rc;
 		point->values[index] += front->is_ratio[index] ? own / other / scenarios : own;
@@ -84,9 +91,9 @@ static int find_ratios(struct tune_front *front, const struct tune *tune, struct
 	for (uint32_t i = 0; i < front->figure_count; i++) {
 		front->is_ratio[i] = true;
 		for (uint32_t j = 0; j < tune->plan.scenario_count; j++) {
-			double mean;
-			int rc = mean_of(&mean, tune, j, &point, TUNE_DEFAULT_NAME,
-					 front->figures[i], refusal);
+			double mean, same;
+			int rc = means_of(&mean, &same, tune, j, &point, TUNE_DEFAULT_NAME,
+					  front->figures[i], refusal);
 			if (rc < 0)
 				return rc;
 			if (isnan(mean)) {

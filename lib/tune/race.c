@@ -260,6 +260,44 @@ static int judge_round(struct tune *tune)
 	return 0;
 }
 
+// The chance that a default which breaks a constraint, and a setting that meets it, are alike:
+// whether a run ends is asked by the signs of the seeds on which one of them alone fails, a bound by
+// the differences seed by seed. One-sided.
+static double chance_of_breach(const struct tune_series *of_default, const struct tune_series *best,
+			       uint32_t breach)
+{
+	struct spread_figures apart;
+	double pairs[TUNE_BLOCKS_MAX];
+	uint32_t alone = 0;
+	for (uint32_t i = 0; i < best->count; i++) {
+		alone += of_default->violation[i] > 0; // the other breaks it nowhere
+		pairs[i] = breach < TUNE_LIMITS_MAX
+			? of_default->excess[i][breach] - best->excess[i][breach]
+			: 0;
+	}
+	if (breach >= TUNE_LIMITS_MAX)
+		return pow(0.5, alone);
+	spread_of(&apart, pairs, best->count);
+	if (apart.count < 2 || apart.mean <= 0)
+		return 1;
+	return apart.sd > 0
+		? student_beyond(apart.mean / apart.sd * sqrt(apart.count), apart.count - 1) / 2
+		: 0;
+}
+
+static void judge_default(struct tune *tune)
+{
+	struct tune_result *result = &tune->result;
+	struct tune_series of_default;
+	result->default_breach = tune_default_series(tune, &of_default);
+	result->default_failed = tune_series_failed(&of_default);
+	if (result->default_breach != TUNE_BREACH_NONE && result->standings[0].violation == 0)
+		result->is_kept_by_chance =
+			chance_of_breach(&of_default, &result->finalists[0]->fresh,
+					 result->default_breach) >
+			(1 - TUNE_CONFIDENCE) / 2 / result->finalist_count;
+}
+
 int tune_judge_finalists(struct tune *tune)
 {
 	struct tune_result *result = &tune->result;
@@ -275,10 +313,12 @@ int tune_judge_finalists(struct tune *tune)
 		tune_standing_of(&result->standings[i], &result->finalists[i]->fresh,
 				 1 - (1 - TUNE_CONFIDENCE) / result->finalist_count);
 	const struct tune_standing *best = &result->standings[0];
-	result->default_breach = tune_default_breach(tune);
+	judge_default(tune);
+	bool is_default_out = result->default_breach != TUNE_BREACH_NONE &&
+		!result->is_kept_by_chance;
 	if (best->violation > 0)
 		result->verdict = TUNE_INFEASIBLE;
-	else if (best->high < 1 || result->default_breach != TUNE_BREACH_NONE)
+	else if (best->high < 1 || is_default_out)
 		result->verdict = TUNE_BETTER;
 	else
 		result->verdict = TUNE_NOT_BETTER;

@@ -139,6 +139,11 @@ static void breach_line(FILE *to, const struct tune_plan *plan,
 static void finalists(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
 {
 	fprintf(to, "\nOn %u fresh seeds (intervals hold together)\n", plan->fresh_seeds);
+	if (result->default_failed > 0)
+		fprintf(to,
+			"  The default did not come to its end on %u of them: ratios are of the "
+			"others.\n",
+			result->default_failed);
 	for (uint32_t i = 0; i < result->finalist_count; i++) {
 		const struct tune_standing *standing = &result->standings[i];
 		char place[16];
@@ -250,14 +255,15 @@ static void off_line(FILE *to, const struct tune_plan *plan, const struct tune_r
 void tune_show_verdict(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
 {
 	const struct tune_standing *best = &result->standings[0];
+	char ratio[64];
+	tune_ratio_text(best, ratio, sizeof(ratio));
 	switch (result->verdict) {
 	case TUNE_BETTER:
-		if (result->default_breach != TUNE_BREACH_NONE)
+		if (result->default_breach != TUNE_BREACH_NONE && !result->is_kept_by_chance)
 			fprintf(to,
-				"\nSet, as the default breaks %s (the aim comes to %.4f of the "
-				"default's, %.4f to %.4f)\n",
-				tune_aim_breach(&plan->aim, result->default_breach), best->ratio,
-				best->low, best->high);
+				"\nSet, as the default breaks %s (the aim comes to %s of the "
+				"default's)\n",
+				tune_aim_breach(&plan->aim, result->default_breach), ratio);
 		else
 			fprintf(to, "\nSet (%.1f %% less than the default, at least %.1f %%)\n",
 				(1 - best->ratio) * 100, (1 - best->high) * 100);
@@ -266,6 +272,11 @@ void tune_show_verdict(FILE *to, const struct tune_plan *plan, const struct tune
 		break;
 	case TUNE_NOT_BETTER:
 		fprintf(to, "\nLeave the default: nothing beats it beyond chance\n");
+		if (result->is_kept_by_chance)
+			fprintf(to,
+				"It breaks %s; the first one above does not, no more than chance "
+				"would have it: more of --fresh-seeds tell.\n",
+				tune_aim_breach(&plan->aim, result->default_breach));
 		break;
 	case TUNE_UNFINISHED:
 	case TUNE_PART:

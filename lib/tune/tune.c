@@ -346,7 +346,7 @@ static bool is_constant(const struct tune_result *result)
 		const struct tune_series *met = &result->candidates[i]->met;
 		uint32_t breach;
 		for (uint32_t block = 0; block < met->count; block++)
-			if (met->cost[block] != 0)
+			if (met->cost[block] != 0 && !isnan(met->cost[block]))
 				return false;
 		if (tune_violation(met, &breach) > 0)
 			return false;

@@ -235,6 +235,32 @@ class Tune(Room):
         self.assertIn("It meets queue_bytes_max<=100kB, which the default breaks.", shown)
         self.assertNotIn("default_breaks", self.tune(*KNOBS, *BUDGET, "--study", "other.tune"))
 
+    def test_a_default_that_ends_on_some_seeds_alone(self):
+        """It is no reason to stop: ratios are of the seeds on which it ended, who failed has none, and to end where it did not
+        by chance is not better."""
+        (self.folder / "small.yaml").write_text(SMALL + "limits: {time: 121us}\n", encoding="utf-8")
+        study = self.tune(*KNOBS, "--budget", 300, "--seed", 100)
+        with sqlite3.connect(f"file:{self.folder / 'small.tune'}?mode=ro", uri=True) as store:
+            ended = {(setting, seed): done_s for setting, seed, done_s in store.execute("SELECT setting, seed, done_s FROM runs WHERE seed >= 4294967296")}
+        of_default = {seed: done_s for (setting, seed), done_s in ended.items() if setting == "default"}
+        failed = sum(done_s is None for done_s in of_default.values())
+        self.assertEqual((study["verdict"], study["default_failed"], study["default_breaks"].split(":")[0]), ("not better", failed, "completion"))
+        self.assertIn(failed, range(1, 6))
+        for one in study["finalists"]:
+            own = {seed: ended[one["setting"], seed] for seed in of_default}
+            missing, fresh = sum(value is None for value in own.values()), one["fresh"]
+            self.assertEqual((fresh["failed"], fresh["ratio"] is None, fresh["violation"] > 0), (missing, missing > 0, missing > 0))
+            if not missing:
+                logs = [math.log(own[seed] / value) for seed, value in of_default.items() if value is not None]
+                self.assertAlmostEqual(fresh["ratio"], math.exp(sum(logs) / len(logs)), places=9)
+        shown = self.weft("show", "small.tune").stdout
+        self.assertIn(f"The default did not come to its end on {failed} of them: ratios are of the others.", shown)
+        self.assertIn("It breaks completion: a run did not come to its end; the first one above does not, no more than chance would have it", shown)
+        (self.folder / "small.yaml").write_text(SMALL + "limits: {time: 50us}\n", encoding="utf-8")
+        self.assertIn("small.yaml: the run of the default did not come to its end: time limit, on 6 of 6 seeds",
+                      self.weft("small.yaml", *KNOBS, "--study", "never.tune", status=BAD_INPUT).stderr)
+        self.assertFalse((self.folder / "never.tune").exists())
+
     def test_members_that_are_made_of_a_scenario(self):
         """Each is the run that its words give alone, and the worst of all is what a candidate costs."""
         names = ["base_rtt_low", "base_rtt_high", "plane_down", "plane_slow", "loss", "mixed"]

@@ -21,10 +21,10 @@ from weft import check
 
 FIRST, FABRICS, DRAWS = (int(os.environ.get(f"WEFT_PROOF_{name}", count)) for name, count in (("FIRST", 1), ("FABRICS", 1), ("DRAWS", 2)))
 NEAR = math.log(1.02)
-VALUES, GRID_SEEDS, FRESH_SEEDS = 10, int(os.environ.get("WEFT_PROOF_SEEDS", 5)), 64
+VALUES, GRID_SEEDS, FRESH_SEEDS = 10, int(os.environ.get("WEFT_PROOF_SEEDS", 5)), 512
 KNOBS = {"cc.target_delay": (1000, 40000, "ns"), "queue.bytes": (30000, 400000, "B"), "cc.max_window": (10000, 200000, "B")}
 AIM = {"done_s": 4, "queue_bytes_max": 1}  # fast, with shallow queues: neither end of a knob is good for both
-T95 = 2.0  # Student's t for 63 degrees of freedom, 95 %
+T95 = 1.965  # Student's t for 511 degrees of freedom, 95 %
 DRAWS_MIN = 10  # fewer do not tell two searches apart
 
 

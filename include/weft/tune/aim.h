@@ -49,7 +49,8 @@ struct tune_aim {
 
 // One run against the default's.
 struct tune_judged {
-	double cost; // weighted mean of the logarithms of the ratios; less is better. NAN: failed
+	double cost; // weighted mean of the logarithms of the ratios; less is better. NAN: it
+		     // failed, or the default did
 	double goals[TUNE_GOALS_MAX]; // each of these logarithms
 	double violation; // it did what no run may: not end, time out, or pass a bound; else 0
 	uint32_t breach;  // which of them: TUNE_BREACH_..., or the limit
@@ -92,7 +93,8 @@ uint32_t tune_aim_bounds(const struct tune_aim *aim, const struct study_run *def
 double tune_aim_length_s(const struct study_run *of_default);
 
 // Whether the default's run can be what others are compared with. -EINVAL with the figure and the
-// reason: it has none; or, of all of its runs in a scenario, [count], it is 0 in each.
+// reason: it has none; or, of all of its runs in a scenario, [count], it is 0 in each, or none of
+// them came to its end. One that failed is no comparison, and no reason to refuse.
 int tune_aim_check(const struct tune_aim *aim, const struct study_run *of_default,
 		   struct refusal *refusal);
 int tune_aim_check_all(const struct tune_aim *aim, const struct study_run *defaults, uint32_t count,
