@@ -261,8 +261,8 @@ static int judge_round(struct tune *tune)
 }
 
 // The chance that a default which breaks a constraint, and a setting that meets it, are alike:
-// whether a run ends is asked by the signs of the seeds on which one of them alone fails, a bound by
-// the differences seed by seed. One-sided.
+// whether a run ends is asked by the signs of the seeds on which one of them alone fails, a bound
+// by the differences seed by seed. One-sided.
 static double chance_of_breach(const struct tune_series *of_default, const struct tune_series *best,
 			       uint32_t breach)
 {
@@ -292,9 +292,9 @@ static void judge_default(struct tune *tune)
 	result->default_breach = tune_default_series(tune, &of_default);
 	result->default_failed = tune_series_failed(&of_default);
 	if (result->default_breach != TUNE_BREACH_NONE && result->standings[0].violation == 0)
-		result->is_kept_by_chance =
-			chance_of_breach(&of_default, &result->finalists[0]->fresh,
-					 result->default_breach) >
+		result->is_kept_by_chance = chance_of_breach(&of_default,
+							     &result->finalists[0]->fresh,
+							     result->default_breach) >
 			(1 - TUNE_CONFIDENCE) / 2 / result->finalist_count;
 }
 

@@ -166,8 +166,7 @@ json_t *tune_document(const struct tune_plan *plan, const struct tune_result *re
 			all, "default_breaks",
 			json_string(tune_aim_breach(&plan->aim, result->default_breach)));
 	if (result->default_failed > 0)
-		json_object_set_new(all, "default_failed",
-				    json_integer(result->default_failed));
+		json_object_set_new(all, "default_failed", json_integer(result->default_failed));
 	if (plan->other_version != NULL)
 		json_object_set_new(all, "other_version", json_string(plan->other_version));
 	if (plan->holdout_count > 0)

@@ -246,9 +246,10 @@ static void noise_alone_keeps_no_constraint_better_than_the_default(void **state
 	uint32_t studies = 200;
 	uint32_t bound = better_within(constant, 0.05, "done_s<=1s", 0, studies);
 	uint32_t time = better_within(constant, 0.05, NULL, 1 + 1.28 * 0.05, studies);
-	print_message("noise alone met a bound, or ended in time, better than the default in %u and "
-		      "%u of %u studies\n",
-		      bound, time, studies);
+	print_message(
+		"noise alone met a bound, or ended in time, better than the default in %u and "
+		"%u of %u studies\n",
+		bound, time, studies);
 	assert_true(bound <= studies / 20);
 	assert_true(time <= studies / 20);
 }

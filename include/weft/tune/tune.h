@@ -81,8 +81,8 @@ struct tune_plan {
 // A setting's costs over blocks: a block is one seed in every scenario of the suite.
 struct tune_series {
 	uint32_t count;
-	double cost[TUNE_BLOCKS_MAX]; // logarithm of the ratio to the default; NAN: a run failed, or
-				      // the default's did
+	double cost[TUNE_BLOCKS_MAX]; // logarithm of the ratio to the default; NAN: a run failed,
+				      // or the default's did
 	double violation[TUNE_BLOCKS_MAX]; // as in tune_judged, of the worst scenario
 	uint32_t breach[TUNE_BLOCKS_MAX];
 	double goals[TUNE_GOALS_MAX]; // sums over the blocks: of each goal alone, as cost
@@ -94,10 +94,11 @@ struct tune_series {
 struct tune_standing {
 	uint32_t count, failed; // blocks, and those in which a run failed
 	uint32_t unpaired;	// blocks in which the default's run failed, and this one's did not
-	double ratio; // to the default, geometric mean; NAN: none, or of those that failed not known
-	double low, high;	// its interval of confidence; NAN with one block
-	double violation;	// how far the worst constraint is broken, on the mean; 0: none is
-	uint32_t breach;	// that one
+	double ratio;	  // to the default, geometric mean; NAN: none, or of those that failed not
+			  // known
+	double low, high; // its interval of confidence; NAN with one block
+	double violation; // how far the worst constraint is broken, on the mean; 0: none is
+	uint32_t breach;  // that one
 };
 
 // What screening says of a knob.
@@ -157,13 +158,13 @@ struct tune_result {
 	struct tune_candidate *finalists[TUNE_FINALISTS]; // by their fresh standing
 	struct tune_standing standings[TUNE_FINALISTS];	  // their intervals hold together
 	struct tune_candidate *best_seen, *recommended;	  // recommended NULL: the default
-	uint32_t default_breach;    // constraint that the default breaks on fresh seeds, as in
-				    // tune_judged.breach
-	bool is_kept_by_chance;	    // the best one meets it, no more than chance would have it; else
-				    // a setting that meets all is better, be it no faster
-	uint32_t default_failed;    // fresh seeds on which a run of the default did not end
-	uint64_t ended_early;	    // runs: a constraint was broken beyond repair
-	uint64_t runs, runs_made;   // asked for, and those of them that were not in the store
+	uint32_t default_breach;  // constraint that the default breaks on fresh seeds, as in
+				  // tune_judged.breach
+	bool is_kept_by_chance;	  // the best one meets it, no more than chance would have it; else
+				  // a setting that meets all is better, be it no faster
+	uint32_t default_failed;  // fresh seeds on which a run of the default did not end
+	uint64_t ended_early;	  // runs: a constraint was broken beyond repair
+	uint64_t runs, runs_made; // asked for, and those of them that were not in the store
 	struct tune_candidate *off; // without the controller; NULL: was not asked for
 	struct tune_standing off_standing;
 	double off_chance; // that the recommended setting and none are as far apart by chance
