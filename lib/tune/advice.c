@@ -158,6 +158,25 @@ static void say_flat(FILE *to, const struct tune_plan *plan, const struct tune_r
 	fprintf(to, "%s.\n", *between == ' ' ? " none of these knobs" : "");
 }
 
+// Where many are as good as the best, which of them is set hardly matters, or nobody knows.
+static void say_plateau(FILE *to, const struct tune_result *result)
+{
+	uint32_t left = 0, seeds = 0;
+	for (uint32_t i = 0; i < result->different; i++) {
+		const struct tune_candidate *one = result->candidates[i];
+		if (!one->is_raced || one->is_dropped)
+			continue;
+		left++;
+		seeds = one->met.count;
+	}
+	if (left > TUNE_FINALISTS && 2 * left > result->raced)
+		fprintf(to,
+			"  A plateau, or too few seeds: %u of the %u settings that raced are no "
+			"worse than "
+			"the best of them beyond chance, on %u seeds.\n",
+			left, result->raced, seeds);
+}
+
 void tune_advise(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
 {
 	if (result->verdict != TUNE_BETTER && result->verdict != TUNE_NOT_BETTER)
@@ -171,5 +190,7 @@ void tune_advise(FILE *to, const struct tune_plan *plan, const struct tune_resul
 	}
 	if (plan->holdout_count == 0)
 		fprintf(to, "  Nothing but the suite was tried (--holdout).\n");
+	if (result->is_random && !plan->aim.is_front)
+		say_plateau(to, result);
 	say_flat(to, plan, result);
 }

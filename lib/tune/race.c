@@ -66,18 +66,31 @@ static uint32_t drop(struct tune_candidate **alive, uint32_t count)
 	return left;
 }
 
-// The best of those that met most seeds in the search: on few seeds the luckiest of many look
-// better than they are. Then the others.
-static uint32_t best_known(const struct tune_result *result, struct tune_candidate **ret)
+// Whether it moves a knob that screening called flat: one of the points that were screened.
+static bool moves_flat(const struct tune *tune, const struct tune_candidate *candidate)
 {
+	for (uint32_t i = 0; i < tune->plan.space.count; i++)
+		if (tune->result.indices[i].is_flat && !isnan(candidate->at[i]))
+			return true;
+	return false;
+}
+
+// The best of those that met most seeds in the search: on few seeds the luckiest of many look
+// better than they are. Then the others, and those that move flat knobs at last.
+static uint32_t best_known(const struct tune *tune, struct tune_candidate **ret)
+{
+	const struct tune_result *result = &tune->result;
 	uint32_t count = 0, most = 0;
 	for (uint32_t i = 0; i < result->different; i++)
 		if (result->candidates[i]->met.count > most)
 			most = result->candidates[i]->met.count;
-	for (int is_other = 0; is_other <= 1; is_other++)
-		for (uint32_t i = 0; i < result->different && count < RACERS_MAX; i++)
-			if ((result->candidates[i]->met.count < most) == is_other)
-				ret[count++] = result->candidates[i];
+	for (int turn = 0; turn < 3; turn++)
+		for (uint32_t i = 0; i < result->different && count < RACERS_MAX; i++) {
+			struct tune_candidate *one = result->candidates[i];
+			int own = moves_flat(tune, one) ? 2 : one->met.count < most;
+			if (own == turn && (turn < 2 || count < TUNE_FINALISTS))
+				ret[count++] = one;
+		}
 	return count;
 }
 
@@ -88,7 +101,7 @@ static int racers(struct tune *tune, struct tune_candidate **ret)
 	struct tune_result *result = &tune->result;
 	uint32_t count = result->different < RACERS_MAX ? result->different : RACERS_MAX;
 	if (!tune->plan.aim.is_front)
-		return (int)best_known(result, ret);
+		return (int)best_known(tune, ret);
 	struct tune_candidate **members = calloc(result->different + 1, sizeof(*members));
 	if (members == NULL)
 		return refuse(tune->refusal, -ENODEV, "the system gives no memory for candidates");

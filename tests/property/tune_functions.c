@@ -263,6 +263,30 @@ static void what_the_default_breaks_is_met(void **state)
 	assert_true(better_within(sphere, 0.01, NULL, of_default + 0.002, 20) >= 19);
 }
 
+// What is called flat is left as it is: nothing that moves it comes to the last round, be it the
+// luckiest point of the screening.
+static void no_finalist_moves_a_flat_knob(void **state)
+{
+	uint32_t flat = 0;
+	for (uint64_t seed = 1; seed <= 10; seed++) {
+		struct tune_plan plan;
+		plan_functions(&plan, knobs, 8, "cmaes", seed, 900, runs);
+		plan.screen = TUNE_SCREEN_AUTO;
+		struct noisy noisy = {ridge, 0.2, &plan.space, 0};
+		plan.runs_context = &noisy;
+		struct tune *tune = study_functions(&plan);
+		const struct tune_result *result = tune_result(tune);
+		for (uint32_t i = 0; i < plan.space.count; i++) {
+			flat += result->indices[i].is_flat;
+			for (uint32_t j = 0; j < result->finalist_count; j++)
+				if (result->indices[i].is_flat)
+					assert_true(isnan(result->finalists[j]->at[i]));
+		}
+		tune_free(tune);
+	}
+	assert_true(flat > 10);
+}
+
 static void all_flat_fixes_nothing_and_errs_rarely(void **state)
 {
 	uint32_t better = 0, studies = 100;
