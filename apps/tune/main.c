@@ -71,6 +71,10 @@ static int show_best(struct call *call, const struct tune_result *result)
 	if (result->verdict == TUNE_INFEASIBLE)
 		fputs("weft tune: no setting meets all constraints; this is the smallest breach\n",
 		      stderr);
+	else if (result->is_kept_by_chance && result->verdict == TUNE_NOT_BETTER)
+		fprintf(stderr,
+			"weft tune: the default breaks %s; what keeps to it does so by chance\n",
+			tune_aim_breach(&call->plan.aim, result->default_breach));
 	if (call->plan.holdout_count > 0)
 		tune_show_holdouts(stdout, &call->plan, result);
 	return 0;

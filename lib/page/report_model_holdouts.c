@@ -8,7 +8,8 @@
 void report_model_ratio_cell(json_t *row, const json_t *standing)
 {
 	if (!json_is_number(json_object_get(standing, "ratio")))
-		report_model_cell_state(row, "unavailable: no run finished within the constraints",
+		report_model_cell_state(row,
+					"unavailable: a run did not finish within the constraints",
 					"unavailable");
 	else if (!json_is_number(json_object_get(standing, "low")))
 		report_model_cell(row, "%.4f", report_model_number(standing, "ratio", NAN));

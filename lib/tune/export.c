@@ -178,7 +178,7 @@ static void evidence(FILE *to, const struct tune_plan *plan, const struct tune_r
 	for (uint32_t i = 0; i < plan->aim.goal_count; i++)
 		fprintf(to, " %s", report_study_figure_name(plan->aim.goals[i].figure));
 	fprintf(to, ": %.4f of the default (95 %%: %.4f to %.4f) on %u fresh seeds of", best->ratio,
-		best->low, best->high, best->count);
+		best->low, best->high, best->count - best->unpaired);
 	for (uint32_t i = 0; i < plan->scenario_count; i++)
 		fprintf(to, "%s %s", i > 0 ? "," : "", plan->scenarios[i]);
 	fprintf(to, "\n# held: completion%s", plan->aim.may_time_out ? "" : ", no timeouts");

@@ -7,6 +7,7 @@ import json
 import math
 import pathlib
 import random
+import re
 import signal
 import sqlite3
 import subprocess
@@ -233,6 +234,9 @@ class Tune(Room):
         shown = self.weft("show", "small.tune").stdout
         self.assertIn("Set, as the default breaks queue_bytes_max<=100kB (the aim comes to", shown)
         self.assertIn("It meets queue_bytes_max<=100kB, which the default breaks.", shown)
+        self.weft("report", "small.tune")
+        headline = re.search(r'class="headline">([^<]*)', (self.folder / "small.html").read_text(encoding="utf-8"))[1]
+        self.assertTrue(headline.startswith("Set, as the default breaks queue_bytes_max"), headline)
         self.assertNotIn("default_breaks", self.tune(*KNOBS, *BUDGET, "--study", "other.tune"))
 
     def test_a_default_that_ends_on_some_seeds_alone(self):
@@ -256,6 +260,7 @@ class Tune(Room):
         shown = self.weft("show", "small.tune").stdout
         self.assertIn(f"The default did not come to its end on {failed} of them: ratios are of the others.", shown)
         self.assertIn("It breaks completion: a run did not come to its end; the first one above does not, no more than chance would have it", shown)
+        self.assertIn("the default breaks completion", self.weft("best", "small.tune").stderr)
         (self.folder / "small.yaml").write_text(SMALL + "limits: {time: 50us}\n", encoding="utf-8")
         self.assertIn("small.yaml: the run of the default did not come to its end: time limit, on 6 of 6 seeds",
                       self.weft("small.yaml", *KNOBS, "--study", "never.tune", status=BAD_INPUT).stderr)
