@@ -82,8 +82,8 @@ struct tune_candidate *tune_propose(struct tune *tune, const double *at, bool *r
 // asked of each; figures are held to their bounds on the mean over blocks.
 double tune_violation(const struct tune_series *series, uint32_t *ret_breach);
 
-// The default itself on the fresh seeds. Returns the constraint that it breaks; TUNE_BREACH_NONE: it
-// meets all.
+// The default itself on the fresh seeds. Returns the constraint that it breaks; TUNE_BREACH_NONE:
+// it meets all.
 uint32_t tune_default_series(struct tune *tune, struct tune_series *ret);
 
 // Blocks in which a run did not come to its end.
