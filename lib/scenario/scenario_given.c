@@ -51,6 +51,14 @@ static int check_needed(struct reader *reader)
 	return 0;
 }
 
+// The key would have none with rccc, but who sets it wants to compare, and is told what can be.
+static bool asks_rccc_for_htsim(const struct reader *reader, const struct scenario_key *key)
+{
+	const struct cc_config *cc = &reader->scenario->transport.cc;
+	const struct cc_ops *ops = cc_find(cc->name);
+	return strcmp(key->path, "cc.htsim") == 0 && cc->is_htsim && ops->is_credit_alone;
+}
+
 static int check_key_use(struct reader *reader, int index)
 {
 	const struct scenario_key *key = &scenario_keys()[index];
@@ -60,6 +68,14 @@ static int check_key_use(struct reader *reader, int index)
 	if (holds && scenario_key_is_required(key) && !reader->is_given[index])
 		return reader_refuse(reader, section_mark(reader, key),
 				     "%s is missing; %s needs it", key->path, needs);
+	if (!holds && reader->is_given[index] && asks_rccc_for_htsim(reader, key))
+		return reader_refuse(reader, reader->key_marks[index],
+				     "cc.htsim: beside cc.algorithm %s weft is not htsim: "
+				     "all-to-all, hot spots and flows that start one after the "
+				     "other differ by 5 to 39 %%, acknowledgements of permutations "
+				     "by 6 %% (docs/validation.md); leave it out to run "
+				     "permutations and incasts, which agree",
+				     reader->scenario->transport.cc.name);
 	if (!holds && reader->is_given[index])
 		return reader_refuse(reader, reader->key_marks[index],
 				     "%s has no effect here; it needs %s", key->path, needs);

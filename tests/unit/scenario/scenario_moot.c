@@ -168,6 +168,11 @@ static const struct {
 	 "--set",
 	 1,
 	 "cc.htsim has no effect"},
+	{HEAD "}\n" FLOW "cc: {algorithm: rccc, htsim: true}\n",
+	 {NULL},
+	 "moot",
+	 4,
+	 "cc.htsim: beside cc.algorithm rccc weft is not htsim: all-to-all"},
 };
 
 static void nothing_else_is_dropped(void **)
