@@ -167,6 +167,13 @@ uint32_t qp_pool_count(const struct coll_stream *coll_stream)
 	return (uint32_t)(count < most ? count : most);
 }
 
+uint32_t qp_pool_arriving_max(const struct coll_stream *coll_stream)
+{
+	uint32_t others = coll_stream_config(coll_stream)->ranks - 1;
+	uint32_t arriving = qp_pool_count(coll_stream) - coll_stream_pairs_max(coll_stream);
+	return arriving < others ? arriving : others;
+}
+
 bool qp_pool_is_small(const struct coll_stream *coll_stream)
 {
 	return qp_pool_count(coll_stream) < 2 * (coll_stream_config(coll_stream)->ranks - 1);
@@ -178,8 +185,6 @@ int qp_pool_build(struct qp_pool **ret, struct arena *arena, const struct qp_poo
 	const struct coll_stream *coll_stream = of->coll_stream;
 	struct qp_pool *qp_pool = arena_draw(arena, ARENA_WORLD, 1, sizeof(*qp_pool));
 	uint32_t count = qp_pool_count(coll_stream), buckets = 1;
-	uint32_t others = coll_stream_config(coll_stream)->ranks - 1;
-	uint32_t arriving = count - coll_stream_pairs_max(coll_stream);
 	while (buckets < 2 * count)
 		buckets *= 2;
 	if (qp_pool == NULL)
@@ -191,7 +196,7 @@ int qp_pool_build(struct qp_pool **ret, struct arena *arena, const struct qp_poo
 		.first_psn = of->first_psn,
 		.nic = nic,
 		.count = count,
-		.arriving_max = arriving < others ? arriving : others,
+		.arriving_max = qp_pool_arriving_max(coll_stream),
 		.mask = buckets - 1,
 		.buckets = arena_draw(arena, ARENA_WORLD, buckets, sizeof(uint32_t)),
 		.list = arena_draw(arena, ARENA_WORLD, count, sizeof(struct pooled_qp)),

@@ -120,3 +120,26 @@ static void what_arrived_is_not_sent_again(void **state)
 	print_message("%u of %u worlds trimmed\n", (uint32_t)trimmed, (uint32_t)count);
 	assert_true(trimmed * 5 > count || count < 10); // or nothing was tried
 }
+
+static ps_t rto_of(const char *traffic)
+{
+	text.used = 0;
+	add(&text,
+	    "name: timer\nseed: 1\nfabric: {nics: 128, nics_per_t0: 16, t1_count: 16, "
+	    "link_rate: 10Gb/s}\ntraffic: {%s, bytes: 8kB}\n",
+	    traffic);
+	assert_int_equal(rig_build(&rig, text.at, NULL), 0);
+	ps_t ret = rig.world_instance.world.transport.rto_ps;
+	world_instance_free(&rig.world_instance);
+	return ret;
+}
+
+// Where all send to all a line has as many QPs in one direction as the last one of an incast.
+static void a_timer_counts_one_direction(void **state)
+{
+	(void)state;
+	ps_t rto_ps = rto_of("kind: incast, senders: 127");
+	assert_true(rto_ps > PS_PER_MS);
+	assert_int_equal(rto_of("kind: all_to_all"), rto_ps);
+	assert_int_equal(rto_of("kind: outcast, receivers: 127"), rto_ps);
+}

@@ -60,6 +60,9 @@ struct qp_pool {
 // QPs that each NIC of a collective stream (or NULL) needs; 0: it has no such.
 uint32_t qp_pool_count(const struct coll_stream *coll_stream);
 
+// How many of these receive at once, at most.
+uint32_t qp_pool_arriving_max(const struct coll_stream *coll_stream);
+
 // Whether that may be too few for all that a rank sends: messages may have to wait for a pooled QP.
 bool qp_pool_is_small(const struct coll_stream *coll_stream);
 

@@ -114,7 +114,7 @@ int jobs_draw_counts(struct world *world, struct refusal *refusal);
 
 // transport.c: what the endpoints take from the network, once the topology is there.
 void transport_build(struct world *world);
-// Its timers, once it is known how many QPs send to one NIC at most.
+// Its timers, once it is known how many QPs send to one NIC, or from one, at most.
 void transport_timers(struct world *world, uint32_t senders);
 
 // pools.c: packets and lists, of what the arena has left. Last of all.

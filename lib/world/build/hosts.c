@@ -37,6 +37,7 @@ static int count_qps(struct world *world, void *context, const struct connection
 	uint32_t qps = world->scenario->qps_per_connection;
 	builder->qps[connection->from_nic] += qps;
 	builder->qps[connection->to_nic] += qps;
+	builder->receivers[connection->to_nic] += qps;
 	builder->posts[connection->from_nic] += posts_of(world, connection);
 	world->qp_count += 2 * qps;
 	return 0;
@@ -46,16 +47,22 @@ static void count_qp_pool(struct world *world, const struct builder *builder)
 {
 	uint32_t count = qp_pool_count(world->coll_stream);
 	uint32_t ranks = count == 0 ? 0 : coll_stream_config(world->coll_stream)->ranks;
-	for (uint32_t rank = 0; rank < ranks; rank++)
+	for (uint32_t rank = 0; rank < ranks; rank++) {
 		builder->qps[rank] = count;
+		builder->receivers[rank] = qp_pool_arriving_max(world->coll_stream);
+	}
 	world->qp_count += (uint64_t)ranks * count;
 }
 
-static uint32_t qps_max(const struct world *world, const struct builder *builder)
+// QPs that share a line of a NIC in one direction, at most.
+static uint32_t sharers_max(const struct world *world, const struct builder *builder)
 {
 	uint32_t most = 0;
-	for (uint32_t i = 0; builder->qps != NULL && i < world->fabric.nics; i++)
-		most = builder->qps[i] > most ? builder->qps[i] : most;
+	for (uint32_t i = 0; builder->receivers != NULL && i < world->fabric.nics; i++) {
+		uint32_t in = builder->receivers[i], out = builder->qps[i] - in;
+		most = in > most ? in : most;
+		most = out > most ? out : most;
+	}
 	return most;
 }
 
@@ -368,6 +375,7 @@ static int draw_builder(struct world *world, struct builder *builder)
 		ranks += world->job.groups[i].ranks;
 	}
 	builder->qps = arena_draw(arena, ARENA_WORLD, world->fabric.nics, sizeof(uint32_t));
+	builder->receivers = arena_draw(arena, ARENA_WORLD, world->fabric.nics, sizeof(uint32_t));
 	builder->posts = arena_draw(arena, ARENA_WORLD, world->fabric.nics, sizeof(uint32_t));
 	builder->data_bytes = arena_draw(arena, ARENA_WORLD, world->fabric.nics, sizeof(uint64_t));
 	builder->rank_of = arena_draw(arena, ARENA_WORLD, ranks, sizeof(uint32_t));
@@ -409,7 +417,7 @@ int hosts_build(struct world *world, struct refusal *refusal)
 		rc = connections_visit(world, count_qps, &builder);
 	if (rc == 0)
 		count_qp_pool(world, &builder);
-	transport_timers(world, qps_max(world, &builder));
+	transport_timers(world, sharers_max(world, &builder));
 	plan_messages(world);
 	if (rc == 0 && world->opgraph_host != NULL) {
 		world->opgraph_host->rank_of = builder.rank_of;

@@ -38,6 +38,7 @@ int connections_visit(struct world *world, visit_fn *visit, void *context);
 struct builder {
 	struct refusal *refusal;
 	uint32_t *qps;	       // [nics] counted, then used
+	uint32_t *receivers;   // [nics] those of them that data come in on
 	uint32_t *posts;       // [nics] that its hosts may have under way at once
 	uint64_t *data_bytes;  // [nics] of the region for data; 0 = nobody writes there
 	uint32_t *rank_of;     // [groups' ranks, group after group] rank index within its host

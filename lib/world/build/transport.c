@@ -57,7 +57,8 @@ static ps_t longest_pause_ps(const struct world *world, uint32_t senders)
 #define PAUSES 8
 
 // What a packet waits for, at most, where nothing pauses: each switch port on its way is full, and
-// of all QPs that share a line each sends what its receiver gathers before it answers.
+// of all QPs that share a line each sends what its receiver gathers before it answers, and one
+// packet again, whose trim held the answer back.
 static ps_t longest_wait_ps(const struct world *world, uint32_t senders)
 {
 	const struct topology *topology = &world->topology;
@@ -67,7 +68,10 @@ static ps_t longest_wait_ps(const struct world *world, uint32_t senders)
 	if (transport->contexts > 0 && senders > transport->contexts)
 		senders = transport->contexts;
 	uint32_t planes = transport->kind == TRANSPORT_MRC ? world->fabric.planes : 1;
-	bytes += (uint64_t)senders * transport->cc.gather_bytes / planes;
+	uint64_t turn_bytes = transport->cc.gather_bytes;
+	if (world->fabric.trim_on)
+		turn_bytes += transport->cc.mtu_bytes;
+	bytes += senders * turn_bytes / planes;
 	return line_ps(line_of(fabric_nic_rate_least(&world->fabric)), bytes);
 }
 
