@@ -638,6 +638,17 @@ static int take_kind(struct csv *csv, struct trace_node *node)
 	return rc < 0 || collective == TRACE_COLLECTIVE_BARRIER ? rc : take_bytes(csv, node);
 }
 
+// AICB writes 1 in each line; that another number would mean so many calls is not known.
+static int check_count(const struct csv *csv)
+{
+	struct cell count = cell_of(csv, COUNT);
+	uint64_t number = 1;
+	if (count.length > 0 &&
+	    (!number_of(count.at, count.length, INT64_MAX, &number) || number != 1))
+		return csv_refuse(csv, "count is not 1: a line is one call", 0, 0);
+	return 0;
+}
+
 static int take_line(struct csv *csv)
 {
 	struct trace_rank *rank = csv->input->rank;
@@ -647,7 +658,9 @@ static int take_line(struct csv *csv)
 	struct trace_node *node = input_node(csv->input, csv->line, csv->line);
 	if (node == NULL)
 		return input_no_memory(csv->input);
-	int rc = take_kind(csv, node);
+	int rc = check_count(csv);
+	if (rc == 0)
+		rc = take_kind(csv, node);
 	// each line is done when the one before has ended
 	return rc < 0 || rank->node_count == 1
 		? rc

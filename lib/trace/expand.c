@@ -368,6 +368,16 @@ static int make_job(struct build *build, struct arena *arena)
 	return 0;
 }
 
+// Operations are told by rank and number; their file is known where all ranks are of one.
+static void name_only_file(const struct trace_set *set, struct refusal *refusal)
+{
+	for (uint32_t i = 1; i < set->rank_count; i++)
+		if (strcmp(set->ranks[i].path, set->ranks[0].path) != 0)
+			return;
+	if (refusal->file[0] == '\0')
+		snprintf(refusal->file, sizeof(refusal->file), "%s", set->ranks[0].path);
+}
+
 static int make(struct build *build, struct trace_program *ret)
 {
 	struct arena arena;
@@ -396,6 +406,8 @@ static int make(struct build *build, struct trace_program *ret)
 		rc = pass(build, true);
 	if (rc == 0)
 		rc = program_seal(build->program, &arena, refusal);
+	if (rc < 0)
+		name_only_file(build->expand.set, refusal);
 	ret->program = build->program;
 	if (rc < 0)
 		trace_program_free(ret);

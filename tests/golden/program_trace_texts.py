@@ -112,7 +112,9 @@ def check_aicb(folder):
     refused(csv(folder, "twice", section(0, (0, 1), reduce) + section(1, (1, 2), reduce)), "rank 1 is in two sections")
     refused(csv(folder, "gap", section(0, (0, 1), reduce) + section(1, (3, 4), reduce)), "those from 0 on")
     refused(csv(folder, "odd", section(0, (0, 1), reduce, go) + section(1, (2, 3, 4), row("barrier", "all", 0, 0))), "a stage of 2 ranks to one of 3")
-    refused(csv(folder, "unheard", section(0, (0, 1), reduce, go) + section(1, (2, 3), reduce)), "")
+    refused(csv(folder, "unheard", section(0, (0, 1), reduce, go) + section(1, (2, 3), reduce)), "unheard.csv: rank 0", "never receives")
+    for count in ("0", "2", "-1"):
+        refused(csv(folder, "count", f"[rank0 ~ rank3]\n{NAMES.strip()},count\n{reduce.strip()},{count}\n"), ":3: count is not 1")
     refused(csv(folder, "last", section(0, (0, 1), reduce) + section(1, (2, 3), reduce, row("isend", "pp_group", 2, MIB, additional="send_next"))),
             "no such neighbour")
     refused(csv(folder, "no peer", "[rank0 ~ rank3]\n" + NAMES + reduce + row("isend", "pp_group", 2, MIB)), "without dst, src or the neighbour")

@@ -228,7 +228,7 @@ static int read_all(struct goal *goal, const char *text, size_t bytes)
 	if (goal->rank < goal->ranks)
 		return lines_refuse(&goal->words.lines, 0,
 				    "the file ends within rank %: } is missing", goal->rank, 0);
-	if (goal->blocks != goal->ranks)
+	if (goal->blocks < goal->ranks)
 		return lines_refuse(&goal->words.lines, 0, "the file ends after % of % ranks",
 				    goal->blocks, goal->ranks);
 	return 0;

@@ -129,6 +129,7 @@ static void wrong_words_are_refused(void **)
 	expect_refused("num_ranks 1\nrank 1 {\n}\n", 2, 1, "rank 1 is not below num_ranks, 1");
 	expect_refused(HEAD "rank 1 {\n}\n", 3, 1, "rank 0 is not closed yet: } is missing");
 	expect_refused(HEAD "}\nrank 0 {\n}\n", 4, 1, "rank 0 is there twice");
+	expect_refused(HEAD "}\nrank 1 {\n}\nrank 0 {\n}\n", 6, 1, "rank 0 is there twice");
 	expect_refused("num_ranks 1\nl1: calc 1\nrank 0 {\n}", 2, 1,
 		       "this stands in no rank's block");
 	expect_refused(HEAD "l1 calc 1\n" TAIL, 3, 4,
