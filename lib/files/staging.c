@@ -24,9 +24,9 @@
 // first.
 #define MANIFEST "manifest.json"
 static const char *const names_all[] = {
-	MANIFEST,      "result.json", "step.json",  "study.json",   "study.csv",      "runs.csv",
-	"series.csv",  "bypass.csv",  "flows.csv",  "flow_evs.csv", "cables.csv",     "trace.json",
-	"report.html", "metrics.txt", "result.csv", "program.goal", "comm_group.json"};
+	MANIFEST,      "result.json", "step.json",  "study.json",   "study.csv",       "runs.csv",
+	"series.csv",  "bypass.csv",  "flows.csv",  "flow_evs.csv", "cables.csv",      "trace.json",
+	"report.html", "metrics.txt", "result.csv", "program.goal", "comm_group.json", "step.txt"};
 static const char *const endings[] = {".hdr", ".record", ".et"};
 
 static int refuse_path(struct refusal *refusal, const char *path, int rc, const char *why,

@@ -14,9 +14,12 @@
 
 enum export_form export_find(const char *name)
 {
-	if (strcmp(name, "chakra") == 0)
-		return EXPORT_CHAKRA;
-	return strcmp(name, "goal") == 0 ? EXPORT_GOAL : EXPORT_NONE;
+	static const char *const names[] = {
+		[EXPORT_CHAKRA] = "chakra", [EXPORT_GOAL] = "goal", [EXPORT_SIMAI] = "simai"};
+	for (int form = EXPORT_CHAKRA; form <= EXPORT_SIMAI; form++)
+		if (strcmp(name, names[form]) == 0)
+			return (enum export_form)form;
+	return EXPORT_NONE;
 }
 
 static int write_file(const char *out, const char *name, const char *text, size_t bytes,
@@ -79,6 +82,10 @@ int export_write(struct trace_set *set, enum export_form form, const char *out, 
 		 const struct export_rings *rings, struct refusal *refusal)
 {
 	static struct staging staging; // large: kept off the stack
+	if (form == EXPORT_SIMAI)
+		return refuse(refusal, -EINVAL,
+			      "--export simai: its text has a training step, and this is none: "
+			      "weft sim JOB --fidelity full");
 	if (ranks > 0 && trace_ranks(set) > 0 && ranks != trace_ranks(set))
 		return refuse(refusal, -EINVAL, "--ranks %: the trace is of % ranks", ranks,
 			      trace_ranks(set));
@@ -93,5 +100,23 @@ int export_write(struct trace_set *set, enum export_form form, const char *out, 
 	if (rc == 0)
 		rc = staging_end(&staging, refusal);
 	staging_abandon(&staging);
+	return rc;
+}
+
+int export_write_step(const struct step_text *step, const char *out, struct refusal *refusal)
+{
+	static struct staging staging; // large: kept off the stack
+	char *text;
+	size_t bytes;
+	int rc = trace_simai_text(&text, &bytes, step);
+	if (rc < 0)
+		return refuse(refusal, rc, "no memory for the text");
+	rc = staging_begin(&staging, out, NULL, refusal);
+	if (rc == 0)
+		rc = write_file(staging.part, "step.txt", text, bytes, refusal);
+	if (rc == 0)
+		rc = staging_end(&staging, refusal);
+	staging_abandon(&staging);
+	free(text);
 	return rc;
 }

@@ -165,12 +165,16 @@ static int write_trace(struct call *call)
 // Does what the command line asks for, after prepare(). Returns the exit status.
 static int act(struct call *call)
 {
+	const char *form = call->options.export_form;
+	bool is_text = form != NULL && export_find(form) == EXPORT_SIMAI;
 	static int (*const depths[])(struct call *) = {
 		[FIDELITY_MODEL] = fidelity_run,
 		[FIDELITY_SAMPLE] = fidelity_sample_run,
 		[FIDELITY_FULL] = fidelity_full_run,
 		[FIDELITY_ALL] = fidelity_all_run,
 	};
+	if (call->options.fidelity_kind == FIDELITY_FULL && is_text)
+		return fidelity_full_text(call);
 	if (call->options.fidelity_kind == FIDELITY_FULL && call->options.export_form != NULL) {
 		int rc = fidelity_full_build(call);
 		return rc < 0 ? fidelity_say_refusal(call, rc) : write_trace(call);

@@ -429,6 +429,20 @@ static void note_model(struct reader *reader)
 	traffic->is_model_set = mark.is_set;
 }
 
+static int check_step_channels(struct reader *reader)
+{
+	uint32_t channels = reader->scenario->traffic.step_channels;
+	uint32_t qps = reader->scenario->qps_per_connection;
+	if (channels == 0 || qps % channels == 0)
+		return 0;
+	return reader_refuse(
+		reader,
+		either_mark(reader, "transport.qps_per_connection", "traffic.step_channels"),
+		"transport.qps_per_connection: %u QPs are no multiple of the %u "
+		"channels of traffic.step_channels, each of which has QPs of its own",
+		qps, channels);
+}
+
 static int check_traffic(struct reader *reader)
 {
 	enum traffic_kind kind = reader->scenario->traffic.kind;
@@ -444,6 +458,8 @@ static int check_traffic(struct reader *reader)
 					 reader->scenario->traffic.beside_bytes);
 	if (rc == 0 && scenario_use_holds(USE_PIPELINED, reader->scenario))
 		rc = check_slices(reader);
+	if (rc == 0)
+		rc = check_step_channels(reader);
 	return rc;
 }
 

@@ -88,6 +88,7 @@ enum scenario_use {
 	USE_MATRIX,
 	USE_PROGRAM_FILE,
 	USE_GOAL,
+	USE_STEP_FILE,
 	USE_IPV6,
 	USE_IPV4,
 	USE_SRV6,

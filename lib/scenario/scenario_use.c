@@ -210,6 +210,8 @@ static bool shared_use_holds(enum scenario_use use, const struct scenario *scena
 		return kind == TRAFFIC_GOAL;
 	case USE_GOAL:
 		return kind == TRAFFIC_GOAL;
+	case USE_STEP_FILE:
+		return kind == TRAFFIC_TRACE || kind == TRAFFIC_GOAL;
 	case USE_IPV6:
 		return scenario->frames.ip_version != 4;
 	case USE_IPV4:
@@ -370,6 +372,7 @@ static const char *const use_names[USE_COUNT] = {
 	[USE_MATRIX] = "traffic.kind matrix",
 	[USE_PROGRAM_FILE] = "traffic.kind goal",
 	[USE_GOAL] = "traffic.kind goal",
+	[USE_STEP_FILE] = "traffic.kind trace or goal",
 	[USE_IPV6] = "wire.ip 6; IPv4 has no flow label",
 	[USE_IPV4] = "wire.ip 4; IPv6 has no identification",
 	[USE_SRV6] = "wire.entropy srv6 or fabric.forwarding usid",

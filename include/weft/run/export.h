@@ -4,9 +4,9 @@
 
 #include <weft/trace/trace_run.h>
 
-enum export_form { EXPORT_NONE, EXPORT_CHAKRA, EXPORT_GOAL };
+enum export_form { EXPORT_NONE, EXPORT_CHAKRA, EXPORT_GOAL, EXPORT_SIMAI };
 
-// "chakra", "goal"; EXPORT_NONE for any other word.
+// "chakra", "goal", "simai"; EXPORT_NONE for any other word.
 enum export_form export_find(const char *name);
 
 // How rings go into GOAL, which has no word for them.
@@ -21,3 +21,6 @@ struct export_rings {
 // are slices and credits as `rings` has them. -errno with a reason; nothing stays half written.
 int export_write(struct trace_set *set, enum export_form form, const char *out, uint32_t ranks,
 		 const struct export_rings *rings, struct refusal *refusal);
+
+// The same for the lines of a step: SimAI's text, which has no word for anything else.
+int export_write_step(const struct step_text *text, const char *out, struct refusal *refusal);

@@ -85,6 +85,7 @@ struct traffic_config {
 	bool is_model_set;		   // by the command line: model_line is its number
 	char trace[SCENARIO_PATH_BYTES];   // trace: file
 	bool cuts_circles;		   // trace of nodes: a wait of each circle is left out
+	uint32_t step_channels;		   // trace, goal: of a step that was exported; 0 = none
 	uint32_t copies;		   // trace of nodes: side by side; 0 = as many as fit
 	char matrix[SCENARIO_PATH_BYTES];  // matrix: file
 	ps_t start_unit_ps;		   // matrix: of a start

@@ -7,6 +7,7 @@
 //   expand.c   nodes to operations          group.c       which ranks a collective is over
 //   spread.c   one file to a file a rank    chakra_write.c  a rank as Chakra's messages
 //   goal_write.c  a program as GOAL text    make.c         sets that are no files
+//   simai_write.c the lines of a step
 //   rings.c    the rings of a program
 #pragma once
 
@@ -67,6 +68,10 @@ int trace_chakra_text(char **ret_text, size_t *ret_bytes, const struct trace_set
 // The groups of such a set as JSON, {"0": [0, 1], ...}, as astra-sim reads them beside the traces;
 // those of all ranks are left out. In new memory. -ENOMEM.
 int trace_groups_text(char **ret_text, size_t *ret_bytes, const struct trace_set *set);
+
+// The lines of a step as text of SimAI in new memory (free()), rounded to nanoseconds. -ENOMEM.
+struct step_text; // weft/workload/step_text.h
+int trace_simai_text(char **ret_text, size_t *ret_bytes, const struct step_text *text);
 
 // The program as GOAL text in new memory (free()), with `calc` in units of `unit_ps`: times are
 // rounded to them. -ENOMEM.

@@ -7,8 +7,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include <weft/files/files.h>
 #include <weft/workload/step_program.h>
+#include <weft/workload/step_text.h>
 
+#include <weft/run/export.h>
 #include <weft/run/schedule.h>
 
 static void take_run(struct fidelity_full *fidelity, const struct world *world,
@@ -65,6 +68,36 @@ int fidelity_full_build(struct call *call)
 	world_step_own_sends(&fidelity.world, &call->scenario);
 	take_step(&call->scenario, &fidelity.world);
 	return call_build(call);
+}
+
+static int write_text(struct call *call, const struct world_step *step)
+{
+	size_t room = step_text_bytes(&step->plan);
+	struct step_text text;
+	struct arena arena;
+	int rc = memory_arena(&arena, room, &call->refusal);
+	if (rc < 0)
+		return rc;
+	rc = step_text(&text, &arena, &step->plan, &step->setup, &step->order, &step->gpu_layout,
+		       &call->refusal);
+	if (rc == 0)
+		rc = export_write_step(&text, call->options.out, &call->refusal);
+	if (rc == 0)
+		printf("%s: %u lines as simai in %s\n", call->scenario.name, text.line_count,
+		       call->options.out);
+	memory_release(arena.base, room);
+	return rc;
+}
+
+int fidelity_full_text(struct call *call)
+{
+	struct world_step step;
+	int rc = fidelity_prepare(call, &step);
+	if (rc == 0) {
+		world_step_own_sends(&step, &call->scenario);
+		rc = write_text(call, &step);
+	}
+	return rc < 0 ? fidelity_say_refusal(call, rc) : call_finish_output(call);
 }
 
 static int run_packets(struct call *call, struct fidelity_full *fidelity)

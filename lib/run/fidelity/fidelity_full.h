@@ -27,6 +27,10 @@ struct fidelity_all {
 // what was built stands in call->stage, which the caller frees.
 int fidelity_full_build(struct call *call);
 
+// Writes the step of a call that has been read as SimAI's text, from its schedule alone: of any
+// size. Returns the exit status.
+int fidelity_full_text(struct call *call);
+
 // Both run a call that has been read. Return the exit status.
 int fidelity_full_run(struct call *call);
 int fidelity_all_run(struct call *call);

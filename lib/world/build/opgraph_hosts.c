@@ -124,8 +124,9 @@ static int build_lines(struct world *world, struct opgraph_host *opgraph_host)
 	if (world->lines == NULL)
 		return -ENOMEM;
 	opgraph_host->lines = world->lines;
-	if (world->scenario->step != NULL)
-		opgraph_host->channels = world->scenario->traffic.ring.channels;
+	opgraph_host->channels = world->scenario->step != NULL
+		? world->scenario->traffic.ring.channels
+		: world->scenario->traffic.step_channels;
 	make_lines(world, first, seen, opgraph_host->line_of, opgraph_host->lines);
 	return 0;
 }
