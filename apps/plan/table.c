@@ -26,10 +26,10 @@ static void print_head(FILE *to, const struct call *call)
 	fprintf(to, "  %s: %.3f B parameters in %" PRIu32 " layers\n", plan->architecture->name,
 		giga(architecture_params(plan->architecture)), plan->architecture->layers);
 	fprintf(to,
-		"  tp %" PRIu32 ", cp %" PRIu32 ", ep %" PRIu32 ", pp %" PRIu32 ", vpp %" PRIu32
+		"  tp %" PRIu32 ", cp %" PRIu32 ", ep %" PRIu32 ", pp %" PRIu32 "%s, vpp %" PRIu32
 		", dp %" PRIu32 "; %" PRIu32 " micro-batches of %" PRIu32 " x %" PRIu32 " tokens\n",
-		cut->tp, cut->cp, cut->ep, cut->pp, cut->vpp, cut->dp, cut->micro_batches,
-		cut->samples, cut->sequence);
+		cut->tp, cut->cp, cut->ep, cut->pp, plan_schedule(cut), cut->vpp, cut->dp,
+		cut->micro_batches, cut->samples, cut->sequence);
 	fprintf(to, "  order");
 	for (uint32_t i = 0; i < call->order.count; i++)
 		fprintf(to, "%s%s", i == 0 ? " " : "-",

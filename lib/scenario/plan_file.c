@@ -219,6 +219,7 @@ static const char *const reduction_words[] = {"megatron", "ddp",  "zero-1", "zer
 					      "zero-3",	  "fsdp", "local",  NULL};
 static const char *const precision_words[] = {"bf16", "fp8", "fp4", NULL};
 static const char *const recompute_words[] = {"none", "full", NULL};
+static const char *const schedule_words[] = {"1f1b", "zb-h1", NULL};
 enum sync { SYNC_AUTO, SYNC_LAST, SYNC_EACH };
 enum reshard { RESHARD_AUTO, RESHARD_TRUE, RESHARD_FALSE };
 static const char *const reshard_words[] = {"auto", "true", "false", NULL};
@@ -302,6 +303,11 @@ static const struct scenario_key keys[] = {
 		 CUT(layers_last)),
 	ONE("cut.vocab_grain", "The vocabulary is padded to a multiple of this x tp.",
 	    CUT(vocab_grain)),
+	{"cut.schedule", "word", "1f1b",
+	 "Of the pipeline: 1f1b, with chunks interleaved; zb-h1: gradients of weights come later "
+	 "and "
+	 "fill its gaps (Zero Bubble, ICLR 2024).",
+	 FILE_(schedule), 0, 0, NULL, schedule_words, 0},
 	{"cut.order", "text", "tp-cp-ep-dp-pp", "Order of ranks, the innermost dimension first.",
 	 FILE_(order), 0, 0, NULL, NULL, 0},
 
@@ -367,6 +373,9 @@ static const struct scenario_key keys[] = {
 	 "All of a step that is no pipeline and no exposed communication.", TIME(other_ps), 0,
 	 TIME_MAX, NULL, NULL, 0},
 
+	{"times.weights", "share", "50%",
+	 "zb-h1: what gradients of weights take of a backward; of matrix products half.",
+	 CUT(late_ppb), 1000000, SHARE_WHOLE / 2, NULL, NULL, 0},
 	{"times.measured", "list", "none",
 	 "In place of times.forward: what was measured of a rank's layers, one micro-batch.", 0, 0,
 	 0, 0, NULL, NULL, 0},
@@ -491,6 +500,18 @@ static const struct {
 	{"reduce.prefetch", 1u << ZERO_3 | 1u << FSDP, "zero-3 or fsdp"},
 };
 
+static int settle_schedule(struct reader *reader, struct plan_file *file)
+{
+	struct parallel *cut = &file->plan.parallel;
+	if (file->schedule == 0) {
+		if (reader_is_given(reader, "times.weights"))
+			return refuse_effect(reader, "times.weights", "cut.schedule zb-h1");
+		cut->late_ppb = 0;
+		return 0;
+	}
+	return cut->pp > 1 ? 0 : refuse_effect(reader, "cut.schedule", "cut.pp above 1");
+}
+
 static int settle_reduction(struct reader *reader, struct plan_file *file)
 {
 	static const enum sharding shardings[] = {
@@ -548,7 +569,8 @@ static const struct scenario_key *key_of_size(const char *size)
 	static const char *const others[][2] = {{"grad_bytes", "wire.gradients"},
 						{"param_bytes", "wire.parameters"},
 						{"activation_bytes", "wire.activations"},
-						{"shard_ranks", "reduce.within"}};
+						{"shard_ranks", "reduce.within"},
+						{"late_ppb", "cut.schedule"}};
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		if (strcmp(size, others[i][0]) == 0)
 			return &keys[key_find(&table, others[i][1])];
@@ -646,6 +668,8 @@ static int read_reader(struct reader *reader, yaml_document_t *document, struct 
 		rc = check_effects(reader, &file->plan);
 	if (rc == 0)
 		rc = settle_reduction(reader, file);
+	if (rc == 0)
+		rc = settle_schedule(reader, file);
 	if (rc == 0)
 		rc = settle_heads(reader, &file->architecture);
 	if (rc != 0)

@@ -21,7 +21,7 @@ WITHIN = 0.01
 FORMS = {"chakra": "kind: trace, trace: {}", "goal": "kind: goal, file: {}/program.goal", "simai": "kind: trace, trace: {}/step.txt"}
 CHANNELS = 4  # of a ring, each with QPs of its own; of them a trace knows nothing
 SHIPPED = {"llama-small-3-fidelities": ["--order", "tp-cp-ep-dp-pp"], "moe-small-3-fidelities": []}
-NO_WORD = ("a text of SimAI has nothing beside a forward", "SimAI's expert ranks are data ranks")
+NO_WORD = ("a text of SimAI has nothing beside a forward", "SimAI's expert ranks are data ranks", "it has no schedule zb-h1")
 FIRST, COUNT = (int(os.environ.get(f"WEFT_JOBS_{name}", default)) for name, default in (("FIRST", 0), ("COUNT", 20)))
 
 

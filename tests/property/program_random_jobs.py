@@ -20,6 +20,7 @@ WAYS = ["", "reduce: {distributed_optimizer: false}", "reduce: {kind: ddp}", "re
         "reduce: {kind: zero-2}", "reduce: {kind: zero-3, sync: last}", "reduce: {kind: fsdp}", "reduce: {kind: fsdp, reshard: false}",
         "reduce: {kind: fsdp, prefetch: 0}", "reduce: {kind: fsdp, within: 2}", "reduce: {kind: fsdp, within: 4}",
         "reduce: {kind: local, every: 4}"]
+LATE = ("", "reduce: {distributed_optimizer: false}", "reduce: {kind: ddp}", "reduce: {kind: zero-1}", "reduce: {kind: local, every: 4}")
 ONE_STAGE = ("reduce: {kind: zero-2}", "reduce: {kind: zero-3, sync: last}")
 FIRST, COUNT = (int(os.environ.get(f"WEFT_JOBS_{name}", default)) for name, default in (("FIRST", 0), ("COUNT", 20)))
 LONG_PS, RATIO = 3e9, (0.95, 1.25)
@@ -36,15 +37,16 @@ def draw(seed, folder):
     host = dice.choice((2, 4))
     layers, hidden = dice.choice((2, 4, 6)), dice.choice((256, 512, 768))
     compute = dice.choice((100, 300, 1000))
+    late = ", schedule: zb-h1" if pp > 1 and way in LATE and seed // len(WAYS) % 2 else ""
     (folder / "job.yaml").write_text(
         f"name: random-{seed}\nmodel: {{layers: {layers}, hidden: {hidden}, heads: 8, ffn: {hidden * 3}, vocab: {dice.choice((1024, 4096))}}}\n"
-        f"cut: {{tp: {tp}, pp: {pp}, dp: {dp}}}\nstep: {{micro_batches: {dice.choice((1, 2, 3)) * pp}, sequence: 256}}\n"
+        f"cut: {{tp: {tp}, pp: {pp}, dp: {dp}{late}}}\nstep: {{micro_batches: {dice.choice((1, 2, 3)) * pp}, sequence: 256}}\n"
         f"wire: {{gradients: {dice.choice((2, 4))}B}}\ntimes: {{forward: {compute}us, backward: {2 * compute}us}}\n{way}\n")
     scenario = folder / "fabric.yaml"
     scenario.write_text(
         f"name: random\nfabric: {{nics: {tp * pp * dp}, nics_per_host: {host}, nics_per_t0: {tp * pp * dp}, t1_count: 0, nic_delay: 4us, "
         f"link_rate: {dice.choice((25, 100, 400))}Gb/s}}\nscaleup: {{rate: 450GB/s, delay: 1us}}\ntraffic: {{kind: model, model: job.yaml}}\n")
-    return scenario, f"{way or 'megatron'}, tp {tp}, pp {pp}, dp {dp}, hosts of {host}"
+    return scenario, f"{way or 'megatron'}, tp {tp}, pp {pp}{late}, dp {dp}, hosts of {host}"
 
 
 def run(seed, folder):

@@ -29,7 +29,7 @@ struct plan_file {
 	uint8_t norm;			   // 0: RMS
 	uint32_t reduction, sync, reshard; // as the words of the file are counted
 	uint32_t every;			   // of local steps
-	uint32_t device, recompute;
+	uint32_t device, recompute, schedule;
 	uint64_t domain_bps;
 	char origin[PLAN_ORIGIN_BYTES]; // of times that come from a device
 };

@@ -68,8 +68,10 @@ struct parallel {
 	uint32_t prefetch;    // FSDP: units that are gathered before the one in hand has ended
 	uint32_t shard_ranks; // FSDP: ranks that share what is cut; others hold the same. 0: all
 	uint32_t outer_steps; // DDP: replicas meet only so often, behind a step's end; 0: each step
-	bool is_recomputed;   // of a layer only its input is kept; its forward runs again
-	const char *order;    // of ranks, the innermost first: "tp-cp-ep-pp-dp"
+	uint32_t late_ppb;  // ZB-H1: this part of a backward, gradients of weights, comes later; 0:
+			    // 1F1B
+	bool is_recomputed; // of a layer only its input is kept; its forward runs again
+	const char *order;  // of ranks, the innermost first: "tp-cp-ep-pp-dp"
 };
 
 // What somebody may have measured of a rank, one micro-batch each.
@@ -125,6 +127,9 @@ int plan_check_size(const struct plan *plan, const char **ret_size, struct refus
 // The same job on so many ranks: replicas make the difference, and what was published is no longer
 // about it. -EINVAL when they are no whole number of replicas.
 int plan_resize(struct plan *ret, const struct plan *plan, uint32_t ranks, struct refusal *refusal);
+
+// Of its stages, behind their number: " by zb-h1"; empty where it is 1F1B.
+const char *plan_schedule(const struct parallel *cut);
 
 // Ranks of the job; in the data-parallel group of dense parameters (replicas x context ranks), and
 // in that of experts.

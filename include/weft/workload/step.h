@@ -63,9 +63,9 @@ enum jitter_kind {
 // One forward or backward of a stage, as it ran.
 struct step_span {
 	uint32_t chunk, micro_batch;
-	bool is_backward;
-	ps_t begin, end; // a forward that waits for parameters has begun
-	ps_t compute_ps; // without what it waits
+	bool is_backward, is_late; // late: gradients of weights alone
+	ps_t begin, end;	   // a forward that waits for parameters has begun
+	ps_t compute_ps;	   // without what it waits
 };
 
 typedef void step_watch(void *context, const struct step_span *span);
@@ -156,7 +156,11 @@ struct step_gradient {
 bool step_gradient(const struct step *step, const struct step_setup *setup, uint32_t stage,
 		   uint32_t chunk, uint32_t index, struct step_gradient *ret);
 
-// The closed form of an ideal pipeline: (m v + p - 1) (forward + backward).
+// What of a backward comes later (ZB-H1).
+ps_t step_late_ps(const struct plan *plan, ps_t backward_ps);
+
+// The closed form of an ideal pipeline: (m v + p - 1) (forward + backward); ZB-H1's gap is shorter
+// by twice what comes later: m (forward + backward) + (p - 1) (forward + backward - 2 late).
 ps_t step_pipeline_ps(const struct plan *plan);
 
 // Reads a list of measured ratios: one a line, time over the time that it should take; # begins a

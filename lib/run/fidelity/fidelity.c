@@ -137,9 +137,9 @@ void fidelity_print_job(const struct world_step *world)
 	const struct parallel *cut = &world->plan.parallel;
 	const struct ring_time *ring = &world->setup.dense;
 	printf("  %" PRIu32 " GPUs, %" PRIu32 " in a domain: tp %" PRIu32 ", cp %" PRIu32
-	       ", pp %" PRIu32 ", vpp %" PRIu32 ", dp %" PRIu32 ", %" PRIu32 " micro-batches\n",
+	       ", pp %" PRIu32 "%s, vpp %" PRIu32 ", dp %" PRIu32 ", %" PRIu32 " micro-batches\n",
 	       plan_ranks(&world->plan), world->gpu_layout.gpus_per_domain, cut->tp, cut->cp,
-	       cut->pp, cut->vpp, cut->dp, cut->micro_batches);
+	       cut->pp, plan_schedule(cut), cut->vpp, cut->dp, cut->micro_batches);
 	printf("  rings of %" PRIu32 " ranks, %" PRIu32 " NICs of %.2f GB/s in a domain%s\n",
 	       ring->ranks, world->nics_per_group, (double)world->nic_Bps / 1e9,
 	       world->even_ppb < SHARE_WHOLE ? ", some of it lost to faults" : "");

@@ -86,10 +86,11 @@ static void print_step(const struct fidelity *fidelity)
 	ps_t step = times->with.step_ps, exposed = fidelity_exposed(times);
 	ps_t pipeline = times->without.backward_ps, ideal = step_pipeline_ps(plan);
 	printf("  step                    %10.3f ms\n", fidelity_ms(step));
-	printf("    ideal pipeline        %10.3f ms  %" PRIu32 " slots of %.3f ms\n",
+	printf("    ideal pipeline        %10.3f ms  %" PRIu32 " slots of %.3f ms%s\n",
 	       fidelity_ms(ideal),
 	       plan->parallel.micro_batches * plan->parallel.vpp + plan->parallel.pp - 1,
-	       fidelity_ms(plan->timing.forward_ps + plan->timing.backward_ps));
+	       fidelity_ms(plan->timing.forward_ps + plan->timing.backward_ps),
+	       step_late_ps(plan, plan->timing.backward_ps) > 0 ? ", less by zb-h1" : "");
 	printf("    what it lacks         %10.3f ms  loss, sends, uneven cells\n",
 	       fidelity_ms(pipeline - ideal));
 	printf("    exposed communication %10.3f ms  %.2f %%: head %.3f, tail %.3f\n",

@@ -39,8 +39,11 @@ static ps_t gather_ps(const struct plan *plan, uint32_t stage, uint32_t chunk)
 
 static ps_t last_backward_ps(const struct plan *plan, uint32_t stage, uint32_t chunk)
 {
+	ps_t backward_ps = plan->timing.backward_ps;
+	// ZB-H1: the last gradients of weights, of which a later stage has more left
 	return step_pipeline_ps(plan) -
-		(stage + (ps_t)chunk * plan->parallel.pp) * plan->timing.backward_ps;
+		(stage + (ps_t)chunk * plan->parallel.pp) *
+		(backward_ps - 2 * step_late_ps(plan, backward_ps));
 }
 
 static ps_t reduce_ps(const struct plan *plan, uint32_t stage, uint32_t chunk)
@@ -58,8 +61,9 @@ static ps_t part_ps(const struct plan *plan, uint32_t stage, uint32_t chunk, uin
 	ps_t end_ps = last_backward_ps(plan, stage, chunk);
 	if (plan->parallel.is_aligned)
 		return end_ps;
-	ps_t whole_ps = plan->timing.backward_ps * plan_layers(plan, stage, chunk) /
-		plan_slots(plan);
+	ps_t late_ps = step_late_ps(plan, plan->timing.backward_ps);
+	ps_t whole_ps = (late_ps > 0 ? late_ps : plan->timing.backward_ps) *
+		plan_layers(plan, stage, chunk) / plan_slots(plan);
 	return end_ps - whole_ps + whole_ps * ready_ppm / PPM;
 }
 

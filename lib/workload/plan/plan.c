@@ -23,6 +23,11 @@ bool plan_is_cut_as(const struct plan *plan, const struct plan *other)
 		cut->sequence == its->sequence;
 }
 
+const char *plan_schedule(const struct parallel *cut)
+{
+	return cut->late_ppb > 0 && cut->pp > 1 ? " by zb-h1" : "";
+}
+
 uint32_t plan_ranks(const struct plan *plan)
 {
 	const struct parallel *cut = &plan->parallel;
@@ -193,6 +198,27 @@ static int check_sharding(struct checked *checked)
 	return 0;
 }
 
+// Assumed: W of ZB-H1 takes no longer than a forward, nor than the rest of a backward.
+static int check_split(struct checked *checked)
+{
+	const struct parallel *cut = checked->cut;
+	if (cut->late_ppb == 0 || cut->pp == 1)
+		return 0;
+	if (cut->vpp > 1)
+		return blame(checked, "late_ppb", "zb-h1 has one chunk a stage, not %", cut->vpp, 0,
+			     0);
+	if (cut->micro_batches < cut->pp)
+		return blame(checked, "late_ppb",
+			     "zb-h1 needs as many micro-batches as stages: % of %",
+			     cut->micro_batches, cut->pp, 0);
+	if (plan_is_interleaved(checked->plan))
+		return blame(checked, "late_ppb",
+			     "zb-h1 goes with reduce.kind megatron, ddp, zero-1 or local, behind "
+			     "the last micro-batch",
+			     0, 0, 0);
+	return 0;
+}
+
 static int check_cells(struct checked *checked)
 {
 	const struct architecture *of = checked->of;
@@ -221,9 +247,9 @@ static int check_cells(struct checked *checked)
 
 int plan_check_size(const struct plan *plan, const char **ret_size, struct refusal *refusal)
 {
-	static int (*const checks[])(struct checked *) = {check_ranks,	check_amounts,
-							  check_tensor, check_experts,
-							  check_cells,	check_sharding};
+	static int (*const checks[])(struct checked *) = {
+		check_ranks, check_amounts, check_tensor,  check_experts,
+		check_cells, check_split,   check_sharding};
 	struct checked checked = {plan, plan->architecture, &plan->parallel, NULL, refusal};
 	int rc = plan_check_sizes(plan, &checked.size, refusal);
 	for (size_t i = 0; rc == 0 && i < sizeof(checks) / sizeof(*checks); i++)

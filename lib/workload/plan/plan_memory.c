@@ -56,6 +56,8 @@ static uint64_t layer_numbers(const struct plan *plan, bool is_moe)
 static uint64_t micro_batches_held(const struct parallel *cut, uint32_t stage)
 {
 	uint64_t all = (uint64_t)cut->micro_batches * cut->vpp, after = cut->pp - stage - 1;
+	if (cut->late_ppb > 0 && cut->pp > 1) // ZB-H1: with those whose weights' gradients are left
+		after = cut->pp - 1;
 	uint64_t held = 1 + (cut->vpp > 1 ? 2 * after + (cut->vpp - 1) * (uint64_t)cut->pp : after);
 	return held < all ? held : all;
 }

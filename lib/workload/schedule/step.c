@@ -123,7 +123,9 @@ static ps_t cell_ps(const struct step *step, const struct step_setup *setup, uin
 	ps_t off_domain_ps = operation.is_backward ? setup->off_domain_backward_ps
 						   : setup->off_domain_forward_ps;
 	ps_t time = step_compute_ps(step->plan, cell, setup, &place);
-	return setup->is_silent ? time : time + off_domain_ps * cell->layers / cell->slots;
+	return setup->is_silent || operation.is_late
+		? time
+		: time + off_domain_ps * cell->layers / cell->slots;
 }
 
 // ---------------------------------------------------------------- gathers
@@ -240,6 +242,8 @@ static ps_t input_at(const struct step *step, uint32_t stage, struct operation o
 	uint32_t last = cut->pp - 1, chunk = operation.chunk, micro_batch = operation.micro_batch;
 	ps_t *from = operation.is_backward ? step->backward_at : step->forward_at;
 	ps_t at;
+	if (operation.is_late) // its own backward is done
+		return 0;
 	if (!operation.is_backward) {
 		if (stage == 0 && chunk == 0)
 			return 0;
@@ -317,12 +321,25 @@ static void run_backward(struct step *step, const struct step_setup *setup, uint
 	*slot(step, step->backward_at, number, operation.chunk,
 	      operation.micro_batch) = stage->free_at;
 	stage->backwards++;
-	if (operation.micro_batch + 1 == cut->micro_batches && !plan_is_interleaved(step->plan)) {
+	if (operation.micro_batch + 1 == cut->micro_batches && step_has_gradients(cut, operation) &&
+	    !plan_is_interleaved(step->plan)) {
 		step->fire_after[cell] = stage->backwards + number;
 		if (!cut->is_aligned)
 			release(step, number, operation.chunk, start, stage->free_at);
 	}
 	release_pending(step, number);
+}
+
+// Gradients of weights alone: nobody waits for them but their reduce.
+static void run_late(struct step *step, const struct step_setup *setup, uint32_t number,
+		     struct operation operation, ps_t start)
+{
+	const struct parallel *cut = &step->plan->parallel;
+	struct stage *stage = &step->stages[number];
+	stage->free_at = start + cell_ps(step, setup, number, operation);
+	if (operation.micro_batch + 1 == cut->micro_batches)
+		release(step, number, operation.chunk, cut->is_aligned ? stage->free_at : start,
+			stage->free_at);
 }
 
 // In the order in which they were released, one after the other.
@@ -373,6 +390,7 @@ static void tell(const struct step *step, const struct step_setup *setup, uint32
 	const struct step_span span = {.chunk = operation.chunk,
 				       .micro_batch = operation.micro_batch,
 				       .is_backward = operation.is_backward,
+				       .is_late = operation.is_late,
 				       .begin = start,
 				       .end = step->stages[number].free_at,
 				       .compute_ps = cell_ps(step, setup, number, operation)};
@@ -392,7 +410,9 @@ static bool run_stage(struct step *step, const struct step_setup *setup, uint32_
 		if (input == NOT_DONE)
 			break;
 		ps_t start = ps_max(stage->free_at, input);
-		if (operation.is_backward)
+		if (operation.is_late)
+			run_late(step, setup, number, operation, start);
+		else if (operation.is_backward)
 			run_backward(step, setup, number, operation, start);
 		else
 			run_forward(step, setup, number, operation, start);

@@ -3,7 +3,11 @@
 // Facts: Megatron-LM's interleaved schedule. Micro-batches go in groups of as many as there are
 // stages; a group runs through all chunks before the next begins. Stage r of p, with v chunks and m
 // micro-batches, runs min(m v, 2 (p - r - 1) + (v - 1) p) forwards first (without chunks p - r -
-// 1), then one forward and one backward in turn, then the backwards that are left.
+// 1), then one forward and one backward in turn, then the backwards that are left. ZB-H1 (Qi et
+// al., Zero Bubble Pipeline Parallelism, ICLR 2024): a backward is split; its gradients of
+// activations go on at once, those of weights of micro-batch j follow on stage r behind the
+// backward j + r, and fill the gap at the end, with no more micro-batches held than on the first
+// stage.
 
 #include "step_operation.h"
 
@@ -11,7 +15,12 @@
 
 uint32_t step_operations(const struct parallel *cut)
 {
-	return 2 * cut->micro_batches * cut->vpp;
+	return (step_is_split(cut) ? 3 : 2) * cut->micro_batches * cut->vpp;
+}
+
+bool step_is_split(const struct parallel *cut)
+{
+	return cut->late_ppb > 0 && cut->pp > 1;
 }
 
 uint32_t step_warm_up(const struct parallel *cut, uint32_t stage)
@@ -35,8 +44,38 @@ static struct operation numbered(const struct parallel *cut, uint32_t k, bool is
 	return operation;
 }
 
+// ZB-H1: how many operations there are before backward `j` and the forward that goes with it.
+static uint32_t split_before(const struct parallel *cut, uint32_t stage, uint32_t j)
+{
+	uint32_t forwards = step_warm_up(cut, stage) + j, all = cut->micro_batches;
+	return (forwards < all ? forwards : all) + j + (j > stage ? j - stage : 0);
+}
+
+static struct operation split_operation(const struct parallel *cut, uint32_t stage, uint32_t index)
+{
+	uint32_t warm_up = step_warm_up(cut, stage), all = cut->micro_batches, low = 0, high = all;
+	if (index < warm_up)
+		return (struct operation){.micro_batch = index};
+	while (low + 1 < high) {
+		uint32_t middle = low + (high - low) / 2;
+		*(split_before(cut, stage, middle) <= index ? &low : &high) = middle;
+	}
+	uint32_t at = index - split_before(cut, stage, low);
+	bool has_forward = warm_up + low < all;
+	if (at == 0 && has_forward)
+		return (struct operation){.micro_batch = warm_up + low};
+	if (at == has_forward)
+		return (struct operation){.is_backward = true, .micro_batch = low};
+	return (struct operation){.is_backward = true,
+				  .is_late = true,
+				  .micro_batch = (low > stage ? low - stage : 0) + at -
+					  has_forward - 1};
+}
+
 struct operation step_operation(const struct parallel *cut, uint32_t stage, uint32_t index)
 {
+	if (step_is_split(cut))
+		return split_operation(cut, stage, index);
 	uint32_t all = step_operations(cut) / 2, warm_up = step_warm_up(cut, stage);
 	if (index < warm_up)
 		return numbered(cut, index, false);
@@ -71,8 +110,18 @@ struct step_traffic step_traffic(const struct plan *plan, const struct operation
 ps_t step_pipeline_ps(const struct plan *plan)
 {
 	const struct parallel *cut = &plan->parallel;
-	ps_t units = (ps_t)cut->micro_batches * cut->vpp + cut->pp - 1;
-	return units * (plan->timing.forward_ps + plan->timing.backward_ps);
+	ps_t units = (ps_t)cut->micro_batches * cut->vpp;
+	ps_t unit_ps = plan->timing.forward_ps + plan->timing.backward_ps, gap_ps = unit_ps;
+	if (step_is_split(cut))
+		gap_ps -= 2 * step_late_ps(plan, plan->timing.backward_ps);
+	return units * unit_ps + (cut->pp - 1) * gap_ps;
+}
+
+ps_t step_late_ps(const struct plan *plan, ps_t backward_ps)
+{
+	return step_is_split(&plan->parallel)
+		? step_share(backward_ps, plan->parallel.late_ppb, STEP_PPB)
+		: 0;
 }
 
 // A forward of the warm-up begins as soon as it can; then stage r's backward j of one chunk begins
@@ -163,6 +212,9 @@ ps_t step_compute_ps(const struct plan *plan, const struct step_cell *cell,
 	if (place->stage + 1 == cut->pp && operation.chunk + 1 == cut->vpp)
 		time += step_share(full_ps, setup->loss_ppb, STEP_PPB);
 	time += plan_ends_ps(plan, place->stage, operation.chunk, operation.is_backward);
+	if (operation.is_backward && step_is_split(cut))
+		time = operation.is_late ? step_late_ps(plan, time)
+					 : time - step_late_ps(plan, time);
 	if (is_slow(setup, place))
 		time += step_share(time, setup->slow_ppb, STEP_PPB);
 	if (!step_has_jitter(setup))

@@ -8,7 +8,17 @@
 struct operation {
 	bool is_backward;
 	uint32_t chunk, micro_batch;
+	bool is_late; // of a backward that is split, the gradients of weights
 };
+
+// Whether backwards are split (ZB-H1): one stage alone has no gap to fill.
+bool step_is_split(const struct parallel *cut);
+
+// Whether gradients of weights are there behind it.
+static inline bool step_has_gradients(const struct parallel *cut, struct operation operation)
+{
+	return operation.is_backward && operation.is_late == step_is_split(cut);
+}
 
 // Which forward or backward: of a replica's stage, counted from 0.
 struct step_place {

@@ -323,8 +323,9 @@ static void run_forward(struct builder *builder, struct operation operation, ps_
 static void run_backward(struct builder *builder, struct operation operation, ps_t time)
 {
 	const struct parallel *cut = &builder->plan->parallel;
-	uint32_t input = hear(builder, operation);
-	bool is_last = operation.micro_batch + 1 == cut->micro_batches;
+	uint32_t input = operation.is_late ? OP_NONE : hear(builder, operation);
+	bool is_last = operation.micro_batch + 1 == cut->micro_batches &&
+		step_has_gradients(cut, operation);
 	if (plan_is_interleaved(builder->plan)) {
 		compute_units(builder, &operation, time, input);
 		return;
@@ -342,10 +343,10 @@ static void run_backward(struct builder *builder, struct operation operation, ps
 static void find_fires(struct builder *builder)
 {
 	const struct parallel *cut = &builder->plan->parallel;
-	uint32_t backwards = 0, all = step_operations(cut) / 2;
-	for (uint32_t index = 0; index < 2 * all; index++) {
+	uint32_t backwards = 0, all = cut->micro_batches * cut->vpp;
+	for (uint32_t index = 0; index < step_operations(cut); index++) {
 		struct operation operation = step_operation(cut, builder->stage, index);
-		if (!operation.is_backward)
+		if (!step_has_gradients(cut, operation))
 			continue;
 		backwards++;
 		if (operation.micro_batch + 1 != cut->micro_batches)
@@ -378,15 +379,17 @@ void step_rank(struct builder *builder, uint32_t rank)
 			run_backward(builder, operation, time);
 		else
 			run_forward(builder, operation, time);
-		exchange_all(builder, operation);
+		if (!operation.is_late)
+			exchange_all(builder, operation);
 		if (!operation.is_backward && is_end(builder, operation))
 			turn(builder, operation);
-		else
+		else if (!operation.is_late)
 			tell(builder, operation);
-		backwards += operation.is_backward;
+		bool has_gradients = step_has_gradients(cut, operation);
+		backwards += has_gradients;
 		if (plan_is_interleaved(of->plan))
 			continue;
-		for (uint32_t chunk = cut->vpp; operation.is_backward && chunk > 0; chunk--)
+		for (uint32_t chunk = cut->vpp; has_gradients && chunk > 0; chunk--)
 			if (builder->fire_at[chunk - 1] == backwards)
 				reduce(builder, chunk - 1);
 	}

@@ -436,6 +436,11 @@ static int check_words(const struct making *making, struct refusal *refusal)
 		return refuse(refusal, -EINVAL,
 			      "in a text of SimAI every rank does the same: leave out --jitter and "
 			      "--slow");
+	if (step_is_split(&making->plan->parallel))
+		return refuse(
+			refusal, -EINVAL,
+			"in a text of SimAI the gradients of weights follow at once: it has no "
+			"schedule zb-h1");
 	if (making->is_off_domain[DIMENSION_CP])
 		return refuse(refusal, -EINVAL,
 			      "a text of SimAI has no context ranks, and here these leave their "

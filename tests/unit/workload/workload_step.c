@@ -160,6 +160,36 @@ static void an_even_pipeline_has_its_closed_form(void **)
 	}
 }
 
+// m (f + b) + (p - 1) (f + b - 2 w), where w takes no longer than a forward or the rest of a
+// backward; a third of 1F1B's gap where the three are equal. Gradients of weights of later stages
+// end earlier by b - 2 w each, and no time is lost or made.
+static void zb_h1_has_its_closed_form(void **)
+{
+	static const uint32_t shapes[][3] = {{2, 2, 500000000},	 {4, 4, 500000000},
+					     {4, 11, 500000000}, {8, 8, 333333333},
+					     {8, 64, 400000000}, {16, 40, 100000000}};
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+		struct plan_edit draft = even(shapes[i][0], 1, shapes[i][1]);
+		draft.plan.architecture = &draft.architecture;
+		draft.plan.parallel.late_ppb = shapes[i][2];
+		struct step_setup setup = setup_of(4, UINT64_C(200000000000));
+		struct step_stage stages[16];
+		struct step_times times;
+		setup.send_ps = setup.loss_ppb = 0;
+		setup.is_silent = true;
+		step_run(made(&draft.plan), &setup, &times, stages);
+		ps_t forward = draft.plan.timing.forward_ps,
+		     backward = draft.plan.timing.backward_ps;
+		ps_t late = step_late_ps(&draft.plan, backward);
+		ps_t ideal = shapes[i][1] * (forward + backward) +
+			(shapes[i][0] - 1) * (forward + backward - 2 * late);
+		assert_int_equal(step_pipeline_ps(&draft.plan), ideal);
+		assert_int_equal(times.backward_ps, ideal);
+		for (uint32_t r = 0; r < shapes[i][0]; r++)
+			assert_int_equal(stages[r].backward_ps, ideal - r * (backward - 2 * late));
+	}
+}
+
 static void one_replica_reduces_after_its_last_backward(void **)
 {
 	struct plan_edit draft = even(1, 1, 3);
