@@ -75,6 +75,7 @@ static const struct row rows[ANSWER_COUNT] = {
 	[ANSWER_TP] = {"tp, sp", MESSAGE_TP, MESSAGE_TP},
 	[ANSWER_CP] = {"cp", MESSAGE_CP, MESSAGE_CP},
 	[ANSWER_EP] = {"ep", MESSAGE_EP, MESSAGE_EP},
+	[ANSWER_ETP] = {"etp", MESSAGE_ETP, MESSAGE_ETP},
 	[ANSWER_PP] = {"pp", MESSAGE_PP, MESSAGE_PP},
 	[ANSWER_DP] = {"dp", MESSAGE_DP_REDUCE, MESSAGE_DP_ACROSS},
 };

@@ -6,7 +6,7 @@
 bool plan_has_group(const struct call *call, enum group_kind kind, struct spread *ret)
 {
 	bool has_experts = call->atomic_file.architecture.experts > 0;
-	if (!has_experts && (kind == GROUP_EP || kind == GROUP_EDP))
+	if (!has_experts && (kind == GROUP_EP || kind == GROUP_EDP || kind == GROUP_ETP))
 		return false;
 	bool has_shards = call->atomic_file.plan.parallel.shard_ranks > 0;
 	if (!has_shards && (kind == GROUP_SHARD || kind == GROUP_ACROSS))

@@ -233,6 +233,13 @@ static void write(struct import *import)
 	put_unused(import);
 }
 
+// Flags, or a line that launches with them.
+static bool is_launch(const char *text)
+{
+	const char *begin = text + strspn(text, " \t\r\n#!/\\");
+	return *begin == '-' || (*begin != '{' && *begin != '[' && strstr(begin, "--num-layers"));
+}
+
 int import_config(FILE *to, const char *path, struct refusal *refusal)
 {
 	struct import import = {.to = to};
@@ -243,7 +250,7 @@ int import_config(FILE *to, const char *path, struct refusal *refusal)
 	if (rc < 0)
 		return rc;
 	bool is_toml = import_is_toml(text);
-	if (is_toml || text[strspn(text, " \t\r\n#!/\\")] == '-') {
+	if (is_toml || is_launch(text)) {
 		rc = strlen(text) != bytes ? refuse(refusal, -EINVAL, "not a text")
 			: is_toml	   ? import_torchtitan(to, text, refusal)
 					   : import_megatron(to, text, refusal);

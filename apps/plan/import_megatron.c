@@ -30,6 +30,7 @@ enum flag {
 	PP,
 	CP,
 	EP,
+	ETP,
 	CHUNK,
 	DIVISIBLE,
 	MICRO,
@@ -67,6 +68,7 @@ static const struct {
 	[PP] = {"pipeline-model-parallel-size", "pp"},
 	[CP] = {"context-parallel-size", "cp"},
 	[EP] = {"expert-model-parallel-size", "ep"},
+	[ETP] = {"expert-tensor-parallel-size", "etp"},
 	[CHUNK] = {"num-layers-per-virtual-pipeline-stage", NULL},
 	[DIVISIBLE] = {"make-vocab-size-divisible-by", NULL},
 	[MICRO] = {"micro-batch-size", "samples"},
@@ -101,7 +103,7 @@ static int refuse_flag(struct refusal *refusal, const char *name, const char *wh
 static void note_unused(struct launch *launch, const char *name)
 {
 	size_t used = strlen(launch->unused);
-	bool is_plain = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(name);
+	bool is_plain = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_") == strlen(name);
 	snprintf(launch->unused + used, sizeof(launch->unused) - used, " %s",
 		 is_plain ? name : "(a flag that is no word)");
 }
@@ -205,7 +207,10 @@ static void write(FILE *to, const struct launch *launch)
 		values[VOCAB] > 0 ? "" : "; model.vocab, which the tokenizer knows");
 	put_model(to, launch);
 	fprintf(to, "cut:\n");
-	put(to, launch, TP, EP);
+	put(to, launch, TP, ETP);
+	if (values[EXPERTS] > 0 && values[ETP] == 0 &&
+	    values[TP] > 1) // as many, where it is not given
+		fprintf(to, "  etp: %" PRIu64 "\n", values[TP]);
 	fprintf(to, "  vpp: %" PRIu64 "\n  vocab_grain: %" PRIu64 "\nstep:\n", vpp > 0 ? vpp : 1,
 		values[DIVISIBLE] > 0 ? values[DIVISIBLE] : 128);
 	put(to, launch, MICRO, SEQUENCE);

@@ -135,7 +135,7 @@ static void put_step(json_t *root, const struct call *call)
 	} else {
 		put_count(to, "step_ps", (uint64_t)exposure.times.with.step_ps);
 		put_count(to, "exposed_ps", (uint64_t)exposure_ps(&exposure));
-		for (uint32_t i = 0; i < ANSWER_COUNT; i++)
+		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 			put(by, names[i], json_integer(exposure.by[i]));
 	}
 	put(to, "exposed_by_ps", by);

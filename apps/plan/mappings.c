@@ -106,6 +106,8 @@ static void try_orders(struct search *search, const struct plan *plan)
 	for (uint32_t i = 0; i < DIMENSION_COUNT; i++)
 		if (size_of(&plan->parallel, (enum dimension)i) > 1)
 			cut |= 1u << i;
+	if (plan_expert_tensor_ranks(plan) > 1)
+		cut |= 1u << DIMENSION_TP;
 	permute(search, plan, "", cut != 0 ? cut : 1u << DIMENSION_DP);
 }
 

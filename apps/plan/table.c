@@ -135,7 +135,8 @@ static void print_message(FILE *to, const struct call *call, enum message_kind k
 		fprintf(to, "%15s\n", "inside domains");
 	else
 		fprintf(to, "%12.3f GB%s\n", giga(load.nic_bytes),
-			kind == MESSAGE_TP || kind == MESSAGE_CP || kind == MESSAGE_EP
+			kind == MESSAGE_TP || kind == MESSAGE_CP || kind == MESSAGE_EP ||
+					kind == MESSAGE_ETP
 				? "  leaves its domain"
 				: "");
 }

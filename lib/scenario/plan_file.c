@@ -293,7 +293,9 @@ static const struct scenario_key keys[] = {
 
 	ONE("cut.tp", "Tensor ranks.", CUT(tp)),
 	ONE("cut.cp", "Context ranks.", CUT(cp)),
-	ONE("cut.ep", "Expert ranks; an expert is whole on its rank.", CUT(ep)),
+	ONE("cut.ep", "Expert ranks: each holds its share of a layer's experts.", CUT(ep)),
+	ONE("cut.etp", "Expert tensor ranks: so many, which follow each other, cut an expert.",
+	    CUT(etp)),
 	ONE("cut.pp", "Pipeline stages.", CUT(pp)),
 	ONE("cut.vpp", "Chunks of a stage: above 1 the pipeline is interleaved.", CUT(vpp)),
 	ONE("cut.dp", "Replicas; a fabric with more or fewer NICs has more or fewer.", CUT(dp)),
@@ -456,9 +458,13 @@ static int check_effect(struct reader *reader, const char *const *paths, const c
 
 static int check_effects(struct reader *reader, const struct plan *plan)
 {
-	static const char *const experts[] = {
-		"model.experts_per_token", "model.expert_ffn", "model.shared_ffn",
-		"model.dense_layers",	   "cut.ep",	       NULL};
+	static const char *const experts[] = {"model.experts_per_token",
+					      "model.expert_ffn",
+					      "model.shared_ffn",
+					      "model.dense_layers",
+					      "cut.ep",
+					      "cut.etp",
+					      NULL};
 	static const char *const latent[] = {"model.query_rank", "model.rope_dim",
 					     "model.value_dim", NULL};
 	static const char *const forward[] = {"times.backward", NULL};

@@ -144,8 +144,11 @@ def main():
         flags = ("--num-layers 96 --hidden-size 12288 --num-attention-heads 96 --seq-length 2048 --vocab-size 50257 \\\n"
                  "--tensor-model-parallel-size 4 --pipeline-model-parallel-size 6 --num-layers-per-virtual-pipeline-stage 2\n"
                  "--micro-batch-size 1 --global-batch-size 2904 --max-position-embeddings 2048 --use-distributed-optimizer --grad-reduce-in-bf16 --bf16 --lr 1e-4\n")
+        config.write_text("torchrun --nproc_per_node 8 pretrain_gpt.py \\\n  " + flags)
+        launched = run("--import", config)
         config.write_text(flags)
         status, out, said = run("--import", config)
+        expect(launched[0] == 0 and launched[1].replace(" nproc_per_node", "") == out, f"a line that launches it {launched[2].strip()}")
         expect(status == 0 and "micro_batches x cut.dp is 2904" in out and "# not used of the flags: bf16 lr\n" in out,
                f"Megatron's flags {said.strip()}")
         job.write_text(out.replace("  samples:", "  micro_batches: 6\n  samples:"))

@@ -25,7 +25,7 @@ int schedule_expose(struct step_exposed *ret, const struct plan *plan,
 // them.
 
 // Dimensions of the cut: tensor, context, expert, pipeline, replicas.
-enum { ANSWER_TP, ANSWER_CP, ANSWER_EP, ANSWER_PP, ANSWER_DP, ANSWER_COUNT };
+enum { ANSWER_TP, ANSWER_CP, ANSWER_EP, ANSWER_PP, ANSWER_DP, ANSWER_ETP, ANSWER_COUNT };
 
 struct exposure {
 	struct refusal why_not; // text is empty: the rest is known

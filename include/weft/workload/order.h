@@ -58,6 +58,7 @@ enum group_kind {
 	GROUP_EDP,    // who share the same experts
 	GROUP_SHARD,  // of GROUP_DP: those that follow each other and share what is cut
 	GROUP_ACROSS, // of GROUP_DP: those that hold the same shard
+	GROUP_ETP,    // who cut an expert
 	GROUP_KIND_COUNT
 };
 

@@ -52,6 +52,7 @@ enum sharding {
 // How it is cut, and what a step is.
 struct parallel {
 	uint32_t tp, cp, ep, pp, vpp, dp;   // dp: replicas of the dense part
+	uint32_t etp;			    // ranks that cut an expert; 0: as 1
 	uint32_t micro_batches, samples;    // a step and replica; samples of a micro-batch
 	uint32_t sequence;		    // tokens of a sample
 	uint32_t layers_first, layers_last; // of the first and last cell; 0 = as the others
@@ -136,6 +137,7 @@ const char *plan_schedule(const struct parallel *cut);
 uint32_t plan_ranks(const struct plan *plan);
 uint32_t plan_dense_ranks(const struct plan *plan);
 uint32_t plan_expert_ranks(const struct plan *plan);
+uint32_t plan_expert_tensor_ranks(const struct plan *plan);
 uint32_t plan_shard_ranks(const struct plan *plan); // of the dense part, that share what is cut
 
 // ---------------------------------------------------------------- parameters
@@ -165,7 +167,7 @@ uint64_t architecture_params(const struct architecture *architecture);
 // Part `slot` of a layer on one rank; architecture.c. `is_moe`: the layer has experts.
 enum layer_part { PART_QKV, PART_PROJ, PART_ROUTER, PART_SHARED, PART_FC1, PART_FC2, PART_COUNT };
 uint64_t layer_part_params(const struct architecture *architecture, enum layer_part part,
-			   uint32_t tp, bool is_moe);
+			   uint32_t tp, uint32_t etp, bool is_moe);
 bool layer_is_moe(const struct architecture *architecture, uint32_t layer);
 const char *layer_part_name(enum layer_part part);
 
@@ -206,6 +208,7 @@ enum message_kind {
 	MESSAGE_EDP_REDUCE, // gradients of experts
 	MESSAGE_EDP_GATHER,
 	MESSAGE_DP_ACROSS, // gradients of a shard, among those that hold the same
+	MESSAGE_ETP,	   // tokens of an expert, gathered and scattered among who cut it
 	MESSAGE_COUNT
 };
 

@@ -57,7 +57,7 @@ static uint64_t fc1_params(const struct architecture *from, uint64_t ffn, uint32
 }
 
 uint64_t layer_part_params(const struct architecture *from, enum layer_part part, uint32_t tp,
-			   bool is_moe)
+			   uint32_t etp, bool is_moe)
 {
 	uint64_t hidden = from->hidden;
 	uint64_t value = from->kv_rank > 0 ? from->value_dim : from->head_dim;
@@ -72,11 +72,11 @@ uint64_t layer_part_params(const struct architecture *from, enum layer_part part
 		return is_moe && from->shared_ffn > 0 ? fc1_params(from, from->shared_ffn, tp) +
 				matrix(from, from->shared_ffn, hidden, tp, false)
 						      : 0;
-	case PART_FC1: // an expert is whole on its rank
-		return is_moe ? fc1_params(from, from->expert_ffn, 1)
+	case PART_FC1: // other tensor ranks hold other experts, or parts of them
+		return is_moe ? fc1_params(from, from->expert_ffn, etp)
 			      : norm(from) + fc1_params(from, from->ffn, tp);
 	default:
-		return is_moe ? matrix(from, from->expert_ffn, hidden, 1, false)
+		return is_moe ? matrix(from, from->expert_ffn, hidden, etp, false)
 			      : matrix(from, from->ffn, hidden, tp, false);
 	}
 }
@@ -91,7 +91,7 @@ uint64_t architecture_params(const struct architecture *from)
 		for (uint32_t part = 0; part < PART_COUNT; part++) {
 			uint64_t copies = is_moe && part >= PART_FC1 ? from->experts : 1;
 			params += copies *
-				layer_part_params(from, (enum layer_part)part, 1, is_moe);
+				layer_part_params(from, (enum layer_part)part, 1, 1, is_moe);
 		}
 	}
 	return params;

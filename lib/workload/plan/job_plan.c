@@ -129,9 +129,9 @@ static void find_leaving(const struct plan_job *to)
 	struct message_sum sums[MESSAGE_COUNT];
 	for (uint32_t stage = 0; stage < to->plan->parallel.pp; stage++) {
 		plan_messages(to->plan, stage, sums);
-		for (uint32_t i = 0; i < MESSAGE_DP_REDUCE; i++) {
+		for (uint32_t i = 0; i < MESSAGE_COUNT; i++) {
 			struct spread spread;
-			if (sums[i].count == 0)
+			if (sums[i].count == 0 || (i >= MESSAGE_DP_REDUCE && i != MESSAGE_ETP))
 				continue;
 			order_spread(&spread, &to->order, to->plan,
 				     message_group(to->plan, (enum message_kind)i),

@@ -19,7 +19,8 @@ const char *dimension_name(enum dimension dimension)
 
 const char *group_kind_name(enum group_kind kind)
 {
-	static const char *const kinds[] = {"tp", "cp", "ep", "pp", "dp", "edp", "shard", "same"};
+	static const char *const kinds[] = {"tp",  "cp",    "ep",   "pp", "dp",
+					    "edp", "shard", "same", "etp"};
 	return kinds[kind];
 }
 
@@ -29,7 +30,7 @@ const char *group_kind_name(enum group_kind kind)
 static void sizes_of(const struct plan *plan, bool is_expert, uint32_t ret[DIMENSION_COUNT])
 {
 	const struct parallel *cut = &plan->parallel;
-	ret[DIMENSION_TP] = is_expert ? 1 : cut->tp;
+	ret[DIMENSION_TP] = is_expert ? plan_expert_tensor_ranks(plan) : cut->tp;
 	ret[DIMENSION_CP] = is_expert ? 1 : cut->cp;
 	ret[DIMENSION_EP] = is_expert ? cut->ep : 1;
 	ret[DIMENSION_DP] = is_expert ? plan_expert_ranks(plan) : cut->dp;
@@ -187,6 +188,7 @@ static uint32_t inside_of(enum group_kind kind)
 		[GROUP_EDP] = 1u << DIMENSION_DP,
 		[GROUP_SHARD] = 1u << DIMENSION_DP | 1u << DIMENSION_CP,
 		[GROUP_ACROSS] = 1u << DIMENSION_DP | 1u << DIMENSION_CP,
+		[GROUP_ETP] = 1u << DIMENSION_TP,
 	};
 	return dimensions[kind];
 }
@@ -200,7 +202,7 @@ struct lay {
 
 static struct lay lay_of(const struct order *order, const struct plan *plan, enum group_kind kind)
 {
-	bool is_expert = kind == GROUP_EP || kind == GROUP_EDP;
+	bool is_expert = kind == GROUP_EP || kind == GROUP_EDP || kind == GROUP_ETP;
 	uint32_t inside = inside_of(kind), shard = plan_shard_ranks(plan);
 	struct lay lay = {grid_of(order, plan, is_expert, inside, true),
 			  grid_of(order, plan, is_expert, inside, false), .step = 1, .parts = 1};
@@ -293,8 +295,8 @@ void order_spread(struct spread *ret, const struct order *order, const struct pl
 
 enum group_kind message_group(const struct plan *plan, enum message_kind kind)
 {
-	static const uint8_t kinds[] = {GROUP_TP, GROUP_CP,  GROUP_EP,	GROUP_PP,    GROUP_DP,
-					GROUP_DP, GROUP_EDP, GROUP_EDP, GROUP_ACROSS};
+	static const uint8_t kinds[] = {GROUP_TP, GROUP_CP,  GROUP_EP,	GROUP_PP,     GROUP_DP,
+					GROUP_DP, GROUP_EDP, GROUP_EDP, GROUP_ACROSS, GROUP_ETP};
 	if (plan->parallel.shard_ranks > 0 && kinds[kind] == GROUP_DP)
 		return GROUP_SHARD;
 	return (enum group_kind)kinds[kind];

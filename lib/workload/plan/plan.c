@@ -18,6 +18,7 @@ bool plan_is_cut_as(const struct plan *plan, const struct plan *other)
 {
 	const struct parallel *cut = &plan->parallel, *its = &other->parallel;
 	return strcmp(plan->architecture->name, other->architecture->name) == 0 &&
+		plan_expert_tensor_ranks(plan) == plan_expert_tensor_ranks(other) &&
 		cut->tp == its->tp && cut->cp == its->cp && cut->pp == its->pp &&
 		cut->vpp == its->vpp && cut->samples == its->samples &&
 		cut->sequence == its->sequence;
@@ -44,11 +45,16 @@ uint32_t plan_shard_ranks(const struct plan *plan)
 	return plan->parallel.shard_ranks > 0 ? plan->parallel.shard_ranks : plan_dense_ranks(plan);
 }
 
-// Experts are whole on a rank: tensor ranks hold different ones.
+uint32_t plan_expert_tensor_ranks(const struct plan *plan)
+{
+	return plan->parallel.etp > 0 ? plan->parallel.etp : 1;
+}
+
+// Tensor ranks hold different experts, but for those that cut one.
 uint32_t plan_expert_ranks(const struct plan *plan)
 {
 	const struct parallel *cut = &plan->parallel;
-	return plan_ranks(plan) / (cut->ep * cut->pp);
+	return plan_ranks(plan) / (cut->ep * cut->pp * plan_expert_tensor_ranks(plan));
 }
 
 // ---------------------------------------------------------------- checks
@@ -146,6 +152,9 @@ static int check_experts(struct checked *checked)
 	if (of->experts == 0 && cut->ep > 1)
 		return blame(checked, "ep", "% expert ranks, but the model has no experts", cut->ep,
 			     0, 0);
+	if (of->experts == 0 && cut->etp > 1)
+		return blame(checked, "etp", "% ranks cut an expert, but the model has none",
+			     cut->etp, 0, 0);
 	if (of->experts == 0)
 		return of->ffn > 0 ? 0
 				   : blame(checked, "ffn",
@@ -160,9 +169,17 @@ static int check_experts(struct checked *checked)
 			     "% layers without experts need a feed-forward", of->dense_layers, 0,
 			     0);
 	uint32_t each = plan_ranks(checked->plan) / cut->pp;
+	uint32_t parts = plan_expert_tensor_ranks(checked->plan);
 	if (each % cut->ep != 0)
 		return blame(checked, "ep", "% ranks of a stage do not divide by % of experts",
 			     each, cut->ep, 0);
+	if (of->expert_ffn % parts != 0)
+		return blame(checked, "etp", "an expert of % does not divide by % ranks",
+			     of->expert_ffn, parts, 0);
+	if (each / cut->ep % parts != 0)
+		return blame(checked, "etp",
+			     "% ranks of a stage do not divide by % of experts x % that cut one",
+			     each, cut->ep, parts);
 	return 0;
 }
 
@@ -367,7 +384,8 @@ static void layer_part(const struct plan *plan, bool is_moe, uint32_t index, str
 		part = PART_FC2;
 	*ret = (struct part){layer_part_name((enum layer_part)part),
 			     layer_part_params(plan->architecture, (enum layer_part)part,
-					       plan->parallel.tp, is_moe),
+					       plan->parallel.tp, plan_expert_tensor_ranks(plan),
+					       is_moe),
 			     is_moe && part >= PART_FC1};
 }
 

@@ -10,7 +10,9 @@
 // of the ranks; DeepSpeed's buckets are of 500 M parameters. Assumed: with sequence parallelism a
 // layer's forward has two gathers and two scatters over the tensor ranks and its backward six
 // (inputs are gathered again for the gradients of weights); context ranks pass keys and values
-// round once forward and, with their gradients, twice backward.
+// round once forward and, with their gradients, twice backward. Facts: Megatron-LM's dispatcher
+// gathers tokens over the ranks that cut an expert behind its all-to-all and scatters what they
+// make before it goes back; backward the other way round.
 
 #include <stddef.h>
 
@@ -117,9 +119,9 @@ bool plan_is_interleaved(const struct plan *plan)
 
 const char *message_name(enum message_kind kind)
 {
-	static const char *const names[] = {"tp",	  "cp",		"ep",
-					    "pp",	  "dp reduce",	"dp gather",
-					    "edp reduce", "edp gather", "dp across"};
+	static const char *const names[] = {"tp",	 "cp",	      "ep",	    "pp",
+					    "dp reduce", "dp gather", "edp reduce", "edp gather",
+					    "dp across", "etp"};
 	return names[kind];
 }
 
@@ -168,6 +170,10 @@ static void add_layer(const struct plan *plan, bool is_moe, struct message_sum *
 	    UINT64_C(3) * (cut->cp - 1) * cut->micro_batches);
 	if (is_moe && cut->ep > 1)
 		add(&ret[MESSAGE_EP], tokens / cut->tp * of->experts_per_token * row,
+		    UINT64_C(4) * cut->micro_batches);
+	uint32_t etp = plan_expert_tensor_ranks(plan);
+	if (is_moe && etp > 1)
+		add(&ret[MESSAGE_ETP], tokens / cut->tp * of->experts_per_token * row * etp,
 		    UINT64_C(4) * cut->micro_batches);
 }
 

@@ -45,6 +45,7 @@ static const struct plan_key keys[] = {
 	CUT(tp, true, "tensor ranks"),
 	CUT(cp, true, "context ranks"),
 	CUT(ep, true, "expert ranks"),
+	CUT(etp, false, "ranks that cut an expert"),
 	CUT(pp, true, "pipeline stages"),
 	CUT(vpp, true, "chunks of a stage"),
 	CUT(dp, true, "replicas"),

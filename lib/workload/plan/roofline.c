@@ -85,7 +85,8 @@ static void add_attention(struct sum *sum)
 static uint64_t part_width(const struct plan *plan, enum layer_part part, bool is_moe)
 {
 	const struct architecture *of = plan->architecture;
-	uint64_t tp = plan->parallel.tp, gates = of->is_gated ? 2 : 1;
+	uint64_t etp = plan_expert_tensor_ranks(plan), tp = plan->parallel.tp,
+		 gates = of->is_gated ? 2 : 1;
 	uint64_t heads = (uint64_t)of->heads * (of->head_dim + of->rope_dim);
 	switch (part) {
 	case PART_QKV:
@@ -97,9 +98,9 @@ static uint64_t part_width(const struct plan *plan, enum layer_part part, bool i
 	case PART_SHARED:
 		return 2 * (uint64_t)of->hidden + (gates + 1) * of->shared_ffn / tp;
 	case PART_FC1:
-		return of->hidden + gates * (is_moe ? of->expert_ffn : of->ffn / tp);
+		return of->hidden + gates * (is_moe ? of->expert_ffn / etp : of->ffn / tp);
 	default:
-		return of->hidden + (is_moe ? of->expert_ffn : of->ffn / tp);
+		return of->hidden + (is_moe ? of->expert_ffn / etp : of->ffn / tp);
 	}
 }
 
@@ -107,15 +108,18 @@ static void add_part(struct sum *sum, enum layer_part part, bool is_moe)
 {
 	const struct architecture *of = sum->plan->architecture;
 	const struct parallel *cut = &sum->plan->parallel;
-	uint64_t params = layer_part_params(of, part, cut->tp, is_moe), tokens = tokens_of(cut);
+	uint32_t etp = plan_expert_tensor_ranks(sum->plan);
+	uint64_t params = layer_part_params(of, part, cut->tp, etp, is_moe),
+		 tokens = tokens_of(cut);
 	struct work work;
 	if (params == 0)
 		return;
 	bool is_expert = is_moe && part >= PART_FC1;
 	if (is_expert || part == PART_ROUTER) // tensor ranks have other tokens
 		tokens /= cut->tp;
-	work = product(cut, is_expert ? tokens * of->experts_per_token : tokens, params,
-		       part_width(sum->plan, part, is_moe));
+	if (is_expert) // and those of all who cut an expert
+		tokens *= (uint64_t)etp * of->experts_per_token;
+	work = product(cut, tokens, params, part_width(sum->plan, part, is_moe));
 	if (is_expert) // all of the rank's experts are read
 		work.bytes += params * (of->experts / cut->ep - 1) * cut->param_bytes;
 	add(sum, &work, 20);
@@ -192,8 +196,10 @@ static const struct {
 	enum group_kind group;
 	enum message_kind message;
 	uint32_t forward, all; // messages of a layer
-} inside[] = {
-	{GROUP_TP, MESSAGE_TP, 4, 10}, {GROUP_CP, MESSAGE_CP, 1, 3}, {GROUP_EP, MESSAGE_EP, 2, 4}};
+} inside[] = {{GROUP_TP, MESSAGE_TP, 4, 10},
+	      {GROUP_CP, MESSAGE_CP, 1, 3},
+	      {GROUP_EP, MESSAGE_EP, 2, 4},
+	      {GROUP_ETP, MESSAGE_ETP, 2, 4}};
 
 static void add_inside(struct sum *sum)
 {

@@ -417,11 +417,11 @@ static int check_order(const struct making *making, const struct order *order,
 			      "SimAI numbers ranks tp-cp-dp-pp, this job does not: give --order");
 	if (plan->architecture->experts == 0)
 		return 0;
-	if (cut->tp > 1)
+	if (cut->tp > 1 || cut->etp > 1)
 		return refuse(refusal, -EINVAL,
 			      "SimAI's expert ranks are data ranks, here % tensor ranks hold "
-			      "different experts",
-			      cut->tp);
+			      "different experts, or parts of one",
+			      cut->tp > 1 ? cut->tp : cut->etp);
 	return is_strided(order, plan, GROUP_EP, cut->ep, 1) &&
 			is_strided(order, plan, GROUP_EDP, expert, cut->ep)
 		? 0

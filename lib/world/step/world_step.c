@@ -293,6 +293,21 @@ static int find_plan(struct world_step *step, const struct scenario *scenario,
 	return rc;
 }
 
+// Tokens that are gathered over the ranks which cut an expert are part of a cell's time.
+static int check_expert_tensors(const struct world_step *step, struct refusal *refusal)
+{
+	struct spread spread;
+	if (plan_expert_tensor_ranks(&step->plan) == 1)
+		return 0;
+	order_spread(&spread, &step->order, &step->plan, GROUP_ETP, &step->gpu_layout);
+	return spread.domains_max < 2
+		? 0
+		: refuse(refusal, -EINVAL,
+			 "cut.etp: % ranks that cut an expert lie in % domains; here they stay in "
+			 "one",
+			 spread.ranks, spread.domains_max);
+}
+
 int world_step(struct world_step *ret, const struct scenario *scenario, const char *order,
 	       struct refusal *refusal)
 {
@@ -320,6 +335,8 @@ int world_step(struct world_step *ret, const struct scenario *scenario, const ch
 	}
 	if (rc == 0)
 		rc = find_groups(ret, scenario, refusal);
+	if (rc == 0)
+		rc = check_expert_tensors(ret, refusal);
 	if (rc == 0)
 		rc = check_faults(scenario, refusal);
 	if (rc == 0)

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include <weft/workload/order.h>
 #include <weft/workload/plan_edit.h>
 #include <weft/workload/workload.h>
 
@@ -82,7 +83,7 @@ static void llama_on_a_rank_is_as_published(void **)
 	static const uint64_t parts[] = {75513856, 67108864, 0, 0, 436224000, 218103808};
 	uint64_t sum = 0;
 	for (uint32_t i = 0; i < PART_COUNT; i++) {
-		uint64_t params = layer_part_params(plan->architecture, (enum layer_part)i, 4,
+		uint64_t params = layer_part_params(plan->architecture, (enum layer_part)i, 4, 1,
 						    false);
 		assert_int_equal(params, parts[i]);
 		sum += params;
@@ -149,6 +150,30 @@ static void experts_have_groups_and_buckets_of_their_own(void **)
 	}
 	assert_int_equal(each, 8 * expert);
 	assert_int_equal(count, 3);
+}
+
+// Each rank has a part of its experts; tokens go to all that cut one and back, and those who share
+// an expert's gradients are fewer by as many.
+static void expert_tensor_ranks_cut_experts(void **)
+{
+	struct plan plan = *plan_of("deepseek-v3-gb300-8192"), whole = plan;
+	struct message_sum sums[MESSAGE_COUNT], before[MESSAGE_COUNT];
+	plan.parallel.etp = 2;
+	assert_int_equal(plan_check(&plan, &refusal), 0);
+	assert_int_equal(2 * plan_stage_params(&plan, 1, true), plan_stage_params(&whole, 1, true));
+	assert_int_equal(plan_stage_params(&plan, 1, false), plan_stage_params(&whole, 1, false));
+	assert_int_equal(2 * plan_expert_ranks(&plan), plan_expert_ranks(&whole));
+	plan_messages(&plan, 1, sums);
+	plan_messages(&whole, 1, before);
+	assert_int_equal(before[MESSAGE_ETP].count, 0);
+	assert_int_equal(sums[MESSAGE_ETP].bytes, 2 * before[MESSAGE_EP].bytes);
+	assert_int_equal(sums[MESSAGE_ETP].count, before[MESSAGE_EP].count);
+	assert_int_equal(sums[MESSAGE_EP].total_bytes, before[MESSAGE_EP].total_bytes);
+	struct order order;
+	assert_int_equal(order_parse(&order, "tp-cp-ep-dp-pp", &plan, &refusal), 0);
+	assert_int_equal(order_rank(&order, &plan, GROUP_ETP, 0, 1), 1);
+	assert_int_equal(order_rank(&order, &plan, GROUP_EP, 0, 1), 2);
+	assert_int_equal(order_rank(&order, &plan, GROUP_EDP, 0, 1), 2 * plan.parallel.ep);
 }
 
 static void messages_have_the_sizes_of_the_published_jobs(void **)
