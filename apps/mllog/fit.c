@@ -108,6 +108,7 @@ static bool run_steps(struct fit *fit, double backward_s, struct refusal *refusa
 		plan->timing.forward_ps = (ps_t)(forward_s * PS_PER_S);
 		plan->timing.backward_ps = (ps_t)(backward_s * PS_PER_S);
 		plan->timing.other_ps = 0;
+		plan->site.efficiency_ppb = 0; // times are these, not the device's
 		exposure_find(&exposure, plan, plan->parallel.order,
 			      plan->site.domain > 0 ? plan->site.domain : DOMAIN_RANKS);
 		if (exposure.why_not.text[0] != '\0') {
