@@ -33,7 +33,7 @@ static int relate_clocks(struct cuda_generator *all, unsigned turns, bool is_fir
 		__atomic_store_n(&pinned->turn, i + 1, __ATOMIC_RELEASE);
 		if (!is_answered(all, i + 1, begin_ns)) {
 			__atomic_store_n(&pinned->stop, 1u, __ATOMIC_RELEASE);
-			return refuse(refusal, -ENODEV, "the device does not answer", 0, 0, 0);
+			return refuse(refusal, -ENODEV, "the device does not answer");
 		}
 		long long took_ns = gpu_clock_ns() - begin_ns;
 		if (took_ns >= best_ns)
@@ -79,7 +79,7 @@ static void *watch(void *context)
 static int start_watcher(struct cuda_generator *all, struct refusal *refusal)
 {
 	if (pthread_create(&all->watcher, NULL, watch, all) != 0)
-		return refuse(refusal, -EAGAIN, "the system gives no thread", 0, 0, 0);
+		return refuse(refusal, -EAGAIN, "the system gives no thread");
 	all->has_watcher = true;
 	return 0;
 }

@@ -44,7 +44,7 @@ static int find_path(const struct plan **ret, const char *path, struct refusal *
 		}
 	struct known *known = malloc(sizeof(*known));
 	if (known == NULL)
-		return refuse(refusal, -ENOMEM, "no memory for a job's file", 0, 0, 0);
+		return refuse(refusal, -ENOMEM, "no memory for a job's file");
 	snprintf(known->path, sizeof(known->path), "%s", path);
 	int rc = read_new(known, refusal);
 	if (rc < 0) {

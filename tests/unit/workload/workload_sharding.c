@@ -403,6 +403,39 @@ static void an_outer_step_exposes_one_all_reduce(void **)
 	}
 }
 
+// ZB-H1 with two stages: the second ends earlier by b - 2 w, and reduces from there on; each stage
+// has one all-reduce behind its end, the longer way to the end is exposed.
+static void zb_h1_exposes_the_later_of_two_stages(void **)
+{
+	for (int i = 0; i < RATES; i++) {
+		struct plan *plan = make(SHARDING_DDP, 4);
+		struct step_setup setup = setup_of(rate(i));
+		struct step *step;
+		struct step_exposed exposed;
+		ps_t reduces_ps[2] = {0};
+		plan->parallel.pp = 2;
+		plan->parallel.late_ppb = 300000000;
+		plan->parallel.outer_steps = 16;
+		plan->parallel.is_aligned = true;
+		assert_int_equal(step_create(&step, &arena, plan, &refusal), 0);
+		step_expose(step, &setup, &exposed, NULL);
+		ps_t forward = plan->timing.forward_ps, backward = plan->timing.backward_ps;
+		ps_t earlier = backward - 2 * step_late_ps(plan, backward);
+		assert_int_equal(exposed.without.step_ps,
+				 4 * (forward + backward) + forward + earlier);
+		for (uint32_t stage = 0; stage < 2; stage++) {
+			struct step_gradient unit;
+			for (uint32_t j = 0; step_gradient(step, &setup, stage, 0, j, &unit); j++) {
+				const struct step_collective reduce = {.bytes = unit.reduce_bytes,
+								       .is_all = true};
+				reduces_ps[stage] += step_collective_ps(&setup, &reduce);
+			}
+		}
+		assert_int_equal(exposed.head_ps, 0);
+		assert_int_equal(exposed.tail_ps, ps_max(reduces_ps[0], reduces_ps[1] - earlier));
+	}
+}
+
 // Without prefetch nothing hides: each gather, each scatter, and each all-reduce of a shard.
 static void hybrid_shards_without_prefetch_hide_nothing(void **)
 {
