@@ -307,11 +307,12 @@ static void job_row(FILE *to, const struct report_input *input, uint32_t index)
 	job_figures_of(&figures, input, index);
 	if (figures.factor > 0)
 		snprintf(factor, sizeof(factor), "%.3f", figures.factor);
-	fprintf(to, "  %-12.12s %-10s %5" PRIu32 " %-6s %12s %13s %11s %6s %8s %7s %7s\n",
-		job->name, kinds[job->kind], job->placement.ranks, placements[job->placement.kind],
-		time_text(&text[0], &figures.time_ps), time_text(&text[1], &figures.alone_ps),
-		time_text(&text[5], &figures.ideal_ps), factor,
-		number_bytes(&text[2], figures.fabric_bytes),
+	fprintf(to, "  %-11.11s %-10s %5" PRIu32 " %12s %13s %10s %6s %8s %7s %7s\n", job->name,
+		kinds[job->kind], job->placement.ranks, time_text(&text[0], &figures.time_ps),
+		time_text(&text[1], &figures.alone_ps),
+		figures.ideal_ps.reason == NULL ? number_time(&text[5], figures.ideal_ps.value)
+						: "-",
+		factor, number_bytes(&text[2], figures.fabric_bytes),
 		share_text(&text[3], jobs_overlap(input, index, OVERLAP_ANY, false)),
 		share_text(&text[4], jobs_overlap(input, index, OVERLAP_ANY, true)));
 }
@@ -323,8 +324,8 @@ void jobs_table(FILE *to, const struct report_input *input)
 	fprintf(to,
 		"\nJobs (factor: time over time alone; shared: of its bytes on trunks, through "
 		"spines,\nthe share that goes where other jobs' go, too)\n");
-	fprintf(to, "  %-12s %-10s %5s %-6s %12s %13s %11s %6s %8s %7s %7s\n", "name", "kind",
-		"ranks", "placed", "time", "alone", "ideal", "factor", "sent", "trunks", "spines");
+	fprintf(to, "  %-11s %-10s %5s %12s %13s %10s %6s %8s %7s %7s\n", "name", "kind", "ranks",
+		"time", "alone", "ideal", "factor", "sent", "trunks", "spines");
 	for (uint32_t i = 0; i < input->world->scenario->job_count; i++)
 		if (runs(input->world, i))
 			job_row(to, input, i);

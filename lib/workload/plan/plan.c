@@ -24,6 +24,11 @@ bool plan_is_cut_as(const struct plan *plan, const struct plan *other)
 		cut->sequence == its->sequence;
 }
 
+bool plan_is_interleaved(const struct plan *plan)
+{
+	return plan->parallel.sharding == SHARDING_FSDP || plan->parallel.is_reduced_each;
+}
+
 const char *plan_schedule(const struct parallel *cut)
 {
 	return cut->late_ppb > 0 && cut->pp > 1 ? " by zb-h1" : "";

@@ -110,11 +110,6 @@ uint32_t plan_gathers(const struct plan *plan)
 	return cut->has_distributed_optimizer ? 1 : 0;
 }
 
-bool plan_is_interleaved(const struct plan *plan)
-{
-	return plan->parallel.sharding == SHARDING_FSDP || plan->parallel.is_reduced_each;
-}
-
 // ---------------------------------------------------------------- messages
 
 const char *message_name(enum message_kind kind)

@@ -127,7 +127,8 @@ static void no_line_is_longer_than_100_columns(void **state)
 		memset(fake->buckets[0].label, 'w', sizeof(fake->buckets[0].label) - 1);
 		char *text = table_of(fake), *rest = text;
 		for (char *line = strsep(&rest, "\n"); line != NULL; line = strsep(&rest, "\n"))
-			assert_true(strlen(line) <= 100);
+			if (strlen(line) > 100)
+				fail_msg("%s", line);
 		free(text);
 		fake_free(fake);
 	}

@@ -2,7 +2,7 @@
 // What one QP lost, answers of another QP to the same peer avoid, for as long as it is bad.
 #include "../transport_status.h"
 
-#include "../../../../lib/transport/mrc/responder.h"
+#include "../../../../lib/transport/endpoint/control.h"
 #include "../../../../lib/transport/path/control_path.h"
 #include "../../../../lib/transport/path/probe.h"
 
