@@ -11,7 +11,7 @@ import unittest
 import weft
 
 PROGRAMS = "sim emu coll goodput gpu compare mllog plan report scaling topology trace validate validate-fabric verdict bench".split()
-MANY = {"--set", "--fault", "--tap", "--sweep", "--play", "--require", "--rate"}  # each adds to those before
+MANY = {"--set", "--fault", "--tap", "--sweep", "--play", "--require", "--rate", "--config"}  # each adds to those before
 VALUES = ("1", "2", "auto", "1M", "int8", "sum", "ring", "goal", "chakra", "simai", "1%", "90s", "steady", "llama-3", "nvrx-in-job", "100MB", "1:2")
 FABRIC = ("name: small\nfabric: {nics: 8, nics_per_t0: 4, t1_count: 2, planes: 2, spray: adaptive}\n"
           "traffic: {kind: permutation, bytes: 20kB}\n")
