@@ -49,10 +49,16 @@ static int check_same(const struct import *import, const struct import *config, 
 	return 0;
 }
 
+// NULL: it has no such port, or the name is no ethN nor EthernetN.
 static const struct sonic_port *port_of(const struct sonic_switch *of, const char *name)
 {
 	bool is_counted = strncmp(name, "eth", 3) == 0;
-	long number = strtol(name + strcspn(name, "0123456789"), NULL, 10);
+	const char *digits = name + (is_counted ? 3 : sizeof("Ethernet") - 1);
+	if (!is_counted && strncmp(name, "Ethernet", sizeof("Ethernet") - 1) != 0)
+		return NULL;
+	long number = strtol(digits, NULL, 10);
+	if (*digits == '\0' || digits[strspn(digits, "0123456789")] != '\0')
+		return NULL;
 	if (is_counted)
 		return number >= 1 && number <= (long)of->listed ? &of->list[number - 1] : NULL;
 	for (uint32_t i = 0; i < of->listed; i++)

@@ -83,6 +83,10 @@ def check_merged(folder):
     for configs, says in wrongs:
         code, made, error = outcome("topology", "--import", lab, *(word for file in configs for word in ("--config", file)))
         check(code == BAD_INPUT and says in error and made == "", f"refused: {says}: {error.strip()}")
+    for end in ("leaf-1:e1-4", "leaf-1:eth", "leaf-1:Ethernet0.7", "leaf-1"):
+        named = written(folder, "named.clab.yml", MERGED.replace("leaf-1:eth1", end))
+        code, made, error = outcome("topology", "--import", named, "--config", one, "--config", two)
+        check(code == BAD_INPUT and f"PORT has no port for `{end[7:]}` of leaf_1" in error and made == "", f"no port: {end}: {error.strip()}")
 
 
 def written(folder, name, text):
