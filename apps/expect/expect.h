@@ -52,14 +52,17 @@ struct call {
 	struct refusal refusal;
 };
 
+#define OUTPUT_HOSTS_MAX 1024
+#define OUTPUT_HOST_BYTES 64
+
 // What a file of --against has.
 struct output {
 	bool is_ours;	     // a table of weft itself
 	bool is_wire;	     // of ib_write_bw, else of nccl-tests
 	char collective[32]; // as nccl-tests says, or ""
 	uint32_t ranks;	     // as nccl-tests says, or 0
-	uint32_t hosts;	     // of these ranks, as far as it names them
-	char host[64];	     // the last one
+	uint32_t host_count; // of these ranks, as far as it names them
+	char hosts[OUTPUT_HOSTS_MAX][OUTPUT_HOST_BYTES];
 	uint32_t count;
 	uint64_t bytes[ROWS_MAX];
 	double value[ROWS_MAX]; // GB/s of bus bandwidth, the better of out of place and in place;

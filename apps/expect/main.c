@@ -97,11 +97,11 @@ static int choose_held(struct call *call)
 			      "% GPUs were measured, and the fabric has % NICs", ranks,
 			      call->scenario.fabric.nics);
 	uint32_t per_host = call->scenario.fabric.nics_per_host;
-	if (output.hosts > (ranks + per_host - 1) / per_host)
+	if (output.host_count > (ranks + per_host - 1) / per_host)
 		return refuse(&call->refusal, -EINVAL,
 			      "% GPUs on % hosts were measured, and the fabric has % on a host: "
 			      "fabric.nics_per_host says how many",
-			      ranks, output.hosts, per_host);
+			      ranks, output.host_count, per_host);
 	for (uint32_t i = 0; i < output.count; i++) {
 		add(call, output.bytes[i], ranks);
 		call->rows[i].is_held = true;

@@ -66,13 +66,25 @@ static void take_wire(struct output *ret, char **words, uint32_t count, bool is_
 		keep(ret, bytes, is_gbits ? mean : mean * 8 * 1048576 / 1e9);
 }
 
+// Ranks may go from host to host in turn.
+static void take_host(struct output *ret, const char *line)
+{
+	char host[OUTPUT_HOST_BYTES];
+	const char *at = strstr(line, " on ");
+	if (at == NULL || sscanf(at, " on %63s", host) != 1 || ret->host_count == OUTPUT_HOSTS_MAX)
+		return;
+	for (uint32_t i = 0; i < ret->host_count; i++)
+		if (strcmp(ret->hosts[i], host) == 0)
+			return;
+	strcpy(ret->hosts[ret->host_count++], host);
+}
+
 // "# Collective test starting: all_reduce_perf", and "#  Rank  0 Group ...".
 static void take_comment(struct output *ret, const char *line)
 {
 	static const char start[] = "Collective test starting:";
 	const char *at = strstr(line, start);
 	unsigned rank;
-	char host[sizeof(ret->host)];
 	ret->is_ours |= strncmp(line, "# weft", 6) == 0;
 	if (at != NULL) {
 		const char *slash = strrchr(at, '/');
@@ -83,15 +95,11 @@ static void take_comment(struct output *ret, const char *line)
 		if (end != NULL)
 			*end = '\0';
 	}
-	if (sscanf(line, "# Rank %u", &rank) == 1 && rank + 1 > ret->ranks)
+	if (sscanf(line, "# Rank %u", &rank) != 1)
+		return;
+	if (rank + 1 > ret->ranks)
 		ret->ranks = rank + 1;
-	else
-		return;
-	at = strstr(line, " on ");
-	if (at == NULL || sscanf(at, " on %63s", host) != 1 || strcmp(host, ret->host) == 0)
-		return;
-	snprintf(ret->host, sizeof(ret->host), "%s", host);
-	ret->hosts++;
+	take_host(ret, line);
 }
 
 int output_read(struct output *ret, const char *path, struct refusal *refusal)

@@ -91,6 +91,13 @@ def check_against(folder):
         check(got == 1 and [row["verdict"] for row in held] == ["not held", "inside", "below"], f"ib_write_bw in {unit}: {[row['verdict'] for row in held]}")
 
 
+def check_hosts(folder):
+    """Ranks that go from host to host in turn are on as many hosts as there are names."""
+    ranks = "".join(f"#  Rank {rank} Group  0 Pid {rank} on node{rank % 2} device {rank // 2}\n" for rank in range(4))
+    status, rows, said = against(folder, ranks + nccl_text([{"size": 1 << 20, "expected": 1.0}], 1, form="old"), "--set", "fabric.nics_per_host=2")
+    check(status == 1 and [row["ranks"] for row in rows] == [4], f"two hosts in turn: {said}")
+
+
 def check_table(folder):
     path = pathlib.Path(folder, "output.txt")
     path.write_text(nccl_text([{"size": 1 << 20, "expected": 1.0}], 1), encoding="utf-8")
@@ -115,6 +122,7 @@ def check_refusals(folder):
 with tempfile.TemporaryDirectory() as name:
     check_expected()
     check_against(name)
+    check_hosts(name)
     check_table(name)
     check_refusals(name)
 print(f"{check.failed} failed")
