@@ -359,7 +359,8 @@ int tune_aim_check_all(const struct tune_aim *aim, const struct study_run *defau
 	for (uint32_t i = 0; i < aim->goal_count; i++) {
 		uint32_t zeros = 0;
 		for (uint32_t j = 0; j < count; j++)
-			zeros += defaults[j].figures[aim->goals[i].figure] == 0;
+			zeros += !has_failed(&defaults[j]) &&
+				defaults[j].figures[aim->goals[i].figure] == 0;
 		if (zeros + failed < count)
 			continue;
 		snprintf(refusal->text, sizeof(refusal->text),
