@@ -27,7 +27,7 @@ void page_bar(FILE *to, const struct acceptance *acceptance)
 		fputc(i < through * CELLS / acceptance->case_count ? '#' : '.', to);
 	fprintf(to, "] %u of %u", through, acceptance->case_count);
 	// What ran says how fast this machine is; kept cases cost nothing.
-	double pace = run_s > 0 ? clock_s(CLOCK_MONOTONIC) - acceptance->start_s / run_s
+	double pace = run_s > 0 ? (clock_s(CLOCK_MONOTONIC) - acceptance->start_s) / run_s
 				: 1.0 / acceptance->at_once;
 	fprintf(to, "  about %.0f s left", left_s * pace);
 	for (uint32_t i = 0; i < acceptance->case_count; i++)

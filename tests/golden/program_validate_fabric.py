@@ -386,6 +386,8 @@ def check_bar(folder, scenario):
     steps = re.findall(r"\[([#.]{30})\] (\d+) of 8", drawn)
     check(status == 0 and [int(through) for _, through in steps] == list(range(8)) and all(cells.count("#") == int(through) * 30 // 8 for cells, through in steps)
           and "s left  all-gather" in drawn and drawn.endswith("\r\x1b[K"), f"the bar: {drawn!r}")
+    left = [int(seconds) for seconds in re.findall(r"about (\d+) s left", drawn)]
+    check(len(left) == 8 and max(left) < 600, f"it knows how long the rest takes: {left}")
 
 
 def check_stopped(folder, scenario, digests):
