@@ -8,9 +8,12 @@
 void report_model_ratio_cell(json_t *row, const json_t *standing)
 {
 	if (!json_is_number(json_object_get(standing, "ratio")))
-		report_model_cell_state(row,
-					"unavailable: a run did not finish within the constraints",
-					"unavailable");
+		report_model_cell_state(
+			row,
+			report_model_number(standing, "failed", 0) > 0
+				? "unavailable: a run did not finish within the constraints"
+				: "unavailable: the default finished on none of these seeds",
+			"unavailable");
 	else if (!json_is_number(json_object_get(standing, "low")))
 		report_model_cell(row, "%.4f", report_model_number(standing, "ratio", NAN));
 	else

@@ -177,8 +177,13 @@ static void evidence(FILE *to, const struct tune_plan *plan, const struct tune_r
 		result->recommended->name);
 	for (uint32_t i = 0; i < plan->aim.goal_count; i++)
 		fprintf(to, " %s", report_study_figure_name(plan->aim.goals[i].figure));
-	fprintf(to, ": %.4f of the default (95 %%: %.4f to %.4f) on %u fresh seeds of", best->ratio,
-		best->low, best->high, best->count - best->unpaired);
+	if (isnan(best->ratio)) // the default came to its end on none
+		fputs(": not known as a ratio to the default", to);
+	else
+		fprintf(to, ": %.4f of the default", best->ratio);
+	if (!isnan(best->low))
+		fprintf(to, " (95 %%: %.4f to %.4f)", best->low, best->high);
+	fprintf(to, " on %u fresh seeds of", best->count - best->unpaired);
 	for (uint32_t i = 0; i < plan->scenario_count; i++)
 		fprintf(to, "%s %s", i > 0 ? "," : "", plan->scenarios[i]);
 	fprintf(to, "\n# held: completion%s", plan->aim.may_time_out ? "" : ", no timeouts");

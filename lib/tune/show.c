@@ -96,6 +96,9 @@ static void both(FILE *to, const struct tune_plan *plan, const struct tune_resul
 	first.count = first.count < plan->search_seeds ? first.count : plan->search_seeds;
 	tune_standing_of(&of_search, &first, TUNE_CONFIDENCE);
 	of_search.low = NAN; // the luckiest of many: an interval would promise too much
+	const struct tune_standing *without = isnan(of_search.ratio) ? &of_search
+		: fresh != NULL && isnan(fresh->ratio)		     ? fresh
+								     : NULL;
 	fprintf(to, "\n                ratio (95 %%)               setting\n");
 	if (result->verdict == TUNE_INFEASIBLE)
 		setting_line(to, "nearest", &result->standings[0], result->recommended->name);
@@ -104,8 +107,11 @@ static void both(FILE *to, const struct tune_plan *plan, const struct tune_resul
 	else
 		setting_line(to, "recommended", &one, "the default");
 	setting_line(to, "best seen", &of_search, seen->name);
-	if (isnan(of_search.ratio) || (fresh != NULL && isnan(fresh->ratio)))
-		fprintf(to, "  A run of the best seen broke a constraint: it has no ratio.\n");
+	if (without != NULL)
+		fprintf(to, "  %s: it has no ratio.\n",
+			without->failed > 0
+				? "A run of the best seen broke a constraint"
+				: "The default came to its end on no seed of the best seen");
 	else if (result->recommended == seen)
 		fprintf(to,
 			"  The best seen in the search is the recommended one: %.4f there on %u "

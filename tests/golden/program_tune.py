@@ -261,6 +261,14 @@ class Tune(Room):
         self.assertIn(f"The default did not come to its end on {failed} of them: ratios are of the others.", shown)
         self.assertIn("It breaks completion: a run did not come to its end; the first one above does not, no more than chance would have it", shown)
         self.assertIn("the default breaks completion", self.weft("best", "small.tune").stderr)
+        (self.folder / "small.yaml").write_text(SMALL + "limits: {time: 110us}\n", encoding="utf-8")
+        study = self.tune("--knob", "traffic.bytes=100kB..200kB", *KNOBS[:2], "--budget", 300, "--race-seeds", 10, "--fresh-seeds", 9, "--study", "rare.tune")
+        best = study["finalists"][0]["fresh"]
+        self.assertEqual((study["verdict"], study["default_failed"], best["failed"], best["low"]), ("better", 8, 0, None))
+        self.assertIn("The default came to its end on no seed of the best seen: it has no ratio.", self.weft("show", "rare.tune").stdout)
+        self.assertIn(f"done_s: {best['ratio']:.4f} of the default on 1 fresh seeds of", self.weft("export", "rare.tune", "--as", "mrc").stdout)
+        self.weft("report", "rare.tune")
+        self.assertIn("unavailable: the default finished on none of these seeds", (self.folder / "rare.html").read_text(encoding="utf-8"))
         (self.folder / "small.yaml").write_text(SMALL + "limits: {time: 50us}\n", encoding="utf-8")
         self.assertIn("small.yaml: the run of the default did not come to its end: time limit, on 6 of 6 seeds",
                       self.weft("small.yaml", *KNOBS, "--study", "never.tune", status=BAD_INPUT).stderr)
