@@ -207,7 +207,10 @@ static void write(FILE *to, const struct launch *launch)
 		values[VOCAB] > 0 ? "" : "; model.vocab, which the tokenizer knows");
 	put_model(to, launch);
 	fprintf(to, "cut:\n");
-	put(to, launch, TP, ETP);
+	put(to, launch, TP, CP);
+	for (int i = EP; i <= ETP; i++) // 1 of a model without experts says nothing
+		if (values[EXPERTS] > 0 || values[i] > 1)
+			put(to, launch, i, i);
 	if (values[EXPERTS] > 0 && values[ETP] == 0 &&
 	    values[TP] > 1) // as many, where it is not given
 		fprintf(to, "  etp: %" PRIu64 "\n", values[TP]);
