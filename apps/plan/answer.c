@@ -22,7 +22,6 @@ static void print_time(FILE *to, ps_t time)
 static void print_head(FILE *to, const struct call *call)
 {
 	const struct plan *plan = &call->atomic_file.plan;
-	const struct parallel *cut = &plan->parallel;
 	uint32_t domain = call->gpu_layout.gpus_per_domain, ranks = plan_ranks(plan);
 	fprintf(to, "%s: %" PRIu32 " ranks%s%s, %" PRIu32 " in a domain of %" PRIu32 " GPUs\n",
 		plan->name, ranks, plan->site.device != NULL ? " on " : "",
@@ -30,12 +29,8 @@ static void print_head(FILE *to, const struct call *call)
 		ranks < domain ? ranks : domain, domain);
 	fprintf(to, "  %s, %.3f B parameters in %" PRIu32 " layers\n", plan->architecture->name,
 		giga(architecture_params(plan->architecture)), plan->architecture->layers);
-	fprintf(to,
-		"  tp %" PRIu32 ", cp %" PRIu32 ", ep %" PRIu32 ", pp %" PRIu32 "%s, vpp %" PRIu32
-		", dp %" PRIu32 "; %" PRIu32 " micro-batches of %" PRIu32 " x %" PRIu32
-		" tokens; order ",
-		cut->tp, cut->cp, cut->ep, cut->pp, plan_schedule(cut), cut->vpp, cut->dp,
-		cut->micro_batches, cut->samples, cut->sequence);
+	plan_print_cut(to, plan);
+	fprintf(to, "; order ");
 	for (uint32_t i = 0; i < call->order.count; i++)
 		fprintf(to, "%s%s", i == 0 ? "" : "-",
 			dimension_name((enum dimension)call->order.at[i]));

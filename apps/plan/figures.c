@@ -1,7 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a plan's groups and messages come to, for the table and for JSON.
 
+#include <inttypes.h>
+
 #include "plan.h"
+
+void plan_print_cut(FILE *to, const struct plan *plan)
+{
+	const struct parallel *cut = &plan->parallel;
+	fprintf(to, "  tp %" PRIu32 ", cp %" PRIu32 ", ep %" PRIu32, cut->tp, cut->cp, cut->ep);
+	if (plan_expert_tensor_ranks(plan) > 1)
+		fprintf(to, ", etp %" PRIu32, cut->etp);
+	fprintf(to,
+		", pp %" PRIu32 "%s, vpp %" PRIu32 ", dp %" PRIu32 "; %" PRIu32
+		" micro-batches of %" PRIu32 " x %" PRIu32 " tokens",
+		cut->pp, plan_schedule(cut), cut->vpp, cut->dp, cut->micro_batches, cut->samples,
+		cut->sequence);
+}
 
 bool plan_has_group(const struct call *call, enum group_kind kind, struct spread *ret)
 {

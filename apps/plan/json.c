@@ -9,11 +9,13 @@
 
 static void put_cut(json_t *root, const struct call *call)
 {
-	const struct parallel *cut = &call->atomic_file.plan.parallel;
+	const struct plan *plan = &call->atomic_file.plan;
+	const struct parallel *cut = &plan->parallel;
 	json_t *to = json_object(), *order = json_array();
 	put_count(to, "tp", cut->tp);
 	put_count(to, "cp", cut->cp);
 	put_count(to, "ep", cut->ep);
+	put_count(to, "etp", plan_expert_tensor_ranks(plan));
 	put_count(to, "pp", cut->pp);
 	put_count(to, "vpp", cut->vpp);
 	put_count(to, "dp", cut->dp);

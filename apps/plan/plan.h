@@ -25,6 +25,9 @@ struct call {
 	struct refusal refusal;
 };
 
+// How it is cut, behind a margin; no end of a line.
+void plan_print_cut(FILE *to, const struct plan *plan);
+
 // Whether the job has groups of this kind with two ranks or more, and where their ranks sit.
 bool plan_has_group(const struct call *call, enum group_kind kind, struct spread *ret);
 

@@ -21,16 +21,11 @@ static double mega(uint64_t value)
 static void print_head(FILE *to, const struct call *call)
 {
 	const struct plan *plan = &call->atomic_file.plan;
-	const struct parallel *cut = &plan->parallel;
 	fprintf(to, "%s: %" PRIu32 " ranks\n", plan->name, plan_ranks(plan));
 	fprintf(to, "  %s: %.3f B parameters in %" PRIu32 " layers\n", plan->architecture->name,
 		giga(architecture_params(plan->architecture)), plan->architecture->layers);
-	fprintf(to,
-		"  tp %" PRIu32 ", cp %" PRIu32 ", ep %" PRIu32 ", pp %" PRIu32 "%s, vpp %" PRIu32
-		", dp %" PRIu32 "; %" PRIu32 " micro-batches of %" PRIu32 " x %" PRIu32 " tokens\n",
-		cut->tp, cut->cp, cut->ep, cut->pp, plan_schedule(cut), cut->vpp, cut->dp,
-		cut->micro_batches, cut->samples, cut->sequence);
-	fprintf(to, "  order");
+	plan_print_cut(to, plan);
+	fprintf(to, "\n  order");
 	for (uint32_t i = 0; i < call->order.count; i++)
 		fprintf(to, "%s%s", i == 0 ? " " : "-",
 			dimension_name((enum dimension)call->order.at[i]));

@@ -156,6 +156,13 @@ def main():
         # GPT-3; cut as the launch file of the MLPerf run has it
         expect(plan["parameters"] == 96 * (12 * 12288**2 + 13 * 12288) + 12288 * (50257 + 2048 + 2) and plan["cut"]["vpp"] == 8,
                f"they make GPT-3: {plan['parameters']:,} {plan['cut']}")
+        config.write_text(flags + "--expert-model-parallel-size 1 --expert-tensor-parallel-size 1\n")
+        expect(run("--import", config)[1] == out, "1 of a model without experts says nothing")
+        config.write_text(flags + "--num-experts 8 --moe-router-topk 2 --expert-model-parallel-size 2\n")
+        job.write_text(run("--import", config)[1].replace("  samples:", "  micro_batches: 6\n  samples:").replace("  ep: 2", "  ep: 2\n  dp: 2"))
+        status, out, said = run(job)
+        expect(status == 0 and "  tp 4, cp 1, ep 2, etp 4, pp 6, vpp 8, dp 2; 6 micro-batches" in out, f"tensor ranks cut experts: {out[:200]}{said.strip()}")
+        expect(json.loads(run(job, "--json")[1])["cut"]["etp"] == 4, "in JSON, too")
         for text, says in (("--num-layers", "--num-layers needs a value"), (flags + "--hidden-size 3", "--hidden-size is here twice"),
                            ("--num-layers 0", "needs a whole number from 1 on"), ("--swiglu 3", "--swiglu has no value"),
                            ("--normalization Group", "is LayerNorm or RMSNorm"), ("--num-layers 3", "--hidden-size is missing")):

@@ -24,7 +24,8 @@ int schedule_expose(struct step_exposed *ret, const struct plan *plan,
 // What a step of a plan exposes, by closed form, on NICs and domains as the job's own file has
 // them.
 
-// Dimensions of the cut: tensor, context, expert, pipeline, replicas.
+// Dimensions of the cut: tensor, context, expert, pipeline, replicas, and who cut an expert, whose
+// messages are part of a cell's time.
 enum { ANSWER_TP, ANSWER_CP, ANSWER_EP, ANSWER_PP, ANSWER_DP, ANSWER_ETP, ANSWER_COUNT };
 
 struct exposure {
