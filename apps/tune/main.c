@@ -119,7 +119,8 @@ static int import(struct call *call)
 static int show_all(struct call *call, const struct tune_result *result)
 {
 	tune_show(stdout, &call->plan, result);
-	if (call->options.verb == VERB_RUN && result->verdict != TUNE_UNFINISHED)
+	bool is_whole = result->verdict != TUNE_UNFINISHED && result->verdict != TUNE_PART;
+	if (call->options.verb == VERB_RUN && is_whole)
 		printf("\nNext: weft tune report %s\n", call->study);
 	if (!call->plan.aim.is_front || result->verdict == TUNE_UNFINISHED)
 		return 0;

@@ -50,7 +50,9 @@ class Verbs(program_tune.Room):
     def join_parts(self, words):
         whole = self.tune(*words, "--study", "whole.tune", status=None)
         for part in (1, 2, 3):
-            self.assertIn(f"part {part} of 3", self.weft("small.yaml", *words, "--part", part).stdout)
+            said = self.weft("small.yaml", *words, "--part", part).stdout
+            self.assertIn(f"part {part} of 3", said)
+            self.assertNotIn("Next:", said)  # which is merge, once all are there
         files = [f"small.{part}.tune" for part in (1, 2, 3)]
         self.weft("merge", "all.tune", *files)
         rows = {row for part in files for row in self.rows(part)}
