@@ -85,7 +85,7 @@ int export_write(struct trace_set *set, enum export_form form, const char *out, 
 	if (form == EXPORT_SIMAI)
 		return refuse(refusal, -EINVAL,
 			      "--export simai: its text has a training step, and this is none: "
-			      "weft sim JOB --fidelity full");
+			      "weft sim SCENARIO --fidelity full");
 	if (ranks > 0 && trace_ranks(set) > 0 && ranks != trace_ranks(set))
 		return refuse(refusal, -EINVAL, "--ranks %: the trace is of % ranks", ranks,
 			      trace_ranks(set));

@@ -14,7 +14,8 @@ static const char *last_word(const char *path)
 	return point == NULL ? path : point + 1;
 }
 
-// Words that people have for a key, and which no edit makes it. A point: of that section alone.
+// Words that people have for a key, and which no edit makes it. A point: of that section alone;
+// without one, of any section but what stands in a list.
 static const struct {
 	const char *word, *path;
 } meanings[] = {
@@ -30,6 +31,7 @@ static const struct {
 	{"fabric.speed", "fabric.link_rate"},
 	{"fabric.rate", "fabric.link_rate"},
 	{"fabric.bandwidth", "fabric.link_rate"},
+	{"jobs[].gpus", "jobs[].ranks"},
 	{"traffic.type", "traffic.kind"},
 	{"traffic.pattern", "traffic.kind"},
 	{"traffic.size", "traffic.bytes"},
@@ -42,9 +44,10 @@ static const struct {
 
 static const char *meaning_of(const char *path)
 {
+	const char *name = strstr(path, "[]") == NULL ? last_word(path) : "";
 	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
 		const char *word = meanings[i].word;
-		if (strcmp(word, strchr(word, '.') == NULL ? last_word(path) : path) == 0)
+		if (strcmp(word, strchr(word, '.') == NULL ? name : path) == 0)
 			return meanings[i].path;
 	}
 	return NULL;

@@ -308,6 +308,7 @@ static const struct broken_set broken_sets[] = {
 	{{"=4"}, 1, 1, "an assignment is key=value"},
 	{{"fabric.plains=4"}, 1, 1, "did you mean fabric.planes?"},
 	{{"fabric.hosts=4"}, 1, 1, "did you mean fabric.nics, with fabric.nics_per_host?"},
+	{{"jobs[].gpus=4"}, 1, 1, "did you mean jobs[].ranks?"},
 	{{"transport.mtu=4KiB"}, 1, 1, "did you mean transport.payload?"},
 	{{"fabric.rate=4Gb/s"}, 1, 1, "did you mean fabric.link_rate?"},
 	{{"fabric.oversubscription=3:2"}, 1, 25, "`:2` is not a unit of a ratio"},
