@@ -5,7 +5,9 @@
 
 #include "study.h"
 
+#include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -194,6 +196,8 @@ static const struct study_figure others[] = {
 	 "one plane, or no data packet", NULL},
 };
 
+#define TITLE_BYTES 96
+
 static struct study_figure figures[STUDY_FIGURES_MAX];
 static uint32_t figure_total; // 0: the list is not made yet
 
@@ -201,6 +205,16 @@ static void add(const struct study_figure *figure)
 {
 	check(figure_total < STUDY_FIGURES_MAX);
 	figures[figure_total++] = *figure;
+}
+
+// A label as the head of a table: with a capital, as the titles above have.
+static const char *title_of(const char *label)
+{
+	static char titles[STUDY_FIGURES_MAX][TITLE_BYTES];
+	char *title = titles[figure_total];
+	snprintf(title, TITLE_BYTES, "%s", label);
+	title[0] = (char)toupper((unsigned char)title[0]);
+	return title;
 }
 
 static void list_figures(void)
@@ -215,7 +229,7 @@ static void list_figures(void)
 		if (row->study != NULL)
 			add(&(struct study_figure){
 				.name = row->study,
-				.title = row->label,
+				.title = title_of(row->label),
 				.unit = units[row->unit],
 				.row = row,
 				.missing = row->needs & FIGURE_ALL_QUEUES ? NOT_IN_SAMPLE : NULL});

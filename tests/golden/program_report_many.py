@@ -19,6 +19,10 @@ expect:
   - {measure: goodput, formula: one_way, bound: at_least, name: half, from: 5us, until: 15us, tolerance: 50%}
   - {measure: lost, formula: loss_on_way, loss: 1%, bound: at_most, name: after the end, from: 30us, until: 31us, tolerance: 5%}
 """
+INCAST = """name: many to one
+fabric: {nics: 16, planes: 2, nics_per_t0: 8, t1_count: 4}
+traffic: {kind: incast, senders: 12, bytes: 200kB}
+"""
 
 
 def ran(*words, status=0):
@@ -66,6 +70,23 @@ def check_study(folder):
     for one in study["missing"]:
         check(one["title"] in shown and one["reason"] in page, f"missing: {one['title']}: {one['reason']}")
     check(all(run["digest"] in page for run in study["runs"]) and len(study["runs"]) == 6, "the page has six runs")
+
+
+def check_first(folder):
+    """What the page of a study says first is said as on every page."""
+    (folder / "many to one.yaml").write_text(INCAST)
+    out = folder / "many to one"
+    ran("sim", folder / "many to one.yaml", "--seeds=3", "--sweep", "queue.bytes=50kB,100kB", "--out", out, "--quiet")
+    ran("report", out, "--plain", "--quiet")
+    study, page = json.loads((out / "study.json").read_text()), (out / "report.html").read_text()
+    check_titles(study, page)
+
+
+def check_titles(study, page):
+    titles = [one["title"] for one in study["figures"] + study["missing"]]
+    check(all(title[0].isupper() for title in titles), f"{len(titles)} titles begin with a capital: {[title for title in titles if title[0].islower()]}")
+    tiles = re.findall(r'<p class="label">(.*?)</p>', page)
+    check(len(tiles) == 3 and set(tiles) < set(titles), f"and so do the figures that the page begins with: {tiles}")
 
 
 def check_intervals(study, page):
@@ -143,6 +164,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         check_study(folder)
+        check_first(folder)
         check_single(folder)
         check_time_lines(folder)
         check_best()
