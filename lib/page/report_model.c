@@ -163,6 +163,24 @@ const char *report_model_number_text(char *ret, size_t bytes, double value, enum
 	return ret;
 }
 
+const char *report_model_rounded_text(char *ret, size_t bytes, double value, enum unit unit)
+{
+	char text[64];
+	double size = fabs(value);
+	struct text grouped;
+	bool is_near_one = size < 1 && size >= 0.9995;
+	report_model_number_text(text, sizeof(text), size, unit);
+	if (unit == UNIT_SHARE && (size == 0 || size >= 0.01) && !is_near_one)
+		snprintf(text, sizeof(text), "%.1f %%", size * 100);
+	else if (unit == UNIT_FACTOR && size >= 1000)
+		snprintf(text, sizeof(text), "%s",
+			 number_grouped(&grouped, (uint64_t)llround(size)));
+	else if (unit == UNIT_FACTOR && !is_near_one)
+		snprintf(text, sizeof(text), "%.4g", size);
+	snprintf(ret, bytes, "%s%s", value < 0 ? "-" : "", text);
+	return ret;
+}
+
 void report_model_figure(json_t *row, const json_t *from, const char *key, enum unit unit)
 {
 	char text[CELL_BYTES], name[96];

@@ -93,6 +93,10 @@ void report_model_expected(json_t *row, const json_t *expectation, const char *k
 // "12.3 us", "97 Gb/s", "1,234": `value` in `unit`.
 const char *report_model_number_text(char *ret, size_t bytes, double value, enum unit unit);
 
+// The same with at most four digits of a factor and one decimal of a share, where neither hides
+// what it is about: a loss below one percent, or what falls short of all.
+const char *report_model_rounded_text(char *ret, size_t bytes, double value, enum unit unit);
+
 // A fact of two columns: name and figure.
 void report_model_fact(json_t *table, const char *name, const json_t *from, const char *key,
 		       enum unit unit);

@@ -109,9 +109,9 @@ static void cell_of(json_t *row, const json_t *point, const char *key, enum unit
 	const json_t *value = report_model_at(point, key);
 	if (json_is_number(value))
 		report_model_cell(row, "%s",
-				  report_model_number_text(text, sizeof(text),
-							   json_number_value(value) * factor,
-							   unit));
+				  report_model_rounded_text(text, sizeof(text),
+							    json_number_value(value) * factor,
+							    unit));
 	else
 		report_model_figure(row, point, key, unit); // why there is none
 }

@@ -401,7 +401,7 @@ static void front_table(json_t *section, const json_t *front)
 					  ? "the default"
 					  : report_model_text(each, "setting"));
 		json_array_foreach(list_of(each, "values"), j, value) report_model_cell(
-			row, "%.6g", json_is_number(value) ? json_number_value(value) : NAN);
+			row, "%.4g", json_is_number(value) ? json_number_value(value) : NAN);
 		report_model_cell(row, "%.0f%s", report_model_number(each, "seeds", 0),
 				  json_is_true(list_of(each, "fresh")) ? " fresh" : "");
 	}

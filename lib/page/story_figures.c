@@ -16,7 +16,7 @@ json_t *story_figure(json_t *story, const char *label, double value, enum unit u
 	json_t *list = json_object_get(story, "figures");
 	json_t *one = row_in(list != NULL ? list : array_in(story, "figures"));
 	put_text(one, "label", label);
-	report_model_number_text(text, sizeof(text), value, unit);
+	report_model_rounded_text(text, sizeof(text), value, unit);
 	char *space = strchr(text, ' ');
 	put_text(one, "unit", space != NULL ? space + 1 : "");
 	if (space != NULL)

@@ -141,7 +141,7 @@ static bool figure(json_t *story, const json_t *study, const char *name, enum un
 	size_t best = is_less ? least : most, worst = is_less ? most : least;
 	double value = part_of(of, best, "mean"), last = part_of(of, worst, "mean");
 	json_t *one = story_figure(story, report_model_text(of, "title"), value * factor, unit);
-	report_model_number_text(text, sizeof(text), last * factor, unit);
+	report_model_rounded_text(text, sizeof(text), last * factor, unit);
 	if (value == last)
 		snprintf(note, sizeof(note), "the same at all points");
 	else

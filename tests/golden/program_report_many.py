@@ -80,6 +80,7 @@ def check_first(folder):
     ran("report", out, "--plain", "--quiet")
     study, page = json.loads((out / "study.json").read_text()), (out / "report.html").read_text()
     check_titles(study, page)
+    check_rounded(study, page)
 
 
 def check_titles(study, page):
@@ -87,6 +88,16 @@ def check_titles(study, page):
     check(all(title[0].isupper() for title in titles), f"{len(titles)} titles begin with a capital: {[title for title in titles if title[0].islower()]}")
     tiles = re.findall(r'<p class="label">(.*?)</p>', page)
     check(len(tiles) == 3 and set(tiles) < set(titles), f"and so do the figures that the page begins with: {tiles}")
+
+
+def check_rounded(study, page):
+    """At most four digits of a factor, one decimal of a share."""
+    cells = re.findall(r"<(?:td|th)[^>]*>([^<]*)</t[dh]>|class=\"value\">([\d.]+) <small>([^<]*)", page)
+    texts = [cell or f"{value} {unit}" for cell, value, unit in cells]
+    long = [text for text in texts if re.fullmatch(r"-?\d+\.\d{5,}|\d{2,}\.\d{2,} %|[1-9]\.\d{2,} %", text)]
+    check(len(texts) > 100 and not long, f"no figure has more digits than one reads: {long[:5]}")
+    share = next(one for one in study["figures"] if one["name"] == "marked_share")["points"][0]["mean"]
+    check(share > 0.01 and f"<td class=\"n\">{share * 100:.1f} %</td>" in page, f"{share} of packets marked is {share * 100:.1f} %")
 
 
 def check_intervals(study, page):

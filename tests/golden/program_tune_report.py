@@ -98,6 +98,10 @@ class Report(program_tune.Room):
         self.assertLess(page.index('id="verdict"'), page.index('id="summary"'))
         self.assertGreaterEqual(page.count('class="card tile'), 2)
         self.assertIn("What to do next", page)
+        tiles = {label: (value, note) for label, value, note in
+                 re.findall(r'<p class="label">(.*?)</p><p class="value">(.*?) <small>.*?<p class="note">(.*?)</p>', page, re.S)}
+        self.assertRegex(tiles["Aim of the best, of the default"][0], r"^0\.\d{1,4}$")
+        self.assertIsNone(re.search(r"<td[^>]*>-?\d+\.\d{5,}</td>", page))
         page, document = (self.folder / "small.html").read_text(encoding="utf-8"), self.report("--curves", 5)
         charts = json.loads(page.partition('id="charts">')[2].partition("</script>")[0])
         names = {chart["id"]: chart for chart in charts}
