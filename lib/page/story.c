@@ -8,7 +8,8 @@
 
 #include <weft/result/put.h>
 
-#define PLANES_EVEN 1.05 // the fullest over the mean
+#define PLANES_EVEN 1.05    // the fullest over the mean
+#define PLANES_ALIKE 1.0005 // what is less has no digit to be said
 
 // ---------------------------------------------------------------- verdict
 
@@ -122,7 +123,7 @@ static void no_faults(char *ret, size_t bytes, const json_t *result)
 	if (most < PLANES_EVEN && report_model_number(result, "network.planes", 1) > 1) {
 		snprintf(planes, sizeof(planes), "planes were even within %.1f %%",
 			 (most - 1) * 100);
-		parts[count++] = planes;
+		parts[count++] = most < PLANES_ALIKE ? "planes were even" : planes;
 	}
 	size_t used = 0;
 	ret[0] = '\0';

@@ -83,6 +83,8 @@ def check_rest(folder):
     _, result, page = made(folder, "fine", "incast", "--set", "watch.links=true", "--set", "watch.bin=20us")
     check(badge(page) == "AS EXPECTED" and result["culprits"]["list"] == [] and "Nothing stands out" in page, "an incast is as expected")
     check("None, all the time: Data packets lost on cables." in page and 'id="chart-losses"' not in page, "a chart of zeros is a sentence")
+    _, result, page = made(folder, "even", "moe-small-3-fidelities")
+    check(result["planes"]["max_to_mean"] < 1.0005 and "planes were even." in page and "even within" not in page, "planes that are alike are even, without a number")
     _, _, page = made(folder, "stopped", "incast", "--set", "limits.time=50us")
     check(badge(page) == "PARTIAL RESULT", "one that was stopped is partial")
     _, _, page = made(folder, "dead", "incast", "--set", "watch.links=true", "--fault", "{kind: link_down, at: {nic: 18}}")
