@@ -91,10 +91,13 @@ static void figures(json_t *story, const json_t *study)
 	double runs = report_model_number(study, "search.runs", -1);
 	if (runs < 0)
 		return;
-	json_t *one = story_figure(story, "Runs of the search", runs, UNIT_COUNT);
-	snprintf(note, sizeof(note), "%.0f settings, of which %.0f kept to the constraints",
-		 report_model_number(study, "search.settings", 0),
-		 report_model_number(study, "search.kept_constraints", 0));
+	json_t *one = story_figure(story, "Runs", report_model_number(study, "runs", runs),
+				   UNIT_COUNT);
+	snprintf(note, sizeof(note),
+		 "%.0f in the search, with %.0f settings, of which %.0f kept to the constraints%s",
+		 runs, report_model_number(study, "search.settings", 0),
+		 report_model_number(study, "search.kept_constraints", 0),
+		 report_model_number(study, "runs", runs) > runs ? "; all others to prove it" : "");
 	put_text(one, "note", note);
 	put_text(one, "state", "plain");
 }

@@ -100,6 +100,10 @@ class Report(program_tune.Room):
         self.assertIn("What to do next", page)
         tiles = {label: (value, note) for label, value, note in
                  re.findall(r'<p class="label">(.*?)</p><p class="value">(.*?) <small>.*?<p class="note">(.*?)</p>', page, re.S)}
+        runs, counts = tiles["Runs"], self.report("--curves", 5)
+        self.assertEqual(int(runs[0].replace(",", "")), counts["runs"])
+        self.assertIn(f"{counts['search']['runs']} in the search, with {counts['search']['settings']} settings", runs[1])
+        self.assertIn(f" {counts['runs']} runs, ", page)
         self.assertRegex(tiles["Aim of the best, of the default"][0], r"^0\.\d{1,4}$")
         self.assertIsNone(re.search(r"<td[^>]*>-?\d+\.\d{5,}</td>", page))
         page, document = (self.folder / "small.html").read_text(encoding="utf-8"), self.report("--curves", 5)
