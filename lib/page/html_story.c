@@ -100,7 +100,10 @@ static void first(FILE *to, const json_t *story)
 		element(to, "<span><b>", report_model_text(each, "what"), "</b><br>");
 		element(to, "", report_model_text(each, "why"), "</span>");
 		if (*report_model_text(each, "look") != '\0')
-			element(to, "<span class=\"look\"><b>Look at</b> ",
+			element(to,
+				strncmp(report_model_text(each, "look"), "weft ", 5) == 0
+					? "<span class=\"look\"><b>Run</b> "
+					: "<span class=\"look\"><b>Look at</b> ",
 				report_model_text(each, "look"), "</span>");
 		fputs("</li>\n", to);
 	}

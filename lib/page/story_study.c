@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <weft/result/put.h>
+#include <weft/study/report_study.h>
 
 #define FIGURES_SHOWN 3
 
@@ -171,9 +172,65 @@ static void figures(json_t *story, const json_t *study)
 				wanted[i].is_less);
 }
 
+// ---------------------------------------------------------------- the same with more seeds
+
+// Its bytes up to the next word; a quoted word may have spaces.
+static size_t word_bytes(const char *at)
+{
+	size_t bytes = strcspn(at, " '");
+	while (at[bytes] == '\'') {
+		bytes += 1 + strcspn(at + bytes + 1, "'");
+		bytes += at[bytes] == '\'';
+		bytes += strcspn(at + bytes, " '");
+	}
+	return bytes;
+}
+
+// Whether it is this option. `ret_words`: with its value, if that is a word of its own.
+static bool is_option(const char *at, size_t bytes, const char *option, int *ret_words)
+{
+	size_t length = strlen(option);
+	if (bytes < length || strncmp(at, option, length) != 0 ||
+	    (bytes > length && at[length] != '='))
+		return false;
+	*ret_words = bytes == length ? 2 : 1;
+	return true;
+}
+
+// The command of the study on `seeds` seeds, its files in a folder of their own.
+static void seeds_command(char *ret, size_t bytes, const json_t *study, double seeds)
+{
+	const char *at = report_model_text(study, "command");
+	size_t used = (size_t)snprintf(ret, bytes, "weft sim");
+	if (strncmp(at, "weft sim ", 9) != 0) {
+		snprintf(ret, bytes, "--seeds %.0f", seeds);
+		return;
+	}
+	for (at += 9; *at != '\0' && used < bytes; at += *at == ' ') {
+		size_t length = word_bytes(at);
+		int left_out = 0;
+		if (!is_option(at, length, "--seeds", &left_out))
+			is_option(at, length, "--out", &left_out);
+		if (left_out == 0)
+			used += (size_t)snprintf(ret + used, bytes - used, " %.*s", (int)length,
+						 at);
+		at += length;
+		if (left_out == 2 && *at == ' ')
+			at += 1 + word_bytes(at + 1);
+	}
+	if (used < bytes)
+		used += (size_t)snprintf(ret + used, bytes - used, " --seeds %.0f --out seeds-%.0f",
+					 seeds, seeds);
+	if (used >= bytes) // no half of a command
+		snprintf(ret, bytes, "--seeds %.0f", seeds);
+}
+
 // ---------------------------------------------------------------- what to do next
 
 #define STEPS_MAX 5
+#define COMMAND_BYTES 2048
+#define SEEDS_FIRST 5
+#define SEEDS_MORE 20
 
 static void step(json_t *list, const char *what, const char *why, const char *look)
 {
@@ -203,20 +260,23 @@ static void next(json_t *story, const json_t *study)
 	json_t *list = array_in(story, "first");
 	const json_t *goodput = figure_named(study, "goodput_bps"), *each;
 	size_t i, least = 0, most = 0;
-	char what[200];
+	char what[200], command[COMMAND_BYTES];
+	double seeds = report_model_number(study, "seeds", 1);
 	put_text(story, "first_title", "What to do next");
 	missed_steps(list, study);
 	bool has_ends = ends_of(goodput, &least, &most);
-	if (report_model_number(study, "seeds", 1) < 2)
+	seeds_command(command, sizeof(command), study,
+		      seeds < 2 ? SEEDS_FIRST : fmin(STUDY_SEEDS_MAX, fmax(SEEDS_MORE, 2 * seeds)));
+	if (seeds < 2)
 		step(list, "Repeat it on more seeds",
-		     "one run of a point does not tell a difference from noise", "--seeds 5");
+		     "one run of a point does not tell a difference from noise", command);
 	else if (has_ends && least != most && is_apart(goodput, least, most)) {
 		snprintf(what, sizeof(what), "Look at one run of %.100s", name_of(study, most));
 		step(list, what, "it has the most goodput, beyond the noise",
 		     "its keys with --set, and --out FOLDER");
 	} else if (has_ends && least != most)
 		step(list, "Take more seeds, or leave it as it is",
-		     "the intervals of the means overlap", "--seeds 20");
+		     "the intervals of the means overlap", command);
 	json_array_foreach(json_object_get(study, "sweeps"), i, each)
 	{
 		snprintf(what, sizeof(what), "%.60s: %.80s", report_model_text(each, "key"),

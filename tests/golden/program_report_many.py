@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """weft report on what goes beyond one run's figures: a study's page has each figure, run and expectation of study.json in
 units that people read, and says what no run has; a step's collectives and several jobs are time lines on the page of a run."""
+import html
 import json
 import pathlib
 import re
+import shlex
 import sys
 import tempfile
 
@@ -81,6 +83,7 @@ def check_first(folder):
     study, page = json.loads((out / "study.json").read_text()), (out / "report.html").read_text()
     check_titles(study, page)
     check_rounded(study, page)
+    check_command(folder, page)
 
 
 def check_titles(study, page):
@@ -98,6 +101,15 @@ def check_rounded(study, page):
     check(len(texts) > 100 and not long, f"no figure has more digits than one reads: {long[:5]}")
     share = next(one for one in study["figures"] if one["name"] == "marked_share")["points"][0]["mean"]
     check(share > 0.01 and f"<td class=\"n\">{share * 100:.1f} %</td>" in page, f"{share} of packets marked is {share * 100:.1f} %")
+
+
+def check_command(folder, page):
+    """The next step is a command that runs."""
+    steps = [shlex.split(html.unescape(step)) for step in re.findall(r"<b>Run</b> (weft sim .*?)</span>", page)]
+    check(len(steps) == 1 and steps[0][-4:] == ["--seeds", "20", "--out", "seeds-20"], f"more seeds: {steps}")
+    done = weft.run(*steps[0][1:], "--quiet", cwd=folder)
+    study = json.loads((folder / "seeds-20" / "study.json").read_text())
+    check(done.returncode == 0 and study["seeds"] == 20 and len(study["points"]) == 2, f"which runs 2 points with 20 seeds {done.stderr}")
 
 
 def check_intervals(study, page):
