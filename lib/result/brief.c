@@ -10,6 +10,7 @@
 #include "sections/sections.h"
 #include <weft/result/brief_line.h>
 #include <weft/result/expect.h>
+#include <weft/result/links.h>
 #include <weft/result/number.h>
 
 #define WARNINGS_SHOWN 2
@@ -340,8 +341,6 @@ static void links_rows(struct brief_line *line, const json_t *result)
 	}
 }
 
-#define COLLIDE_MIN 1.5 // the busiest uplink over their mean
-
 // Where a flow keeps the path that its hash chose, and the uplinks are not alike.
 static void collide_row(struct brief_line *line, const json_t *result)
 {
@@ -354,7 +353,7 @@ static void collide_row(struct brief_line *line, const json_t *result)
 	{
 		double most = real(each, "max_to_mean");
 		if (!is_hashed || strcmp(word(each, "group"), "trunk_up") != 0 || isnan(most) ||
-		    most < COLLIDE_MIN)
+		    most < LINKS_COLLIDE_MIN)
 			continue;
 		snprintf(text, sizeof(text),
 			 "the busiest of the uplinks carries %.2f times their mean: ECMP puts "

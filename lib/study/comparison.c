@@ -11,6 +11,7 @@
 #include <weft/result/figure_table.h>
 #include <weft/result/figures.h>
 #include <weft/result/jobs.h>
+#include <weft/result/links.h>
 #include <weft/result/number.h>
 #include <weft/result/put.h>
 #include <weft/result/warnings.h>
@@ -22,6 +23,7 @@ struct side {
 	double goodput_bps; // per receiving NIC
 	double retransmitted;
 	double ideal_share; // of the time; NAN: there is none
+	double collide;	    // the busiest uplink over their mean; NAN: flows have no path of a hash
 	ps_t end_ps;	    // the last completion; of a sample that of what ran
 	bool is_mrc;	    // else RoCEv2
 	bool is_sample, has_collective;
@@ -103,6 +105,7 @@ void report_comparison_take(struct report_comparison *comparison, const struct r
 		.retransmitted = share_of(rtx_total(&input->world->outcome->transport),
 					  input->run.data_packets),
 		.ideal_share = figure_real(figure_find("headline.ideal_share"), input),
+		.collide = links_collide(input),
 		.end_ps = input->world->outcome->end_ps,
 		.digest = input->run.digest,
 		.is_partial = input->is_partial,
@@ -220,6 +223,25 @@ static void warnings_of_sides(FILE *to, const struct report_comparison *comparis
 					comparison->sides[i].name);
 }
 
+// Where one of them collides, all that keep flows on the path of their hash.
+static void collisions_of_sides(FILE *to, const struct report_comparison *comparison)
+{
+	double most = 0;
+	for (uint32_t i = 0; i < comparison->side_count; i++)
+		most = fmax(most, comparison->sides[i].collide);
+	if (most < LINKS_COLLIDE_MIN)
+		return;
+	fprintf(to, "\nECMP collisions (the busiest of the uplinks, of their mean)\n");
+	for (uint32_t i = 0; i < comparison->side_count; i++) {
+		const struct side *side = &comparison->sides[i];
+		if (!isnan(side->collide))
+			fprintf(to, "  %-20s %12.2f%s\n", side->name, side->collide,
+				side->collide < LINKS_COLLIDE_MIN
+					? ""
+					: "  collide: several flows are on one link");
+	}
+}
+
 static void collectives_of_sides(FILE *to, const struct report_comparison *comparison)
 {
 	struct text text[2];
@@ -256,6 +278,7 @@ void report_comparison_table(FILE *to, const struct report_comparison *compariso
 	sides_table(to, comparison);
 	mrc_against_roce(to, comparison);
 	warnings_of_sides(to, comparison);
+	collisions_of_sides(to, comparison);
 	collectives_of_sides(to, comparison);
 	jobs_of_sides(to, comparison);
 	if (comparison->row_count > 0)
@@ -284,6 +307,8 @@ static json_t *side_json(const struct side *side)
 	put_figure(ret, "end_ps", &end);
 	if (!isnan(side->ideal_share))
 		put_real(ret, "ideal_share", side->ideal_share);
+	if (!isnan(side->collide))
+		put_real(ret, "uplinks_max_to_mean", side->collide);
 	warnings_names_json(ret, side->warned);
 	if (side->has_collective) {
 		put_figure(ret, "collective_ps", &time);

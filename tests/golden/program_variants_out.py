@@ -35,6 +35,14 @@ def main():
         check(found is not None and abs(float(found[1]) - ratio) < 0.01, f"the ratio is that of the goodputs, {ratio:.3f}")
         check(found is not None and abs(float(found[2]) - sides["mrc"]["end_ps"] / sides["roce"]["end_ps"]) < 0.01, "and of the times")
         check([side["sample"] for side in sides.values()] == [False, False, True], "the JSON says it of each")
+        said = re.search(r"\nECMP collisions .*\n  roce +([0-9.]+)  collide: several flows are on one link\n", table)
+        alone = result_of("sim", file, "--variant", "roce", "--set", "watch.links=true", "--json")
+        uneven = next(one["max_to_mean"] for one in alone["links"]["groups"] if one["group"] == "trunk_up")
+        check(said is not None and uneven > 1.5 and abs(float(said[1]) - uneven) < 0.006, f"flows that ECMP puts on one link are told: {uneven:.2f}")
+        told = {name: side["uplinks_max_to_mean"] for name, side in sides.items() if "uplinks_max_to_mean" in side}
+        check(list(told) == ["roce"] and abs(told["roce"] - uneven) < 1e-9, f"in JSON, too, of RoCE alone: {told}")
+        even = outcome("sim", file, "--set", "fabric.t1_count=1")[1]
+        check("side by side" in even and "ECMP collisions" not in even, "one uplink has no collisions")
         code, table, error = outcome("sim", file, "--out", out)
         check(code == 0 and LINE.search(table) is not None, f"with --out, too: {error.strip()}")
         study = json.loads(out.joinpath("study.json").read_text(encoding="utf-8"))

@@ -9,9 +9,14 @@
 #include <weft/result/report.h>
 
 #define LINKS_BUSIEST 16
+#define LINKS_COLLIDE_MIN 1.5 // the busiest uplink over their mean: ECMP puts several flows on it
 
 // As results call a group of cables: "trunk_up".
 const char *links_group_name(enum link_group group);
+
+// The busiest uplink over their mean where RoCEv2 keeps flows on the path of their hash; NAN: it
+// does not, or links were not watched.
+double links_collide(const struct report_input *input);
 
 // The `links` of result.json, and the lines of the table; nothing in that without watch.links.
 void links_json(json_t *root, const struct report_input *input);

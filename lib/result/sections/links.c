@@ -4,6 +4,7 @@
 #include <weft/result/links.h>
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,6 +112,18 @@ static double jain(const struct load *load)
 static double max_to_mean(const struct load *load)
 {
 	return load->bytes > 0 ? (double)load->most * load->cables / load->bytes : 0;
+}
+
+double links_collide(const struct report_input *input)
+{
+	const struct world *world = input->world;
+	struct links links;
+	if (world->links.counts == NULL || world->transport.kind != TRANSPORT_RC ||
+	    world->fabric.spray != FABRIC_SPRAY_HASH)
+		return NAN;
+	links_of(&links, world);
+	return links.loads[LINK_TRUNK_UP].bytes > 0 ? max_to_mean(&links.loads[LINK_TRUNK_UP])
+						    : NAN;
 }
 
 static void put_load(json_t *array, const struct load *load, enum link_group group)
