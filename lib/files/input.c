@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -108,12 +110,31 @@ void file_watch(file_seen_fn *seen, void *context)
 	file_seen_context = context;
 }
 
+// What is too large is refused before its first byte is read. A file whose size is not known, or
+// that grows, meets the same limit while it is read.
+static int check_size(int from, const char *path, size_t bytes_max, struct refusal *refusal)
+{
+	struct stat status;
+	char why[96];
+	if (fstat(from, &status) != 0 || (uint64_t)status.st_size <= bytes_max)
+		return 0;
+	snprintf(why, sizeof(why), "%llu bytes, and at most %llu are read (%llu MiB)",
+		 (unsigned long long)status.st_size, (unsigned long long)bytes_max,
+		 (unsigned long long)(bytes_max >> 20));
+	return refuse_file(refusal, path, EFBIG, "the file has ", why);
+}
+
 static int read_file(const char *path, size_t bytes_max, char **ret_text, size_t *ret_bytes,
 		     bool is_input, struct refusal *refusal)
 {
 	int from = -1, rc = open_plain(&from, path, refusal);
 	if (rc < 0)
 		return rc;
+	rc = check_size(from, path, bytes_max, refusal);
+	if (rc < 0) {
+		close(from);
+		return rc;
+	}
 	char *text = NULL;
 	size_t bytes = 0;
 	int error = is_input ? files_note_input(from) : 0;
