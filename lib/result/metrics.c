@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include <weft/core/check.h>
+#include <weft/result/figure_table.h>
 #include <weft/result/report_escape.h>
 
 // From a result to its leaves.
@@ -227,6 +228,39 @@ static void put_labels(FILE *to, const struct metrics *metrics, const struct fla
 		fputc('}', to);
 }
 
+// NULL: the table of figures has none.
+static const struct figure_row *row_of(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+	size_t length = dot != NULL ? (size_t)(dot - path) : 0;
+	for (uint32_t i = 0; dot != NULL && i < figure_count(); i++) {
+		const struct figure_row *row = figure_at(i);
+		if (strlen(row->section) == length && strncmp(row->section, path, length) == 0 &&
+		    strcmp(row->key, dot + 1) == 0)
+			return row;
+	}
+	return NULL;
+}
+
+// The words of the table of figures and the field; where it has none the field alone, which
+// docs/result.md explains.
+static void put_help(FILE *to, const char *name, const char *path)
+{
+	const struct figure_row *row = row_of(path);
+	fprintf(to, "# HELP %s ", name);
+	if (strcmp(name, "weft_unavailable") == 0)
+		fputs("figures that there are none of, and why", to);
+	else if (row == NULL || (row->label == NULL && *row->meaning == '\0'))
+		fputs(path, to);
+	else if (row->label == NULL)
+		fprintf(to, "%s: %s", path, row->meaning);
+	else if (*row->meaning == '\0')
+		fprintf(to, "%s (%s)", row->label, path);
+	else
+		fprintf(to, "%s: %s (%s)", row->label, row->meaning, path);
+	fputc('\n', to);
+}
+
 static void keep(struct metrics *metrics, const char *name, const char *path, char *line)
 {
 	json_t *list = json_object_get(metrics->families, name);
@@ -297,10 +331,8 @@ int metrics_write(FILE *to, const json_t *result)
 	flatten_walk(result, take_metric, &metrics);
 	json_object_foreach(metrics.families, name, list)
 	{
-		bool is_missing = strcmp(name, "weft_unavailable") == 0;
-		fprintf(to, "# TYPE %s gauge\n# HELP %s %s\n", name, name,
-			is_missing ? "figures that there are none of, and why"
-				   : json_string_value(json_object_get(metrics.helps, name)));
+		fprintf(to, "# TYPE %s gauge\n", name);
+		put_help(to, name, json_string_value(json_object_get(metrics.helps, name)));
 		json_array_foreach(list, i, each) fputs(json_string_value(each), to);
 	}
 	fputs("# EOF\n", to);

@@ -263,6 +263,17 @@ def check_with_promtool(text):
     check((done.returncode, done.stdout + done.stderr) == (0, ""), f"promtool has nothing to say {(done.stdout + done.stderr)[-300:]}")
 
 
+def check_help(result, text):
+    """The field, and the words that the table of figures has of it (docs/result.md)."""
+    help_of = dict(re.findall(r"# HELP (\S+) (.*)", text))
+    fields = {path: help_of[metric_of(path)[0]] for path, _, value, _ in leaves(result) if value is not None and not isinstance(value, str)}
+    check(all(path in words for path, words in fields.items()), "# HELP has the field of each")
+    check(fields["congestion.marked_share"] == "ECN marking ratio: of the data packets sent (congestion.marked_share)", "with its name and meaning")
+    said = [path for path, words in fields.items() if words != path]
+    sections = {path.partition(".")[0] for path in said}
+    check(len(said) > 40 and {"goodput", "headline", "congestion", "transport"} <= sections, f"# HELP explains {len(said)} figures, of {sections}")
+
+
 def check_metrics(folder, result):
     text = (folder / "metrics.txt").read_text()
     got, wanted = read_metrics(text), {}
@@ -278,6 +289,7 @@ def check_metrics(folder, result):
             wanted[(name, frozenset(labels))] = value * factor
     close = got.keys() == wanted.keys() and all(abs(got[key] - wanted[key]) <= 1e-11 * abs(wanted[key]) for key in got)
     check(close and len(got) > 150, f"metrics.txt: the {len(wanted)} figures of the result, none else {set(got) ^ set(wanted)}")
+    check_help(result, text)
     check_with_promtool(text)
     reader = "import sys; from prometheus_client.openmetrics.parser import text_string_to_metric_families as read\n" \
              "print(sum(len(family.samples) for family in read(sys.stdin.read())))"
