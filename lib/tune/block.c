@@ -123,7 +123,8 @@ static void set_bounds(struct batch *batch, uint32_t index, bool is_fresh, uint3
 	const struct study_run *defaults =
 		&batch->tune->defaults[is_fresh][request->scenario * TUNE_BLOCKS_MAX];
 	uint32_t seeds = block < plan->search_seeds ? plan->search_seeds : block + 1;
-	request->look_s = tune_aim_length_s(&defaults[block]) / LOOKS;
+	double length_s = tune_aim_length_s(&defaults[block]); // not a number where it failed
+	request->look_s = length_s > 0 ? length_s / LOOKS : 0;
 	request->is_whole = plan->is_whole;
 	request->bounds = batch->bounds[index];
 	if (request->look_s > 0)
