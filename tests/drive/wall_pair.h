@@ -155,7 +155,8 @@ static inline void open_wall(struct pair *pair, uint32_t host)
 }
 
 // The worlds of both, without ports.
-static inline struct pair *pair_build(const char *flows, const char *transport, const char *rtt)
+static inline struct pair *pair_build_of(const char *traffic, const char *transport,
+					 const char *rtt)
 {
 	struct pair *pair = calloc(1, sizeof(*pair));
 	char text[1024];
@@ -164,9 +165,9 @@ static inline struct pair *pair_build(const char *flows, const char *transport, 
 		 "fabric: {nics: 2, planes: 2, nics_per_t0: 2, t1_count: 1, link_rate: 100Gb/s}\n"
 		 "transport: {evs: 16, %s%s}\n"
 		 "cc: {base_rtt: %s}\n"
-		 "traffic: {kind: flows, flows: [%s]}\n"
+		 "traffic: {%s}\n"
 		 "limits: {time: 10000s}\n",
-		 pair_times, transport, rtt, flows);
+		 pair_times, transport, rtt, traffic);
 	assert_non_null(pair);
 	if (scenario_parse(&pair->scenario, "pair", text, strlen(text), NULL, 0, &pair->refusal) <
 	    0)
@@ -183,13 +184,24 @@ static inline struct pair *pair_build(const char *flows, const char *transport, 
 	return pair;
 }
 
-static inline struct pair *pair_open_at(const char *flows, const char *transport, const char *rtt)
+static inline struct pair *pair_build(const char *flows, const char *transport, const char *rtt)
 {
-	struct pair *pair = pair_build(flows, transport, rtt);
+	char traffic[512];
+	snprintf(traffic, sizeof(traffic), "kind: flows, flows: [%s]", flows);
+	return pair_build_of(traffic, transport, rtt);
+}
+
+static inline struct pair *pair_open_of(struct pair *pair)
+{
 	open_ports(pair);
 	for (uint32_t host = 0; host < HOSTS; host++)
 		open_wall(pair, host);
 	return pair;
+}
+
+static inline struct pair *pair_open_at(const char *flows, const char *transport, const char *rtt)
+{
+	return pair_open_of(pair_build(flows, transport, rtt));
 }
 
 static inline struct pair *pair_open(const char *flows, const char *transport)

@@ -246,6 +246,16 @@ bool endpoint_has_work(const struct endpoint *endpoint)
 	return endpoint->work != 0;
 }
 
+bool endpoint_has_completed(const struct endpoint *endpoint)
+{
+	for (uint32_t number = 0; number < endpoint->qp_max; number++) {
+		const struct qp *qp = endpoint_qp(endpoint, number);
+		if (qp != NULL && qp->send_done != qp->send_tail)
+			return false;
+	}
+	return true;
+}
+
 // The QP that a packet is for, NULL when there is none that would take it.
 static struct qp *target_of(const struct endpoint *endpoint, const struct packet *packet)
 {

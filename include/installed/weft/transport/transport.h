@@ -138,6 +138,9 @@ void endpoint_fetch_qp(const struct endpoint *endpoint, uint32_t qpn);
 // False when endpoint_next() would surely give nothing on any plane. A hint that costs one load.
 bool endpoint_has_work(const struct endpoint *endpoint);
 
+// Whether all that was posted has completed or was flushed. Looks at each QP: not for each turn.
+bool endpoint_has_completed(const struct endpoint *endpoint);
+
 // Takes a packet that arrived at `now`; it is given back to the pool or reused for the answer.
 void endpoint_receive(struct endpoint *endpoint, uint32_t packet, ps_t now, struct outbox *out);
 
