@@ -47,6 +47,12 @@ def skip(why):
     sys.exit(SKIPPED)
 
 
+def skip_when_sanitized():
+    """Ends a test that takes minutes in a build with sanitizers, unless all is asked for."""
+    if os.environ.get("WEFT_SANITIZE") and not os.environ.get("WEFT_WHOLE"):
+        skip("takes minutes under sanitizers: `tests/run sanitize` runs it")
+
+
 def check(holds, what):
     """Says whether a check holds, and counts it in check.failed if not."""
     check.failed += not holds

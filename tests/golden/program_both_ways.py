@@ -12,7 +12,8 @@ import sys
 import tempfile
 
 import shipped
-from weft import DONE, MISSED, NOT_VALID, SKIPPED, SOURCE, WEFT
+import weft
+from weft import DONE, MISSED, NOT_VALID, SOURCE, WEFT
 
 PCAPS = SOURCE / "pcaps"
 CLOS = "fabric: {topology: clos, nics: 8, nics_per_t0: 4, t1_count: 4, planes: 2}\ntraffic: {kind: permutation, bytes: 100kB}\n"
@@ -95,7 +96,5 @@ def both_ways(folder):
 
 
 if __name__ == "__main__":
-    if os.environ.get("WEFT_SANITIZE") and not os.environ.get("WEFT_WHOLE"):
-        print("whole scenarios take minutes under sanitizers: `tests/run sanitize` runs them")
-        sys.exit(SKIPPED)
+    weft.skip_when_sanitized()
     main()

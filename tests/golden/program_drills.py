@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 import weft
-from weft import SKIPPED, SOURCE
+from weft import SOURCE
 
 SHIPPED = SOURCE / "apps" / "scenarios"
 # What is changed in a drill so that it must miss: assignments, or texts of the file and what they become.
@@ -115,7 +115,5 @@ def main():
 
 
 if __name__ == "__main__":
-    if os.environ.get("WEFT_SANITIZE") and not os.environ.get("WEFT_WHOLE"):
-        print("whole scenarios take minutes under sanitizers: `tests/run sanitize` runs them")
-        sys.exit(SKIPPED)
+    weft.skip_when_sanitized()
     main()

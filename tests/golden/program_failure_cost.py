@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 import weft
-from weft import SCENARIOS, SKIPPED, check
+from weft import SCENARIOS, check
 
 TAKEN = {"trunk": 1 / 128, "t1": 1 / 32, "t0": 1 / 8, "plane": 1 / 8, "nic-port": 1 / 128} # of all flows
 WORST = {**TAKEN, "nic-port": 1 / 8}
@@ -111,8 +111,6 @@ def mean_cost(runs, seeds):
 
 
 if __name__ == "__main__":
-    if os.environ.get("WEFT_SANITIZE") and not os.environ.get("WEFT_WHOLE"):
-        print("whole scenarios take minutes under sanitizers: `tests/run sanitize` runs them")
-        sys.exit(SKIPPED)
+    weft.skip_when_sanitized()
     main([int(word) for word in sys.argv[1:]] or [1])
     sys.exit(check.failed > 0)

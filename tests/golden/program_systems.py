@@ -4,13 +4,12 @@
 are bound by what the fabric gives them; steps from a schedule hold what was published or assumed; rings along the axes of
 a torus take the time of their closed form."""
 import json
-import os
 import pathlib
 import sys
 import tempfile
 
 import weft
-from weft import SKIPPED, check
+from weft import check
 
 # scenario: options that make the sample small; messages that are not run; busbw of its collectives in GB/s, from and to;
 # share of the step that is exposed by the schedule in %, from and to, None: no schedule
@@ -166,7 +165,5 @@ def main():
 
 
 if __name__ == "__main__":
-    if os.environ.get("WEFT_SANITIZE") and not os.environ.get("WEFT_WHOLE"):
-        print("whole scenarios take minutes under sanitizers: `tests/run sanitize` runs them")
-        sys.exit(SKIPPED)
+    weft.skip_when_sanitized()
     main()

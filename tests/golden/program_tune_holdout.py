@@ -14,6 +14,7 @@ import subprocess
 import time
 
 import program_tune
+import weft
 from program_tune import BAD_INPUT, DONE, KNOBS, ROCE, SMALL, WEFT
 
 T9 = 2.262157  # Student's t for 9 degrees of freedom, 95 %
@@ -166,4 +167,5 @@ class Holdout(program_tune.Room):
 
 
 if __name__ == "__main__":
+    weft.skip_when_sanitized()
     program_tune.main()

@@ -9,6 +9,7 @@ import sqlite3
 import unittest
 
 import program_tune
+import weft
 from program_tune import BAD_INPUT
 
 NICS, BESIDE = 16, ["--set", "traffic.beside=30kB"]
@@ -106,5 +107,6 @@ class Mixed(program_tune.Room):
 
 
 if __name__ == "__main__":
+    weft.skip_when_sanitized()
     program_tune.skip_without_sqlite()
     unittest.main()

@@ -119,4 +119,5 @@ def main():
 
 
 if __name__ == "__main__":
+    weft.skip_when_sanitized()
     sys.exit(main())
