@@ -108,13 +108,16 @@ static void say_limit(FILE *to, const struct tune_limit *limit, const struct tun
 		      uint32_t index)
 {
 	double mean = 0;
-	uint32_t beyond = 0;
+	uint32_t beyond = 0, count = 0;
 	for (uint32_t i = 0; i < fresh->count; i++) {
-		mean += fresh->excess[i][index] / fresh->count;
+		if (isnan(fresh->excess[i][index]))
+			continue;
+		mean += fresh->excess[i][index];
 		beyond += fresh->excess[i][index] > 0;
+		count++;
 	}
 	fprintf(to, "; %s is kept with %.0f %% to spare on average, and missed on %u of %u seeds",
-		limit->text, -mean * 100, beyond, fresh->count);
+		limit->text, count > 0 ? -mean / count * 100 : 0, beyond, count);
 }
 
 static void say_risk(FILE *to, const struct tune_plan *plan, const struct tune_result *result)

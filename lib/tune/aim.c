@@ -270,9 +270,9 @@ static void hold(const struct tune_limit *limit, uint32_t index, const struct st
 {
 	double bound = bound_of(limit, of_default), value = run->figures[limit->figure];
 	double over = limit->is_least ? bound - value : value - bound;
-	if (isnan(bound)) // times what the default has, whose run failed
-		return;
-	ret->excess[index] = isnan(over) ? FAILED_VIOLATION : over / (bound > 0 ? bound : 1);
+	ret->excess[index] = isnan(bound) ? NAN // times what the default has, whose run failed
+		: isnan(over)		  ? FAILED_VIOLATION
+					  : over / (bound > 0 ? bound : 1);
 }
 
 // It counts as far over its limit as it would have come at that pace in the time that the default

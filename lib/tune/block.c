@@ -15,6 +15,7 @@
 
 #define SLIGHT 1e-9	// of a bound: what rounding does
 #define BROKEN_VALUE 10 // above any cost: a factor of e^10
+#define GUARD 2		// standard errors
 #define LOOKS 4		// at the bounds, in the time that the default takes
 
 // The runs of one batch.
@@ -227,8 +228,9 @@ static void take_block(struct tune *tune, struct tune_series *series, bool is_fr
 			series->breach[block] = judged.breach;
 		}
 		for (uint32_t j = 0; j < series->limit_count; j++)
-			if (i == 0 || judged.excess[j] > series->excess[block][j])
-				series->excess[block][j] = judged.excess[j];
+			series->excess[block][j] = i == 0
+				? judged.excess[j]
+				: fmax(judged.excess[j], series->excess[block][j]);
 	}
 	series->cost[block] = tune_aim_over(aim, costs, tune->plan.scenario_count);
 	for (uint32_t j = 0; j < aim->goal_count; j++)
@@ -315,7 +317,25 @@ struct tune_candidate *tune_propose(struct tune *tune, const double *at, bool *r
 
 // ---------------------------------------------------------------- what blocks come to
 
-double tune_violation(const struct tune_series *series, uint32_t *ret_breach)
+// How far a bound is exceeded on the mean over blocks that have it, and `guard` standard errors
+// more.
+static double excess_of(const struct tune_series *series, uint32_t limit, double guard)
+{
+	double sum = 0, squares = 0;
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < series->count; i++)
+		if (!isnan(series->excess[i][limit])) {
+			sum += series->excess[i][limit];
+			count++;
+		}
+	double mean = count > 0 ? sum / count : 0;
+	for (uint32_t i = 0; guard > 0 && i < series->count; i++)
+		if (!isnan(series->excess[i][limit]))
+			squares += pow(series->excess[i][limit] - mean, 2);
+	return count < 2 ? mean : mean + guard * sqrt(squares / (count - 1) / count);
+}
+
+static double violation_of(const struct tune_series *series, double guard, uint32_t *ret_breach)
 {
 	double worst = 0, hard = 0;
 	*ret_breach = TUNE_BREACH_NONE;
@@ -327,15 +347,18 @@ double tune_violation(const struct tune_series *series, uint32_t *ret_breach)
 	if (hard > 0)
 		return hard;
 	for (uint32_t j = 0; j < series->limit_count; j++) {
-		double excess = 0;
-		for (uint32_t i = 0; i < series->count; i++)
-			excess += series->excess[i][j] / series->count;
+		double excess = excess_of(series, j, guard);
 		if (excess > worst && excess > SLIGHT) {
 			worst = excess;
 			*ret_breach = j;
 		}
 	}
 	return worst;
+}
+
+double tune_violation(const struct tune_series *series, uint32_t *ret_breach)
+{
+	return violation_of(series, 0, ret_breach);
 }
 
 uint32_t tune_default_series(struct tune *tune, struct tune_series *ret)
@@ -360,10 +383,10 @@ uint32_t tune_series_failed(const struct tune_series *series)
 	return failed;
 }
 
-double tune_value(const struct tune_series *series)
+static double value_of(const struct tune_series *series, double guard)
 {
 	uint32_t breach, count = 0;
-	double cost = 0, violation = tune_violation(series, &breach);
+	double cost = 0, violation = violation_of(series, guard, &breach);
 	if (series->count == 0)
 		return INFINITY;
 	for (uint32_t i = 0; i < series->count; i++) {
@@ -373,11 +396,29 @@ double tune_value(const struct tune_series *series)
 	return violation > 0 ? BROKEN_VALUE + log1p(violation) : count > 0 ? cost / count : 0;
 }
 
+double tune_value(const struct tune_series *series)
+{
+	return value_of(series, 0);
+}
+
+double tune_value_guarded(const struct tune_series *series)
+{
+	return value_of(series, GUARD);
+}
+
 int tune_by_value(const void *a, const void *b)
 {
 	const struct tune_candidate *first = *(struct tune_candidate *const *)a;
 	const struct tune_candidate *second = *(struct tune_candidate *const *)b;
 	return ORDER(tune_value(&first->met), tune_value(&second->met))
+		?: ORDER(first->number, second->number);
+}
+
+int tune_by_guarded_value(const void *a, const void *b)
+{
+	const struct tune_candidate *first = *(struct tune_candidate *const *)a;
+	const struct tune_candidate *second = *(struct tune_candidate *const *)b;
+	return ORDER(tune_value_guarded(&first->met), tune_value_guarded(&second->met))
 		?: ORDER(first->number, second->number);
 }
 

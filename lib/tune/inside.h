@@ -93,8 +93,14 @@ uint32_t tune_series_failed(const struct tune_series *series);
 // else a value above any of those.
 double tune_value(const struct tune_series *series);
 
+// What is searched and raced by: as tune_value(), but a bound is kept only where the mean is two
+// standard errors within it. The best of many on few seeds is else one that breaks it and was
+// lucky.
+double tune_value_guarded(const struct tune_series *series);
+
 // qsort's order of struct tune_candidate *: by value in search and race, then by number.
 int tune_by_value(const void *a, const void *b);
+int tune_by_guarded_value(const void *a, const void *b);
 
 // A direction in which the Pareto set is searched: what makes one value of all aims.
 struct tune_direction {

@@ -51,7 +51,7 @@ static uint32_t drop(struct tune_candidate **alive, uint32_t count)
 {
 	struct racer racers[RACERS_MAX];
 	uint32_t left = 0;
-	qsort(alive, count, sizeof(*alive), tune_by_value);
+	qsort(alive, count, sizeof(*alive), tune_by_guarded_value);
 	for (uint32_t i = 1; i < count; i++)
 		racers[i - 1] = (struct racer){alive[i], chance_of(alive[0], alive[i])};
 	qsort(racers, count - 1, sizeof(*racers), least_chance_first);
@@ -84,6 +84,8 @@ static uint32_t best_known(const struct tune *tune, struct tune_candidate **ret)
 	for (uint32_t i = 0; i < result->different; i++)
 		if (result->candidates[i]->met.count > most)
 			most = result->candidates[i]->met.count;
+	qsort(result->candidates, result->different, sizeof(*result->candidates),
+	      tune_by_guarded_value);
 	for (int turn = 0; turn < 3; turn++)
 		for (uint32_t i = 0; i < result->different && count < RACERS_MAX; i++) {
 			struct tune_candidate *one = result->candidates[i];
@@ -140,7 +142,6 @@ int tune_race(struct tune *tune, uint64_t runs)
 		if (block >= least && !tune->plan.aim.is_front)
 			count = drop(alive, count);
 	}
-	qsort(result->candidates, result->different, sizeof(*result->candidates), tune_by_value);
 	return 0;
 }
 
@@ -201,8 +202,12 @@ static int judge_off(struct tune *tune)
 	spread_difference_of(&apart, result->off->fresh.cost, best->fresh.cost, best->fresh.count,
 			     1);
 	result->off_chance = apart.chance;
+	result->off_cost = exp(-apart.spread.mean);
+	result->off_high = exp(apart.spread.half - apart.spread.mean);
+	for (uint32_t i = 0; i < best->fresh.count; i++)
+		result->off_same += result->off->fresh.cost[i] == best->fresh.cost[i];
 	result->is_off_best = result->off_standing.violation == 0 &&
-		(apart.verdict != SPREAD_DIFFERS || apart.spread.mean > 0);
+		(apart.verdict != SPREAD_DIFFERS || result->off_high <= 1 + TUNE_OFF_SHARE);
 	return 0;
 }
 
@@ -314,7 +319,10 @@ static void judge_default(struct tune *tune)
 int tune_judge_finalists(struct tune *tune)
 {
 	struct tune_result *result = &tune->result;
+	qsort(result->candidates, result->different, sizeof(*result->candidates),
+	      tune_by_guarded_value);
 	pick(tune);
+	qsort(result->candidates, result->different, sizeof(*result->candidates), tune_by_value);
 	int rc = tune_meet(tune, result->finalists, result->finalist_count, true,
 			   tune->plan.fresh_seeds);
 	if (rc < 0)

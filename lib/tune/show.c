@@ -252,10 +252,14 @@ static void off_line(FILE *to, const struct tune_plan *plan, const struct tune_r
 		breach_line(to, plan, &result->off_standing);
 	else if (result->is_off_best)
 		fprintf(to,
-			"  No setting is better than no controller at all (p %.2g): it is off that "
-			"is "
-			"best here, not a setting.\n",
-			result->off_chance);
+			"  No setting is better than no controller at all, beyond chance or %.0f "
+			"%%: it "
+			"is off that is best here, not a setting.\n"
+			"  Off comes to %.4f of the first one, seed by seed (p %.2g); on %u of %u "
+			"seeds "
+			"both are the same.\n",
+			TUNE_OFF_SHARE * 100, result->off_cost, result->off_chance,
+			result->off_same, plan->fresh_seeds);
 }
 
 void tune_show_verdict(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
@@ -296,8 +300,10 @@ void tune_show_verdict(FILE *to, const struct tune_plan *plan, const struct tune
 		fprintf(to,
 			"\nNo setting meets all constraints; %s binds. The smallest breach is "
 			"listed "
-			"first.\n",
-			tune_aim_breach(&plan->aim, best->breach));
+			"first.%s\n",
+			tune_aim_breach(&plan->aim, best->breach),
+			result->default_breach == TUNE_BREACH_NONE ? " The default meets them all."
+								   : "");
 		break;
 	}
 }

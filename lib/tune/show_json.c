@@ -157,7 +157,10 @@ json_t *tune_document(const struct tune_plan *plan, const struct tune_result *re
 		result->best_seen != NULL ? result->best_seen->name : NULL, "finalists", finalists,
 		"candidates", candidates, "knobs", knobs_of(plan, result));
 	if (result->off != NULL) {
-		json_object_set_new(all, "off", standing_of(plan, &result->off_standing));
+		json_t *off = standing_of(plan, &result->off_standing);
+		json_object_set_new(off, "cost", tune_number(result->off_cost));
+		json_object_set_new(off, "same", json_integer(result->off_same));
+		json_object_set_new(all, "off", off);
 		json_object_set_new(all, "off_is_best", json_boolean(result->is_off_best));
 	}
 	if (result->finalist_count > 0 && result->verdict != TUNE_UNFINISHED &&

@@ -83,7 +83,7 @@ static double value_of(const struct attempt *attempt, const struct tune_candidat
 		return tune_direction_value(attempt->direction, &candidate->met);
 	if (met.count > known)
 		met.count = known;
-	return tune_value(&met);
+	return tune_value_guarded(&met);
 }
 
 // Takes a point as this part's own candidate, and notes it where it has to meet seeds. Returns

@@ -321,6 +321,7 @@ class Tune(Room):
         free = self.tune(*words, "--study", "free.tune")
         self.assertTrue(free["off_is_best"])
         self.assertIn("it is off that is best here", self.weft("show", "free.tune").stdout)
+        self.a_sliver_is_no_reason_for_a_controller()
         bound = self.tune(*words, "--limit", "nic_paused_s<=1x", "--study", "bound.tune")
         self.assertEqual(bound["verdict"], "better")
         self.assertFalse(bound["off_is_best"])
@@ -329,6 +330,23 @@ class Tune(Room):
         for one in bound["candidates"]: # no impossible pair was proposed
             values = dict(word.split("=") for word in one["setting"].split())
             self.assertLess(float(values["queue.ecn_low"][:-7]), float(values["queue.ecn_high"][:-7]), one["setting"])
+
+    def a_sliver_is_no_reason_for_a_controller(self):
+        """The best is the run without the controller on most seeds, and surely less than 1 % faster on all: told, too."""
+        words = [word for one in ("transport.kind=rc", "queue.pfc=true", "queue.bytes=1MB", "queue.pfc_xoff=200kB", "queue.ecn_last_hop=true",
+                                  "cc.algorithm=dcqcn") for word in ("--set", one)]
+        shown = self.weft("incast", *words, "--space", "dcqcn", "--budget", 600, "--jobs", 2).stdout
+        cost, same = re.search(r"Off comes to ([0-9.]+) of the first one, seed by seed .*; on ([0-9]+) of 20 seeds both are the same", shown).groups()
+        with sqlite3.connect(f"file:{self.folder / 'incast.tune'}?mode=ro", uri=True) as store:
+            off, best = ([time for time, in store.execute("SELECT done_s FROM runs WHERE setting = ? AND seed >= 4294967296 ORDER BY seed", (setting,))]
+                         for setting in ("without the controller", self.weft("best", "incast.tune").stdout.strip()))
+        self.assertEqual(int(same), sum(a == b for a, b in zip(off, best)))
+        self.assertGreater(int(same), 10)
+        self.assertAlmostEqual(float(cost), math.exp(sum(math.log(a / b) for a, b in zip(off, best)) / 20), places=4)
+        off = json.loads(self.weft("show", "incast.tune", "--json").stdout)["off"]
+        self.assertEqual((f"{off['cost']:.4f}", off["same"]), (cost, int(same)))
+        self.assertGreater(float(cost), 1)
+        self.assertIn("it is off that is best here", shown)
 
     def test_shipped_spaces_fit_the_scenarios_they_are_for(self):
         for space, text in (("nscc", SMALL), ("switch", SMALL), ("evs", SMALL), ("dcqcn", ROCE)):

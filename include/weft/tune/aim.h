@@ -54,7 +54,8 @@ struct tune_judged {
 	double goals[TUNE_GOALS_MAX]; // each of these logarithms
 	double violation; // it did what no run may: not end, time out, or pass a bound; else 0
 	uint32_t breach;  // which of them: TUNE_BREACH_..., or the limit
-	double excess[TUNE_LIMITS_MAX]; // over each limit, relative to its bound; below 0: kept
+	double excess[TUNE_LIMITS_MAX]; // over each limit, relative to its bound; below 0: kept;
+					// NAN: it has none, as the default's run failed
 };
 
 // What a figure may not come to in a run: beyond that the constraint is broken, whatever the rest

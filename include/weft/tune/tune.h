@@ -24,6 +24,7 @@ extern "C" {
 #define TUNE_BLOCKS_MAX 64
 #define TUNE_FINALISTS 5
 #define TUNE_OFF_MAX 8
+#define TUNE_OFF_SHARE 0.01 // what a controller has to buy over none at all
 // As many base points as a quarter of the search's runs gives, from 4 on 4 knobs or more.
 #define TUNE_SCREEN_AUTO UINT32_MAX
 
@@ -87,7 +88,7 @@ struct tune_series {
 	uint32_t breach[TUNE_BLOCKS_MAX];
 	double goals[TUNE_GOALS_MAX]; // sums over the blocks: of each goal alone, as cost
 	uint32_t limit_count;
-	double excess[TUNE_BLOCKS_MAX][TUNE_LIMITS_MAX]; // of the worst scenario
+	double excess[TUNE_BLOCKS_MAX][TUNE_LIMITS_MAX]; // of the worst scenario, as in tune_judged
 };
 
 // What a series comes to.
@@ -167,7 +168,9 @@ struct tune_result {
 	uint64_t runs, runs_made; // asked for, and those of them that were not in the store
 	struct tune_candidate *off; // without the controller; NULL: was not asked for
 	struct tune_standing off_standing;
-	double off_chance; // that the recommended setting and none are as far apart by chance
+	double off_chance;	   // that the best finalist and none are as far apart by chance
+	double off_cost, off_high; // of none over the best finalist, seed by seed: a ratio, at most
+	uint32_t off_same;	   // fresh seeds on which both cost the same
 	// What rounding costs: the roundest first, until one costs no more than TUNE_ROUND_SHARE of
 	// what is bought, and breaks nothing. 0: nothing is recommended, or it is round.
 	uint32_t round_count;
@@ -175,7 +178,8 @@ struct tune_result {
 	enum tune_digits digits; // that are taken
 	uint32_t holdout_count;	 // that the last round met
 	struct tune_holdout holdouts[TUNE_SCENARIOS_MAX];
-	bool is_off_best;  // it meets the constraints, and no finalist is better beyond chance
+	bool is_off_best;  // it meets the constraints, and no finalist is better beyond chance, or
+			   // by TUNE_OFF_SHARE at most
 	bool is_random;	   // seeds change the aim
 	bool is_exhausted; // every setting of the space was tried
 	double cpu_s;	   // of all runs
