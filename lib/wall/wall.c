@@ -7,7 +7,7 @@
 
 #include "loop.h"
 
-#define BURSTS 4u	   // of each port in a turn
+#define BURSTS 2u	   // of each port in a turn: so much is still cached when it is placed
 #define PACKETS_SPARE 256u // left to the host: what it sends needs some
 #define HOLD_FRAMES 64u	   // that wait for a port before its line is held
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How much of a bare loop's bandwidth two hosts in wall time keep over DPDK's ring ports, each on a
 // core of its own. These ports end at their process, so that this is one with two threads;
-// program_host.py has the ports that join two. As there a ratio below a half is said, and the bound
-// is a fifth: the cores are not ours alone. The best of a few tries counts, each a process of its
-// own.
+// program_host.py has the ports that join two. As there half is the bound, and the best of a few
+// tries counts, each a process of its own.
 
 #include <sched.h>
 #include <stdio.h>
@@ -16,8 +15,7 @@
 #include "../drive/wall_pair.h"
 
 #define TRIES 8
-#define WANTED 0.5
-#define LEAST 0.2
+#define LEAST 0.5
 #define BARE_NS INT64_C(500000000)
 #define FLOW_MIB 400
 #define FLOW_BYTES ((uint64_t)FLOW_MIB << 20)
@@ -189,7 +187,7 @@ static void half_of_a_bare_loop(void **)
 				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	double best = 0;
 	assert_true(tried != MAP_FAILED);
-	for (int i = 0; i < TRIES && best < WANTED; i++) {
+	for (int i = 0; i < TRIES && best < LEAST; i++) {
 		int status;
 		*tried = (struct tried){0};
 		fflush(NULL);
@@ -204,8 +202,6 @@ static void half_of_a_bare_loop(void **)
 		double ratio = judge(tried);
 		best = ratio > best ? ratio : best;
 	}
-	if (best < WANTED)
-		printf("net_ring: BELOW %.1f: best %.2f\n", WANTED, best);
 	assert_true(best >= LEAST);
 	munmap(tried, sizeof(*tried));
 }

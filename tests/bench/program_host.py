@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How much of a bare loop's bandwidth weft host keeps, on the same ports in the same run: half is wanted, and said where it is missed.
-A fifth is the bound: where others want the cores, too, a transport waits for its peer's turn more often than a bare loop.
+"""How much of a bare loop's bandwidth weft host keeps, on the same ports in the same run: half at least.
 
 Speed here is a ratio and nothing else: the machine is shared, and times differ tenfold from minute to minute. So the best of a
 few tries counts, and all of them are printed. A ratio is of two things that ran one after the other: on a machine whose load
-changes in between it says nothing, so a try whose two bare runs differ by more than a half is not counted.
+changes in between it says nothing, so a try whose two bare runs differ by more than a half is not counted, and where fewer than
+three are counted nothing is judged.
 """
 import json
 import os
@@ -19,8 +19,8 @@ import unittest
 
 from weft import SKIPPED, WEFT
 
-WANTED, LEAST = 0.5, 0.2
-TRIES = 8
+WANTED = 0.5
+TRIES, STEADY_LEAST = 8, 3
 PLANES = 2
 
 
@@ -112,11 +112,11 @@ class Ratio(unittest.TestCase):
             best, steady = max(best, ratio if is_steady else 0), steady + is_steady
             if best >= WANTED:
                 return
-        if steady == 0:
-            self.skipTest(f"{what}: the bare loop's speed changed by more than a half within each of {TRIES} tries: no ratio was measured")
         load, cores = os.getloadavg()[0], len(os.sched_getaffinity(0))
-        print(f"{what}: BELOW {WANTED}: best {best:.2f}; {load:.1f} processes want {cores} cores", flush=True)
-        self.assertGreaterEqual(best, LEAST)
+        said = f"{what}: best {best:.2f} of {steady} tries that count; {load:.1f} processes want {cores} cores"
+        if steady < STEADY_LEAST:
+            self.skipTest(f"{said}: too few")
+        self.assertGreaterEqual(best, WANTED, said)
 
     def test_shared_memory(self):
         names = iter(range(TRIES))

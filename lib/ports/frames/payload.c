@@ -9,7 +9,7 @@
 #include <weft/core/rng.h>
 
 #define STEP UINT64_C(0x9e3779b97f4a7c15)
-#define WORDS 64 // compared at once
+#define WORDS 64 // made at once, to count what differs
 
 static uint64_t word_at(const struct payload_origin *spot, uint64_t va)
 {
@@ -64,12 +64,34 @@ void payload_fill(const struct payload_origin *spot, void *ret, uint32_t bytes)
 	fill_part(word + words * STEP, 0, at + head + words * 8, (bytes - head) & 7);
 }
 
-static uint32_t count_wrong(const uint8_t *is, const uint8_t *should, uint32_t bytes)
+// What differs between bytes and the pattern, of whole words.
+WIDE static uint64_t words_differ(uint64_t word, const uint8_t *at, uint32_t words)
 {
-	uint32_t wrong = 0;
-	for (uint32_t i = 0; i < bytes; i++)
-		wrong += is[i] != should[i];
-	return wrong;
+	uint64_t differ = 0, is;
+	for (uint32_t i = 0; i < words; i++, word += STEP) {
+		__builtin_memcpy(&is, at + (size_t)i * 8, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+		is = __builtin_bswap64(is);
+#endif
+		differ |= is ^ word;
+	}
+	return differ;
+}
+
+static bool part_is_right(uint64_t word, uint64_t va, const uint8_t *at, uint32_t bytes)
+{
+	uint8_t should[8];
+	fill_part(word, va, should, bytes);
+	return memcmp(at, should, bytes) == 0;
+}
+
+static bool is_right(const struct payload_origin *spot, const uint8_t *at, uint32_t bytes)
+{
+	uint32_t head = head_bytes(spot->va, bytes), words = (bytes - head) / 8;
+	uint64_t word = word_at(spot, spot->va), next = word + (head > 0 ? STEP : 0);
+	return words_differ(next, at + head, words) == 0 &&
+		part_is_right(word, spot->va, at, head) &&
+		part_is_right(next + words * STEP, 0, at + head + words * 8, (bytes - head) & 7);
 }
 
 uint32_t payload_wrong(const struct payload_origin *spot, const void *payload, uint32_t bytes)
@@ -78,11 +100,13 @@ uint32_t payload_wrong(const struct payload_origin *spot, const void *payload, u
 	const uint8_t *at = payload;
 	struct payload_origin part = *spot;
 	uint32_t wrong = 0;
+	if (is_right(spot, at, bytes))
+		return 0;
 	while (bytes > 0) {
 		uint32_t count = bytes < sizeof(should) ? bytes : (uint32_t)sizeof(should);
 		payload_fill(&part, should, count);
-		if (memcmp(at, should, count) != 0)
-			wrong += count_wrong(at, should, count);
+		for (uint32_t i = 0; i < count; i++)
+			wrong += at[i] != should[i];
 		at += count;
 		part.va += count;
 		bytes -= count;
