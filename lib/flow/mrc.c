@@ -6,6 +6,7 @@
 #include "rules.h"
 
 #define WINDOW_MAX 65536
+#define SEVERAL 4u // repeats that no SACK tells of at once
 
 static void note_missing(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
 			 uint32_t to)
@@ -38,6 +39,10 @@ static void take_again(struct flow *flow, struct flow_stream *stream, struct flo
 	enum flow_cause cause = cause_of(slot);
 	stream->rtx++;
 	blame(flow, stream, cause, 1);
+	if (cause == FLOW_LOSS_BEHIND) {
+		slot->copies++;
+		stream_state(flow, stream)->requests.repeats_open++;
+	}
 	bool is_trim = cause == FLOW_TRIM_BEFORE || cause == FLOW_TRIM_BEHIND;
 	if (is_trim && slot->last_ns != 0)
 		flow_lag(&flow->report.trim_to_rtx, packet->at_ns - slot->last_ns);
@@ -56,6 +61,12 @@ static void take_again(struct flow *flow, struct flow_stream *stream, struct flo
 	slot->flags &= (uint16_t) ~(PSN_TRIMMED | PSN_NACKED | PSN_BAD);
 }
 
+// An EV in fewer bits; never 0.
+static uint16_t ev_mark(uint32_t ev)
+{
+	return (uint16_t)(ev * UINT32_C(0x9e3779b1) >> 16) | 1;
+}
+
 static void keep(struct flow_psn *slot, const struct flow_packet *packet)
 {
 	const struct wire_record *record = packet->record;
@@ -65,9 +76,11 @@ static void keep(struct flow_psn *slot, const struct flow_packet *packet)
 	if (!(slot->flags & PSN_SEEN)) {
 		slot->first_ns = packet->at_ns;
 		slot->first_number = packet->number;
+		slot->id_last = ev_mark(record->ev);
+	} else if (slot->id_last == ev_mark(record->ev)) {
+		slot->id_last = 0;
 	}
 	slot->last_ns = packet->at_ns;
-	slot->copies++;
 	if (!record->is_trimmed)
 		slot->bytes = record->payload_bytes;
 	slot->flags &= (uint16_t)~PSN_MISSING;
@@ -142,6 +155,99 @@ static void take_data(struct flow *flow, struct flow_stream *stream,
 
 // ---------------------------------------------------------------- answers
 
+// The packet that caused a SACK, as it passed here.
+struct cause {
+	bool is_known, is_first; // the first copy of its PSN, or the last
+	int64_t at_ns;
+};
+
+// By the EV that is reflected. Where a repeat had the first copy's, too: a SACK of several is none
+// for repeats, each of which is answered by one of its own.
+static struct cause sack_cause(const struct sequence *sequence, const struct wire_record *record,
+			       uint32_t acked, uint32_t repeats)
+{
+	const struct flow_psn *slot = psn_find(sequence,
+					       acked + (uint32_t)(int32_t)record->sack_trigger);
+	struct cause cause = {.is_known = !record->is_probe && slot != NULL &&
+				      slot->flags & PSN_SEEN};
+	if (!cause.is_known)
+		return cause;
+	cause.is_first = slot->id_last == ev_mark(record->ev) ||
+		(slot->id_last == 0 && repeats >= SEVERAL);
+	cause.at_ns = cause.is_first ? slot->first_ns : slot->last_ns;
+	return cause;
+}
+
+static void tell_needless(struct flow *flow, struct flow_stream *stream,
+			  const struct flow_psn *slot)
+{
+	uint32_t index = (uint32_t)(stream - flow->report.streams), left = slot->copies;
+	blame(flow, stream, FLOW_LOSS_BEHIND, -(int64_t)left);
+	blame(flow, stream, FLOW_TIMEOUT, left);
+	for (uint32_t i = flow->report.repair_count; i > 0 && left > 0; i--) {
+		struct flow_repair *repair = &flow->report.repairs[i - 1];
+		bool is_its = repair->stream == index && repair->psn == (slot->psn & PSN_MASK) &&
+			repair->cause == FLOW_LOSS_BEHIND;
+		repair->cause = is_its ? FLOW_TIMEOUT : repair->cause;
+		left -= is_its;
+	}
+}
+
+// Whether the receiver had the PSN before its repeat: what caused the first SACK that has it passed
+// nearer to the first copy than to the repeat. Where stamps tell neither it was a first copy.
+static bool had_come(const struct flow_psn *slot, const struct cause *cause)
+{
+	int64_t behind_ns = cause->at_ns - slot->first_ns;
+	int64_t ahead_ns = slot->last_ns - cause->at_ns;
+	return cause->is_known && !(slot->flags & PSN_ACKED) &&
+		(behind_ns < ahead_ns || (behind_ns == ahead_ns && cause->is_first));
+}
+
+// A PSN that passed twice, and that a SACK has.
+static void settle_again(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
+			 struct flow_psn *slot, const struct cause *cause, int64_t at_ns)
+{
+	if (had_come(slot, cause)) {
+		int64_t silence_ns = sequence->sacked_ns > 0 ? at_ns - sequence->sacked_ns : 0;
+		if (silence_ns > flow->report.silence_ns)
+			flow->report.silence_ns = silence_ns;
+		tell_needless(flow, stream, slot);
+	}
+	sequence->repeats_open -= slot->copies;
+	slot->copies = 0;
+}
+
+// The cumulative PSNs that are news, and then the 64 of the bitmap: number `i` of them, if the SACK
+// has it and it waits for one; else NULL.
+static struct flow_psn *open_repeat(const struct sequence *sequence,
+				    const struct wire_record *record, uint32_t acked, uint32_t news,
+				    uint32_t i)
+{
+	uint32_t bit = i - news, psn = sequence->acked + i;
+	if (i >= news && !(record->sack_bitmap >> bit & 1))
+		return NULL;
+	if (i >= news)
+		psn = acked + (uint32_t)(int32_t)record->sack_offset + bit;
+	struct flow_psn *slot = psn_find(sequence, psn);
+	return slot != NULL && slot->copies > 0 ? slot : NULL;
+}
+
+static void settle_sacked(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
+			  uint32_t acked, const struct flow_packet *packet)
+{
+	const struct wire_record *record = packet->record;
+	int32_t ahead = psn_distance(acked + 1, sequence->acked);
+	uint32_t news = ahead > 0 ? (uint32_t)ahead : 0, repeats = 0;
+	struct flow_psn *slot;
+	for (uint32_t i = 0; i < news + 64; i++)
+		if ((slot = open_repeat(sequence, record, acked, news, i)) != NULL)
+			repeats += !(slot->flags & PSN_ACKED);
+	struct cause cause = sack_cause(sequence, record, acked, repeats);
+	for (uint32_t i = 0; i < news + 64; i++)
+		if ((slot = open_repeat(sequence, record, acked, news, i)) != NULL)
+			settle_again(flow, stream, sequence, slot, &cause, packet->at_ns);
+}
+
 static void take_sack(struct flow *flow, struct flow_stream *by, const struct flow_packet *packet)
 {
 	const struct wire_record *record = packet->record;
@@ -152,6 +258,9 @@ static void take_sack(struct flow *flow, struct flow_stream *by, const struct fl
 		return;
 	struct sequence *sequence = &stream_state(flow, stream)->requests;
 	uint32_t acked = psn_extend(sequence->head, record->sack_psn);
+	if (sequence->repeats_open > 0)
+		settle_sacked(flow, stream, sequence, acked, packet);
+	sequence->sacked_ns = packet->at_ns;
 	answer_advance(flow, stream, acked + 1, packet->at_ns);
 	uint32_t first = acked + (uint32_t)(int32_t)record->sack_offset;
 	for (uint64_t bits = record->sack_bitmap; bits != 0; bits &= bits - 1) {

@@ -33,6 +33,7 @@ void sequence_begin(struct sequence *sequence, uint32_t psn, uint32_t head)
 	sequence->has_first = false;
 	sequence->full_bytes = 0;
 	sequence->open_most = 0;
+	sequence->repeats_open = 0;
 }
 
 // ---------------------------------------------------------------- identifications

@@ -29,9 +29,10 @@ struct flow_psn {
 	uint64_t first_number;
 	uint32_t psn;
 	uint32_t bytes;
-	uint16_t id_first, id_last; // IPv4 identifications; of MRC the first is the MSN
+	// IPv4 identifications; of MRC the MSN, and the first copy's EV, 0 once another copy has it
+	uint16_t id_first, id_last;
 	uint16_t flags;
-	uint16_t copies;
+	uint16_t copies; // of MRC: repeats that read as lost behind the tap, until a SACK tells
 };
 
 // A message all of whose packets are acknowledged.
@@ -116,6 +117,8 @@ struct sequence {
 	struct message waiting[MESSAGES_WAITING];
 	uint32_t waiting_count;
 	bool has_message_ack, is_done_by_sack;
+	uint32_t repeats_open; // MRC: sum of the slots' copies
+	int64_t sacked_ns;     // MRC: of the last SACK
 	int64_t last_ce_ns;
 };
 

@@ -206,7 +206,14 @@ static void read_operation(struct dissection *d, uint8_t pad_bytes)
 
 // ---------------------------------------------------------------- MRC
 
-enum { SETH_MARK = 1, SETH_EV = 4, SETH_CACK = 13, SETH_OFFSET = 18, SETH_BITMAP = 20 };
+enum {
+	SETH_MARK = 1,
+	SETH_TRIGGER = 2,
+	SETH_EV = 4,
+	SETH_CACK = 13,
+	SETH_OFFSET = 18,
+	SETH_BITMAP = 20
+};
 enum { NETH_REASON = 2, NETH_EV = 4, NETH_PSN = 13 };
 
 static void take_mrc(struct dissection *d, bool has_tseth, uint32_t bytes)
@@ -228,6 +235,8 @@ static void take_mrc(struct dissection *d, bool has_tseth, uint32_t bytes)
 		take_header(d, HAS_AETH, d->at);
 	} else if (ret->opcode == PACKET_SACK && bytes >= MRC_SETH_BYTES) {
 		ret->mark = at[SETH_MARK] >> 5 & 3;
+		ret->is_probe = at[SETH_MARK] & 2;
+		ret->sack_trigger = (int16_t)get_be16(at + SETH_TRIGGER);
 		ret->ev = get_be32(at + SETH_EV);
 		ret->sack_psn = get_be24(at + SETH_CACK);
 		ret->sack_offset = (int16_t)get_be16(at + SETH_OFFSET);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""weft pcap analyze of fourteen kinds of runs, RoCE and MRC, each with one fault drawn by seed and captured at one NIC ("far end": behind the faults of its cables).
+"""weft pcap analyze of fifteen kinds of runs, RoCE and MRC, each with one fault drawn by seed and captured at one NIC ("far end": behind the faults of its cables).
 
 The right cause is named first, with repeats, messages, trims and EVs as the run counted them, and messages as long; where nothing was hit there is no
 finding.
@@ -39,6 +39,7 @@ KINDS = {
     "mrc damaged before": ("corrupt", SOURCE, RARE, TARGET, "damaged packets BEFORE"),
     "mrc doubled": ("duplicate", SOURCE, RARE, TARGET, "packets doubled by the network"),
     "mrc trimmed": (None, None, None, SOURCE, "packets trimmed BEFORE"),
+    "mrc stalled": ("stall", TARGET, None, SOURCE, NONE),  # unless it is for longer than the sender waits
 }
 failed = 0
 
@@ -68,7 +69,9 @@ def scenario(kind, seed):
         ends = [(i, SOURCE) for i in range(1, dice.choice([6, 7, 8]))]
     flows = ", ".join(f"{{from: {a}, to: {b}, bytes: {size}}}" for a, b in ends)
     more = ", delay: 5us" if fault == "reorder" else ""
-    faults = f"faults: [{{kind: {fault}, at: {{nic: {place}}}, probability: {dice.choice(shares)}{more}}}]\n" if fault else ""
+    begun = dice.randrange(20, 60)
+    stall = f"faults: [{{kind: stall, at: {{host: {place}}}, from: {begun}us, until: {begun + dice.choice([400, 800, 1600])}us}}]\n"
+    faults = stall if fault == "stall" else f"faults: [{{kind: {fault}, at: {{nic: {place}}}, probability: {dice.choice(shares)}{more}}}]\n" if fault else ""
     payload, rate = dice.choice([1024, 2048, 4096]), dice.choice(["25Gb/s", "100Gb/s"])
     return (f"name: planted\nseed: {seed}\n"
             f"fabric: {{nics: 8, nics_per_t0: 4, t1_count: 2, planes: {1 if is_rc else dice.choice([1, 2])}, link_rate: {rate}}}\n"
@@ -93,7 +96,7 @@ def is_hit(kind, result):
     transport, fault = result["transport"], KINDS[kind][0]
     if fault == "duplicate":
         return transport["data_received"] > transport["data_packets"]
-    return fault in (None, "reorder") or result["congestion"]["retransmitted" if kind.startswith("rc") else "retransmitted_needed"] > 0
+    return fault in (None, "reorder", "stall") or result["congestion"]["retransmitted" if kind.startswith("rc") else "retransmitted_needed"] > 0
 
 
 def counts(kind, seed, said, result, flows):
@@ -193,7 +196,7 @@ def one(kind, seed, folder):
             return check(False, f"{kind} {seed}: weft sim: {run.returncode} {run.stderr}\n{text}")
         result = json.loads(run.stdout)
         wanted = want if is_hit(kind, result) else NONE
-        if wanted == NONE and result["congestion"]["retransmitted"] > 0:  # an answer was lost; of the sender's SACKs are cut at 64
+        if wanted == NONE and result["congestion"]["retransmitted"] > 0:  # an answer was lost, or late; of the sender's SACKs are cut at 64
             wanted = "time-outs without need" if snap != 64 or KINDS[kind][3] == TARGET else "loss BEHIND"
         if snap == 64 and not is_v4(seed):
             wanted = "nothing can be said"

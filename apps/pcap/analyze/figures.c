@@ -83,6 +83,7 @@ static void put_counts(json_t *to, const struct call *call, const struct story *
 	put_count(to, "cnps", story->cnps);
 	put_count(to, "pauses", call->report->totals.pauses);
 	put_count(to, "needless_timeouts", causes[FLOW_TIMEOUT]);
+	put_count(to, "sack_silence_ns", (uint64_t)call->report->silence_ns);
 	put_count(to, "dropped_by_capture", story->dropped);
 	put_count(to, "acknowledged_unseen", story->acked_unseen);
 	put_count(to, "dscp_changes", call->report->class_changes);

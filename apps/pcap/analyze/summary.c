@@ -308,6 +308,7 @@ static void say_repair(const struct out *out)
 {
 	const struct story *story = out->story;
 	FILE *to = out->to;
+	char span[WORDS_BYTES];
 	if (is_mrc(out)) {
 		struct flow_lags lags = out->report->trim_to_rtx;
 		if (lags.count > 0)
@@ -316,6 +317,11 @@ static void say_repair(const struct out *out)
 		else if (story->rtx > 0)
 			fprintf(to, "%s packet%s the mark of a repeat (RTX)\n", n(story->rtx),
 				story->rtx == 1 ? " carries" : "s carry");
+		if (out->report->silence_ns > 0)
+			fprintf(to,
+				"no SACK passed for %s while what had come was retransmitted: a "
+				"receiver that stood still, or SACKs that were held up or lost\n",
+				time_words(span, out->report->silence_ns));
 		return;
 	}
 	if (story->nak_repairs + story->timers == 0)

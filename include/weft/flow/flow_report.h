@@ -149,6 +149,8 @@ struct flow_report {
 	struct flow_lags ack;	   // of a packet that asks for it to its ACK
 	struct flow_lags ce_to_cnp;
 	struct flow_lags trim_to_rtx;
+	// MRC: no SACK passed for so long at most, while packets were sent again that had come.
+	int64_t silence_ns;
 };
 
 #ifdef __cplusplus

@@ -11,6 +11,7 @@
 //                            ACK D2
 //   behind a word: =  the IPv4 identification of the packet before    #7  this one    ~9  EV 9
 //          !  ICRC bad
+//          <2  the PSN that caused a SACK, so far below the cumulative one
 //          *  CE    r  RTX    t  trimmed    @2  QP 2
 //          :26  DSCP    ^3  MSN    $9  payload    &3  padding    ?34  opcode    /99  syndrome, or
 //          reason of a NACK    |5  with host 5 in place of the sender
@@ -95,6 +96,8 @@ static void take_marks(struct rig *rig, struct wire_record *record, const char *
 			is_given = true;
 		} else if (*at == '~') {
 			record->ev = (uint32_t)strtoul(at + 1, NULL, 10);
+		} else if (*at == '<') {
+			record->sack_trigger = (int16_t)-strtol(at + 1, NULL, 10);
 		} else if (*at == '@') {
 			record->qpn = (uint32_t)strtoul(at + 1, NULL, 10);
 		} else if (*at == ':') {

@@ -152,13 +152,33 @@ static void marks_and_notifications_are_counted(void **)
 static void mrc_repeats_say_why(void **)
 {
 	assert_causes(told("w0 m2 l3 K0,110 +9 m1r K3"), FLOW_LOSS_BEFORE, 1, NONE);
-	assert_causes(told("w0 m1 m2 l3 K0,110 +9 m1r K3"), FLOW_LOSS_BEHIND, 1, NONE);
+	assert_causes(told("w0 m1 m2 l3 K0,110 +9 m1r K3<2"), FLOW_LOSS_BEHIND, 1, NONE);
 	assert_causes(told("w0 m1t m2 l3 k1 +9 m1r K3"), FLOW_TRIM_BEFORE, 1, NONE);
 	assert_causes(told("w0 m1 m2 l3 k1 +9 m1r K3"), FLOW_TRIM_BEHIND, 1, NONE);
 	assert_causes(told("w0 m1 m2 l3 K3 +9 m1r K3"), FLOW_TIMEOUT, 1, NONE);
 	assert_causes(told("w0 m1! m2 l3 K0,110 +9 m1r K3"), FLOW_CORRUPT_BEFORE, 1, NONE);
 	assert_causes(told("w0 m1 m1 m2 l3 K3"), FLOW_DUPLICATE, 1, NONE);
 	assert_causes(told("w0 m2 l3 m1 K3"), NONE); // sprayed: no fault
+}
+
+// The receiver stood still, and what it then says first was caused by first copies.
+static void mrc_repeats_of_what_had_come_are_needless(void **)
+{
+	const struct flow_report *report = told(
+		"w0~1 K0~1 m1~2 m2~3 l3~4 +300 m1r~5 m2r~6 l3r~7 +300 K3~4");
+	assert_causes(report, FLOW_TIMEOUT, 3, NONE);
+	assert_int_equal(report->repairs[0].cause, FLOW_TIMEOUT);
+	assert_int_equal(report->silence_ns, 607000);
+	assert_causes(told("w0~1 m1~2 m2~3 l3~4 +300 m1r~5 +300 m1r~6 +300 K1~2"), FLOW_TIMEOUT, 2,
+		      NONE);
+	// Caused by the repeat: what it brought was lost.
+	report = told("w0~1 K0~1 m1~2 m2~3 l3~4 +300 m1r~5 +300 K1~5 K3~4");
+	assert_causes(report, FLOW_LOSS_BEHIND, 1, NONE);
+	assert_int_equal(report->silence_ns, 0);
+	// Both copies have one EV: several at once are none of repeats, two may be.
+	assert_causes(told("w0~1 m1~2 m2~3 m3~4 l4~5 +300 m1r~2 m2r~3 m3r~4 l4r~5 +300 K4~5"),
+		      FLOW_TIMEOUT, 4, NONE);
+	assert_causes(told("w0~1 m1~2 l2~3 +300 m1r~2 l2r~3 +300 K2~3"), FLOW_LOSS_BEHIND, 2, NONE);
 }
 
 static void mrc_counts_what_it_repairs(void **)

@@ -52,6 +52,9 @@ static void frames_of_ours_are_what_the_parser_says(void **)
 		if (record.opcode == PACKET_SACK) {
 			assert_int_equal(record.sack_bitmap, packet.u.sack.bitmap);
 			assert_int_equal(record.sack_offset, packet.u.sack.offset);
+			assert_int_equal(record.is_probe, packet.u.sack.is_probe);
+			if (!record.is_probe)
+				assert_int_equal(record.sack_trigger, packet.u.sack.trigger_offset);
 			assert_int_equal(record.ev, packet.u.sack.ev_echo);
 		}
 		frame[bytes - 1] ^= 1;

@@ -81,6 +81,7 @@ struct wire_record {
 	uint16_t pkey;
 	uint16_t pause_quanta[8]; // by priority; [0] alone where it is a global pause
 	int16_t sack_offset;	  // MRC
+	int16_t sack_trigger;	  // the PSN that caused a SACK minus the cumulative one
 	uint8_t found;		  // enum wire_found
 	uint8_t stopped;	  // enum wire_reason: why it was read no further; 0: it was
 	uint8_t ip_protocol;
@@ -93,6 +94,7 @@ struct wire_record {
 	uint8_t service;	  // UET: packet type; InfiniBand: service level
 	bool asks_ack, is_becn;	  // BTH
 	bool is_rtx, is_trimmed;  // MRC
+	bool is_probe;		  // a SACK that answers a probe: no PSN caused it
 	bool is_cut;		  // captured is less than original
 };
 
