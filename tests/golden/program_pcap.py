@@ -48,7 +48,7 @@ OWN = {
     "backup-path": ("loss BEHIND", "at least 9 losses"),
     "rocev2-clean-write": ("no fault found", "no NAK, no RNR; 1 ACK"),
     "rocev2-cnp": ("no fault found", "63 CE of 72 packets that can be marked (87.5 %), 3 CNPs"),
-    "rocev2-go-back-n": ("loss BEFORE", "2 NAKs"),
+    "rocev2-go-back-n": ("loss BETWEEN", "2 NAKs"),
 }
 
 
@@ -189,7 +189,7 @@ def check_own():
         check(status == 0 and out.startswith(first) and other in out, f"{name}: {first}")
 
 
-CAUSES = {"loss BEHIND": "loss_behind", "loss BEFORE": "loss_before", "packets trimmed BEFORE": "trim_before", "no fault found": None}
+CAUSES = {"loss BEHIND": "loss_behind", "loss BEFORE": "loss_before", "loss BETWEEN": "loss_before", "packets trimmed BEFORE": "trim_before", "no fault found": None}
 
 
 def check_programs():
@@ -364,6 +364,29 @@ def check_mutilated():
         check(status == 0 and has in first and lacks not in first, f"{name}: {first}")
 
 
+def check_points():
+    """Losses between two capture points of one file are named as that, and what each saw; where other packets pass each they are not."""
+    rest = "transport: {kind: rc, payload: 1024B}\ncc: {algorithm: fixed}\nfabric: {nics: 8, nics_per_t0: 4, t1_count: 2, planes: 1}\n"
+    one = "{from: 0, to: 4, bytes: 1MiB}"
+    cases = {
+        "around": (one, "4, end: far", "4", ["loss BETWEEN the capture points nic 0 and nic 4, ", "nic 0: loss BEHIND", "nic 4: loss BEFORE", "path from nic 0 to nic 4"]),
+        "both before": (one, "4", "4", ["loss BEHIND", "; at 2 capture points\n"]),
+        "others": (one + ", {from: 1, to: 5, bytes: 1MiB}", "5, end: far", "4", ["nic 0: loss BEHIND", "; at 2 capture points\n"]),
+        "no fault": (one, "4", "", ["no fault found", "2 capture points, each counted below: nic 0: no fault; nic 4: no fault\n"]),
+    }
+    for name, (flows, second, lossy, wanted) in cases.items():
+        with tempfile.TemporaryDirectory() as room:
+            text, capture = pathlib.Path(room, "two.yaml"), pathlib.Path(room, "two.pcapng")
+            faults = f"faults: [{{kind: loss, at: {{nic: {lossy}}}, probability: 1%}}]\n" if lossy else ""
+            text.write_text(f"name: two\n{rest}traffic: {{kind: flows, flows: [{flows}]}}\n{faults}"
+                            f"taps: [{{at: {{nic: 0}}}}, {{at: {{nic: {second}}}}}]\n".replace("nic: 5, end: far}}", "nic: 5}, end: far}")
+                            .replace("nic: 4, end: far}}", "nic: 4}, end: far}"), encoding="utf-8")
+            run = weft.run("sim", text, "--pcap", capture)
+            status, out, error = analyze(capture)
+            check(run.returncode == 0 and status == 0 and all(one in out for one in wanted) and ("BETWEEN" in out) == (name == "around"),
+                  f"{name}: {run.stderr}{out}{error}")
+
+
 def check_lean():
     """An analysis waits for no library that only scenarios, keys or ports need; without the program that has these, that is told."""
     own = pathlib.Path(WEFT).parent / "weft-pcap"
@@ -379,6 +402,7 @@ def check_lean():
 
 
 check_own()
+check_points()
 check_lean()
 check_packed()
 check_bar()

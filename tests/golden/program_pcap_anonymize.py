@@ -30,7 +30,7 @@ def ran(*words, given=None):
 
 def mapping(before, after):
     """Of two texts that are alike but for addresses: from one to the other. None: they are not, or it is not one to one."""
-    before, after = (re.sub(r", seen at .*", "", text) for text in (before, after))  # names of places go, too
+    before, after = (re.sub(r"(, seen at|capture points|the path from)\b.*", "", text) for text in (before, after))  # names of places go, too
     if ADDRESS.sub("A", before) != ADDRESS.sub("A", after):
         return None
     pairs = set(zip(ADDRESS.findall(before), ADDRESS.findall(after)))

@@ -44,3 +44,15 @@ bool story_is_unchecked(const struct flow_report *report);
 // What a cause is called in a headline, and where to look.
 const char *cause_words(enum flow_cause cause);
 const char *cause_advice(enum flow_cause cause);
+
+// points.c: several capture points in one.
+
+// Whether losses are between two capture points, one of which lacks what passed the other; and
+// their names, from the sender to the receiver.
+bool points_around(const struct call *call, const char *ret_names[2]);
+
+// "; at 2 capture points", where there are several that losses are not between.
+void points_say_count(FILE *to, const struct call *call);
+
+// A line with what each saw, where there are several.
+void points_say(FILE *to, const struct call *call);

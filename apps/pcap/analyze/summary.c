@@ -86,12 +86,19 @@ static void say_headline(const struct out *out)
 		return;
 	}
 	bool is_repeated = story->again > story->doubled || story->rtx > 0;
-	fprintf(out->to, "%s%s%s; %s\n", cause_words(story->order[0]),
+	const char *around[2];
+	if (points_around(out->call, around))
+		fprintf(out->to, "loss BETWEEN the capture points %s and %s", around[0], around[1]);
+	else
+		fprintf(out->to, "%s", cause_words(story->order[0]));
+	fprintf(out->to, "%s%s; %s",
 		!is_repeated	      ? ""
 			: is_mrc(out) ? ", repaired by selective repeat"
 				      : ", repaired by go-back-N",
 		is_one_way(story) ? ", as far as one direction tells" : "",
 		certainty_word(story->certainty));
+	points_say_count(out->to, out->call);
+	fputc('\n', out->to);
 }
 
 static void say_icrc(const struct out *out)
@@ -390,7 +397,12 @@ static void say_others(const struct out *out)
 
 static void say_advice(const struct out *out)
 {
-	if (out->story->cause_count > 0)
+	const char *around[2];
+	if (out->story->cause_count == 0)
+		return;
+	if (points_around(out->call, around))
+		fprintf(out->to, "look at: the path from %s to %s\n", around[0], around[1]);
+	else
 		fprintf(out->to, "look at: %s\n", cause_advice(out->story->order[0]));
 }
 
@@ -510,6 +522,7 @@ void summary_print(FILE *to, const struct call *call)
 		return;
 	}
 	trust_print(to, call);
+	points_say(to, call);
 	say_messages(&out);
 	say_naks(&out);
 	say_order(&out);
