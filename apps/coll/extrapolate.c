@@ -64,24 +64,51 @@ static int longest_probe(struct call *call, const struct measured *of, uint64_t 
 	return rc;
 }
 
-// Runs the probes. Their sizes must differ.
+// What the shortest probe alone tells: whether it outlasts what it must.
+static int judge_shortest(const struct probe *shortest, struct measured *ret)
+{
+	double fill_us = (double)ret->ideal.steps_ps / PS_PER_US;
+	double trip_us = (double)ret->ideal.base_rtt_ps / PS_PER_US;
+	if (shortest->time_us < fill_us)
+		return give_up(ret, "its pipeline of %.1f us does not fill in what may be run",
+			       fill_us);
+	if (shortest->time_us < ROUND_TRIPS * trip_us)
+		return give_up(ret, "what may be run takes too few round trips of %.1f us",
+			       trip_us);
+	return 0;
+}
+
+// Runs one of the probes.
+static int run_probe(struct call *call, struct measured *ret, struct probe *probe)
+{
+	struct ideal_time ideal;
+	int rc = ideal_of(call, (uint64_t)probe->bytes, &ideal);
+	if (rc == 0)
+		rc = run_whole(call, (uint64_t)probe->bytes, ret);
+	probe->time_us = ret->time_us;
+	probe->steps_us = rc < 0 ? 0 : (double)ideal.steps_ps / PS_PER_US;
+	return rc;
+}
+
+// Runs the probes, whose sizes must differ. The shortest comes first: where it says that no time
+// can be given, a twelfth of the packets was run for that.
 static int run_probes(struct call *call, uint64_t longest, struct measured *ret,
 		      struct probe *probes)
 {
 	for (uint32_t i = 0; i < PROBES; i++) {
-		uint64_t bytes = size_whole(ret, call, longest / 8 * eighths[i]);
-		struct ideal_time ideal;
-		int rc = ideal_of(call, bytes, &ideal);
-		if (rc == 0)
-			rc = run_whole(call, bytes, ret);
-		if (rc < 0 || ret->end != RUN_DONE)
-			return rc;
-		probes[i] = (struct probe){(double)bytes, ret->time_us,
-					   (double)ideal.steps_ps / PS_PER_US};
-		if (i > 0 && bytes >= probes[i - 1].bytes)
+		probes[i].bytes = (double)size_whole(ret, call, longest / 8 * eighths[i]);
+		if (i > 0 && probes[i].bytes >= probes[i - 1].bytes)
 			return give_up(ret, "so few packets say nothing of it");
 	}
-	return 0;
+	int rc = 0;
+	for (uint32_t i = PROBES; rc == 0 && ret->why_not[0] == '\0' && i-- > 0;) {
+		rc = run_probe(call, ret, &probes[i]);
+		if (rc < 0 || ret->end != RUN_DONE)
+			return rc;
+		if (i == PROBES - 1)
+			rc = judge_shortest(&probes[i], ret);
+	}
+	return rc;
 }
 
 // The line of t / S over 1 / S at 1 / `bytes`, and the half-width around it.
@@ -133,19 +160,11 @@ static uint32_t fault_beyond(const struct call *call, double shortest_us, double
 static int judge(const struct call *call, const struct probe *probes, struct measured *ret)
 {
 	double shortest_us = probes[PROBES - 1].time_us, time_us, error_us;
-	double fill_us = (double)ret->ideal.steps_ps / PS_PER_US;
-	double trip_us = (double)ret->ideal.base_rtt_ps / PS_PER_US;
 	fit(probes, (double)ret->bytes, &time_us, &error_us);
 	error_us += ERROR_MODEL * time_us + bend_us(probes, ret);
 	uint32_t fault = fault_beyond(call, shortest_us, time_us + error_us);
 	if (fault < call->scenario.fault_count)
 		return say_fault(call, fault, ret);
-	if (shortest_us < fill_us)
-		return give_up(ret, "its pipeline of %.1f us does not fill in what may be run",
-			       fill_us);
-	if (shortest_us < ROUND_TRIPS * trip_us)
-		return give_up(ret, "what may be run takes too few round trips of %.1f us",
-			       trip_us);
 	if (time_us < ideal_us(ret))
 		return give_up(ret, "what was run does not grow as it must");
 	if (error_us > ERROR_MOST * time_us)

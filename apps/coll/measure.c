@@ -5,6 +5,7 @@
 // its steps (sample.packets of a scenario); of the others shorter sizes are run (extrapolate.c).
 
 #include <errno.h>
+#include <math.h>
 
 #include <weft/workload/workload_ring.h>
 
@@ -44,7 +45,8 @@ static uint64_t count_of(const struct call *call, const struct measured *row)
 	return row->bytes / call->type->bytes / (gives_all(call->kind) ? 1 : row->ranks);
 }
 
-static int measure_choice(struct call *call, uint64_t bytes, struct measured *ret)
+// `most_us`: nothing is run of what cannot be done by then.
+static int measure_choice(struct call *call, uint64_t bytes, double most_us, struct measured *ret)
 {
 	*ret = (struct measured){.end = RUN_DONE};
 	int rc = settle(call, bytes - bytes % call->type->bytes, ret);
@@ -55,6 +57,10 @@ static int measure_choice(struct call *call, uint64_t bytes, struct measured *re
 	rc = call_scenario(call, ret->bytes, ret->is_credit_ring, call->seed);
 	if (rc < 0 || (rc = ideal_find(call, &ret->ideal)) < 0)
 		return rc;
+	if (ideal_us(ret) > most_us) {
+		snprintf(ret->why_not, sizeof(ret->why_not), "not run: too slow at best");
+		return 0;
+	}
 	bool is_long = ret->ideal.packets > call->packets_max;
 	if (is_long && call->is_checked)
 		return refuse(&call->refusal, -EINVAL,
@@ -84,14 +90,18 @@ static bool find_other(const struct call *call, const struct measured *row,
 		 row->config.domain == 1);
 }
 
-// A model of times may be wrong about a fabric: what it would take and the other one both run, and
-// the faster is taken.
+// How much slower than the ideal of what NCCL would take another one may be at best, where the time
+// of the first is not known.
+#define IDEALS_MOST 2
+
+// A model of times may be wrong about a fabric: what it would take and the other one, if it could
+// be faster, both run, and the faster is taken.
 int measure_size(struct call *call, uint64_t bytes, struct measured *ret)
 {
 	const struct choice before = call->choice;
 	enum coll_algorithm other;
 	struct measured row;
-	int rc = measure_choice(call, bytes, ret);
+	int rc = measure_choice(call, bytes, INFINITY, ret);
 	if (rc < 0 || !before.is_auto || !find_other(call, ret, &other))
 		return rc;
 	bool is_other = !ret->is_credit_ring && ret->config.algorithm == other;
@@ -99,7 +109,8 @@ int measure_size(struct call *call, uint64_t bytes, struct measured *ret)
 	call->choice = is_other
 		? (struct choice){.is_credit_ring = is_whole_ring, .algorithm = COLL_RING}
 		: (struct choice){.algorithm = other};
-	rc = measure_choice(call, bytes, &row);
+	double most_us = has_time(ret) ? ret->time_us : IDEALS_MOST * ideal_us(ret);
+	rc = measure_choice(call, bytes, most_us, &row);
 	call->choice = before;
 	if (rc == 0 && has_time(&row) && (!has_time(ret) || row.time_us < ret->time_us))
 		*ret = row;

@@ -216,6 +216,15 @@ def check_no_time():
               float(table[0][6]), "  the ideal does not depend on what is run")
 
 
+def check_no_time_soon():
+    """The shortest run says that there will be no time, before a longer one, which here would meet a limit; and where NCCL's choice has none,
+    the other one is not run that would be slower at best."""
+    row = rows(coll("all_reduce", "--algorithm", "hierarchical", "-b", "64M", "--packets", "20000", "--set", "limits.time=30us")[1] or "")[0]
+    check("its pipeline of" in row[10], f"the shortest run comes first {row}")
+    row = rows(coll("all_reduce", "-b", "1M", "--scenario", "perm128-400g", "--packets", "50000")[1] or "")[0]
+    check(row[5] == "N/A" and row[10].startswith("double_tree, not extrapolated"), f"a ring of 128 would be slower at best {row}")
+
+
 FAULTY = """fabric: {{nics: 16, planes: 2, link_rate: 100Gb/s, nics_per_t0: 4, t1_count: 4}}
 traffic: {{kind: ring, collective: all_reduce, bytes: 64MiB, channels: 2}}
 faults: [{{kind: {}}}]
@@ -283,6 +292,7 @@ check_json()
 check_progress()
 check_data()
 check_extrapolation()
+check_no_time_soon()
 check_no_time()
 check_faults()
 print(f"{check.failed} failed")
