@@ -15,6 +15,7 @@
 #include "weft_version.h"
 #include <weft/page/page_assets.h>
 #include <weft/result/brief_line.h>
+#include <weft/result/report_escape.h>
 #include <weft/run/host_info.h>
 #include <weft/run/outcome.h>
 #include <weft/run/result_file.h>
@@ -181,8 +182,10 @@ static void files_row(char paths[OUTPUT_COUNT][PATH_BYTES], size_t count)
 static void next_row(const struct call *call)
 {
 	struct brief_line line = {.to = stdout, .style = style_of(STDOUT_FILENO)};
+	char *folder = escape_shell(call->folder);
 	brief_begin(&line, "next");
-	brief_add(&line, BRIEF_TYPE, 0, "weft report %.400s -v", call->folder);
+	brief_add(&line, BRIEF_TYPE, 0, "weft report %.400s -v", folder);
+	free(folder);
 	brief_add(&line, BRIEF_PLAIN, 0, "for all tables");
 	brief_end(&line);
 }

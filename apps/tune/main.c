@@ -16,6 +16,7 @@
 #include "weft_version.h"
 #include <weft/files/clock.h>
 #include <weft/files/files.h>
+#include <weft/result/report_escape.h>
 #include <weft/run/outcome.h>
 #include <weft/tune/export.h>
 #include <weft/tune/pareto.h>
@@ -120,8 +121,10 @@ static int show_all(struct call *call, const struct tune_result *result)
 {
 	tune_show(stdout, &call->plan, result);
 	bool is_whole = result->verdict != TUNE_UNFINISHED && result->verdict != TUNE_PART;
+	char *study = escape_shell(call->study);
 	if (call->options.verb == VERB_RUN && is_whole)
-		printf("\nNext: weft tune report %s\n", call->study);
+		printf("\nNext: weft tune report %s\n", study);
+	free(study);
 	if (!call->plan.aim.is_front || result->verdict == TUNE_UNFINISHED)
 		return 0;
 	putchar('\n');

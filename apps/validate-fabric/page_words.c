@@ -4,10 +4,12 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "coverage.h"
 #include "page.h"
+#include <weft/result/report_escape.h>
 #include <weft/run/outcome.h>
 
 // What the file is called: the scenario's own name was replaced by that of the fabric's.
@@ -220,13 +222,11 @@ bool page_repeats(struct page_repeats *ret, const struct acceptance *acceptance)
 
 static void put_word(FILE *to, const char *option, const char *word)
 {
-	fprintf(to, " %s", option);
-	if (word == NULL)
-		return;
-	fputs(strpbrk(word, " '\"{}[]$&;*?<>|()") == NULL ? " " : " '", to);
-	for (const char *at = word; *at != '\0'; at++)
-		fputs(*at == '\'' ? "'\\''" : (char[2]){*at, '\0'}, to);
-	fputs(strpbrk(word, " '\"{}[]$&;*?<>|()") == NULL ? "" : "'", to);
+	char *quoted = escape_shell(word != NULL ? word : option);
+	if (word != NULL)
+		fprintf(to, " %s", option);
+	fprintf(to, " %s", quoted);
+	free(quoted);
 }
 
 void page_command(FILE *to, const struct acceptance *acceptance)

@@ -120,8 +120,9 @@ static void lead(json_t *story, const json_t *study)
 			  : "Expectations met in all runs: %zu of %zu.",
 		 all - missed, all);
 	put_text(story, "lead", text);
-	snprintf(text, sizeof(text), "study of %zu points, %.0f seed%s each, %zu runs",
+	snprintf(text, sizeof(text), "study of %zu point%s, %.0f seed%s each, %zu runs",
 		 json_array_size(json_object_get(study, "points")),
+		 json_array_size(json_object_get(study, "points")) == 1 ? "" : "s",
 		 report_model_number(study, "seeds", 0),
 		 report_model_number(study, "seeds", 0) == 1 ? "" : "s",
 		 json_array_size(json_object_get(study, "runs")));
@@ -177,12 +178,13 @@ static void figures(json_t *story, const json_t *study)
 // Its bytes up to the next word; a quoted word may have spaces.
 static size_t word_bytes(const char *at)
 {
-	size_t bytes = strcspn(at, " '");
-	while (at[bytes] == '\'') {
-		bytes += 1 + strcspn(at + bytes + 1, "'");
-		bytes += at[bytes] == '\'';
-		bytes += strcspn(at + bytes, " '");
-	}
+	bool is_quoted = false;
+	size_t bytes = 0;
+	for (; at[bytes] != '\0' && (is_quoted || at[bytes] != ' '); bytes++)
+		if (at[bytes] == '\'')
+			is_quoted = !is_quoted;
+		else if (!is_quoted && at[bytes] == '\\' && at[bytes + 1] != '\0')
+			bytes++;
 	return bytes;
 }
 

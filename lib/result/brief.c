@@ -5,6 +5,7 @@
 #include <weft/result/brief.h>
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sections/sections.h"
@@ -12,6 +13,7 @@
 #include <weft/result/expect.h>
 #include <weft/result/links.h>
 #include <weft/result/number.h>
+#include <weft/result/report_escape.h>
 
 #define WARNINGS_SHOWN 2
 #define JOBS_SHOWN 3
@@ -500,17 +502,21 @@ static void retry_of(const char *command, char ret[RETRY_BYTES])
 
 static void next_row(struct brief_line *line, const struct report_input *input)
 {
-	char retry[RETRY_BYTES];
+	char retry[RETRY_BYTES], fresh[RETRY_BYTES];
 	if (input->command == NULL)
 		return;
 	retry_of(input->command, retry);
+	snprintf(fresh, sizeof(fresh), "o-%.24s", input->world->scenario->name);
+	char *folder = escape_shell(input->out_dir != NULL ? input->out_dir : fresh);
 	brief_begin(line, "next");
-	if (input->out_dir != NULL)
-		brief_add(line, BRIEF_TYPE, 0, "weft report %s", input->out_dir);
-	else
-		brief_add(line, BRIEF_TYPE, 0, "%s --out o-%.24s", retry,
-			  input->world->scenario->name);
-	brief_add(line, BRIEF_TYPE, 0, "%s -v", retry);
+	if (input->out_dir != NULL) {
+		brief_add(line, BRIEF_TYPE, 0, "weft report %s", folder);
+		brief_add(line, BRIEF_PLAIN, 0, "(-v: all tables)");
+	} else {
+		brief_add(line, BRIEF_TYPE, 0, "%s --out %s", retry, folder);
+		brief_add(line, BRIEF_TYPE, 0, "%s -v", retry);
+	}
+	free(folder);
 	brief_end(line);
 }
 

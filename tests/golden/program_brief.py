@@ -18,6 +18,7 @@ SCENARIOS = [("two-racks",), ("rail-8x4",), ("incast",), ("perm128-400g",), ("du
              ("incast", "--set", "transport.kind=rc", "--set", "cc.algorithm=dcqcn", "--set", "fabric.spray=round_robin")]
 TRUNK = "{kind: link_down, at: {t0: 2, up: 1, plane: 1}, from: 50us}"
 STALLS = ["rail-8x4", "--set", "transport.kind=rc", "--set", "cc.algorithm=dcqcn", "--fault", TRUNK]
+FLOWS = "name: flows\ndescription: pairs\nfabric: {nics: 8, nics_per_t0: 4, t1_count: 4}\ntraffic: {kind: permutation, bytes: 64kB}\n"
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "Gb/s": 1e9, "Tb/s": 1e12, "Mb/s": 1e6, "GB/s": 1e9, "%": 0.01, "B": 1, "kB": 1e3, "MB": 1e6, "": 1}
 NUMBER = r"([\d,.]+)(?: (%|[numk]?s|[kMGT]?b/s|GB/s|[kM]?B)(?= |$))?"
 
@@ -181,6 +182,19 @@ class Brief(unittest.TestCase):
         self.assertGreater(len(text.splitlines()), 40)
         for part in ("What ran", "Congestion", "trims in the core", "Assumptions", "Reproduce with: weft sim"):
             self.assertIn(part, text)
+
+    def test_what_is_next_can_be_typed(self):
+        """A shell takes it as it stands, whatever the names of fabric and folder are."""
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "it's $1.yaml").write_text(FLOWS.replace("name: flows", "name: it's"), encoding="utf-8")
+            for typed in (["sim", "it's $1.yaml"], ["sim", "it's $1.yaml", "--out", "a 'b'"], ["report", "a 'b'"]):
+                shown = run(*typed, cwd=folder).stdout
+                steps = re.findall(r"weft [^\n]*?(?=   |$)", re.split(r"\n  next +", shown)[1].split("\n  digest")[0], re.M)
+                self.assertTrue(steps, shown)
+                for step in steps:
+                    done = subprocess.run(["sh", "-c", step.replace("weft ", '"$WEFT" ', 1)], cwd=folder, capture_output=True, text=True, check=False)
+                    self.assertEqual(done.returncode, 0, (step, done.stderr))
+            self.assertEqual(sorted(os.listdir(folder)), ["a 'b'", "it's $1.yaml", "o-it's"])
 
     def terminal(self, **more):
         leader, follower = pty.openpty()

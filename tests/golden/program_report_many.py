@@ -76,9 +76,9 @@ def check_study(folder):
 
 def check_first(folder):
     """What the page of a study says first is said as on every page."""
-    (folder / "many to one.yaml").write_text(INCAST)
+    (folder / "many to one's.yaml").write_text(INCAST)
     out = folder / "many to one"
-    ran("sim", folder / "many to one.yaml", "--seeds=3", "--sweep", "queue.bytes=50kB,100kB", "--out", out, "--quiet")
+    ran("sim", folder / "many to one's.yaml", "--seeds=3", "--sweep", "queue.bytes=50kB,100kB", "--out", out, "--quiet")
     ran("report", out, "--plain", "--quiet")
     study, page = json.loads((out / "study.json").read_text()), (out / "report.html").read_text()
     check_titles(study, page)

@@ -72,3 +72,20 @@ static void a_stream_may_be_cut_anywhere(void **state)
 		free(shown);
 	}
 }
+
+static void a_shell_reads_one_word(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *word, *as;
+	} cases[] = {{"out/a-1", "out/a-1"},
+		     {"a b", "'a b'"},
+		     {"it's", "'it'\\''s'"},
+		     {"$HOME`x`", "'$HOME`x`'"},
+		     {"", "''"}};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char *shown = escape_shell(cases[i].word);
+		assert_string_equal(shown, cases[i].as);
+		free(shown);
+	}
+}
