@@ -185,7 +185,6 @@ static size_t cases_text(uint32_t index, char *ret, size_t bytes)
 }
 
 #define REPEAT_USUAL 5
-#define SCENARIO_BYTES_MAX ((size_t)1 << 20)
 
 // The worlds to run: their texts, and what came of them.
 struct bench {
@@ -227,16 +226,15 @@ static void bench_free(struct bench *bench)
 
 static int take_scenario(struct bench *bench)
 {
-	char path[256];
+	struct data_file file;
 	const char *name = bench->options->scenario_name;
 	int rc = bench_room(bench, 1);
 	if (rc == 0)
-		rc = data_path_find(DATA_PATH_SCENARIOS, name, path, sizeof(path), &bench->refusal);
-	if (rc == 0)
-		rc = file_read(path, SCENARIO_BYTES_MAX, &bench->texts[0], &bench->bytes[0],
-			       &bench->refusal);
+		rc = data_file_read(&file, DATA_PATH_SCENARIOS, name, &bench->refusal);
 	if (rc < 0)
 		return rc;
+	bench->texts[0] = file.text;
+	bench->bytes[0] = file.bytes;
 	bench->count = 1;
 	snprintf(bench->figures[0].name, FIGURES_NAME_BYTES, "%s", name);
 	return 0;

@@ -15,6 +15,7 @@
 #include <jansson.h>
 
 #include <weft/engine/engine.h>
+#include <weft/files/files.h>
 #include <weft/ports/payload_store.h>
 #include <weft/run/progress.h>
 #include <weft/scenario/scenario.h>
@@ -46,9 +47,7 @@ int choice_parse(const char *word, struct choice *ret);
 struct call {
 	enum coll_kind kind;
 	const char *scenario_name;
-	char path[SCENARIO_PATH_BYTES];
-	char *text; // of the scenario
-	size_t text_bytes;
+	struct data_file file; // the scenario
 	uint64_t size_min, size_max, step_bytes;
 	uint32_t factor; // above 1: sizes are multiplied, else step_bytes is added
 	const struct data_type *type;

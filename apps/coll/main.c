@@ -14,7 +14,6 @@
 #include "weft-coll_options.h"
 #include <weft/run/outcome.h>
 
-#define SCENARIO_BYTES_MAX ((size_t)1 << 20)
 #define PACKETS_DEFAULT 8000000
 #define ITERATIONS_MAX 1000
 
@@ -178,16 +177,6 @@ static int show(struct call *call)
 	return total.wrong > 0 ? EXIT_MISSED : EXIT_SUCCESS;
 }
 
-static int read_scenario(struct call *call)
-{
-	int rc = data_path_find(DATA_PATH_SCENARIOS, call->scenario_name, call->path,
-				sizeof(call->path), &call->refusal);
-	if (rc < 0)
-		return rc;
-	return file_read(call->path, SCENARIO_BYTES_MAX, &call->text, &call->text_bytes,
-			 &call->refusal);
-}
-
 int main(int argc, char **argv)
 {
 	static struct call call; // large: kept off the stack
@@ -204,12 +193,13 @@ int main(int argc, char **argv)
 	if (rc == 0)
 		rc = check_call(&call);
 	if (rc == 0)
-		rc = read_scenario(&call);
+		rc = data_file_read(&call.file, DATA_PATH_SCENARIOS, call.scenario_name,
+				    &call.refusal);
 	if (rc < 0)
 		status = outcome_refused("coll", &call.refusal, rc);
 	else if (rc == 0)
 		status = show(&call);
-	free(call.text);
+	free(call.file.text);
 	json_decref(call.json);
 	return outcome_end("coll", status);
 }

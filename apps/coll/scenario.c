@@ -55,7 +55,7 @@ int call_scenario(struct call *call, uint64_t bytes, bool is_credit_ring, uint64
 	say_shape(&words, call, is_credit_ring);
 	for (uint32_t i = 0; i < call->set_count; i++)
 		words.list[words.count++] = call->sets[i];
-	int rc = scenario_parse(&call->scenario, call->path, call->text, call->text_bytes,
+	int rc = scenario_parse(&call->scenario, call->file.path, call->file.text, call->file.bytes,
 				words.list, words.count, &call->refusal);
 	if (rc == 0 && call->is_seed_given)
 		call->scenario.seed = seed;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <weft/files/files.h>
 #include <weft/scenario/scenario.h>
 
 #define SETS_MAX 64
@@ -43,9 +44,7 @@ struct call {
 	const char *sets[SETS_MAX];
 	uint32_t set_count;
 	bool is_json;
-	char path[SCENARIO_PATH_BYTES];
-	char *text;
-	size_t text_bytes;
+	struct data_file file;
 	struct scenario scenario; // for its fabric
 	struct row rows[ROWS_MAX];
 	uint32_t row_count;

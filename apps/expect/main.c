@@ -12,8 +12,6 @@
 #include "help.h"
 #include "weft-expect_options.h"
 
-#define SCENARIO_BYTES_MAX ((size_t)1 << 20)
-
 static const struct option_row option_rows[] = {EXPECT_OPTIONS(struct call), {NULL}};
 static const struct command_line arguments = {
 	.help = help_text, .rows = option_rows, .noun = "fabric", .least = 1, .most = 1};
@@ -27,17 +25,14 @@ static int read_fabric(struct call *call)
 	const char *sets[SETS_MAX + 3] = {"traffic.kind=collective",
 					  "traffic.collective=all_reduce", "traffic.bytes=1MiB"};
 	uint32_t count = 3;
-	int rc = data_path_find(DATA_PATH_SCENARIOS, call->scenario_name, call->path,
-				sizeof(call->path), &call->refusal);
-	if (rc == 0)
-		rc = file_read(call->path, SCENARIO_BYTES_MAX, &call->text, &call->text_bytes,
-			       &call->refusal);
+	int rc = data_file_read(&call->file, DATA_PATH_SCENARIOS, call->scenario_name,
+				&call->refusal);
 	if (rc < 0)
 		return rc;
 	for (uint32_t i = 0; i < call->set_count; i++)
 		sets[count++] = call->sets[i];
-	return scenario_parse(&call->scenario, call->path, call->text, call->text_bytes, sets,
-			      count, &call->refusal);
+	return scenario_parse(&call->scenario, call->file.path, call->file.text, call->file.bytes,
+			      sets, count, &call->refusal);
 }
 
 static void add(struct call *call, uint64_t bytes, uint32_t ranks)
@@ -175,6 +170,6 @@ int main(int argc, char **argv)
 		status = outcome_refused("expect", &call.refusal, rc);
 	else if (rc == 0)
 		status = expect(&call);
-	free(call.text);
+	free(call.file.text);
 	return outcome_end("expect", status);
 }

@@ -51,9 +51,10 @@ static json_t *ask(const struct call *call, const struct row *row, const char *a
 	snprintf(bytes, sizeof(bytes), "%" PRIu64, row->bytes);
 	snprintf(ranks, sizeof(ranks), "%" PRIu32, row->ranks);
 	snprintf(packets, sizeof(packets), "%" PRIu64, call->packets_max);
-	const char *fixed[] = {"weft-coll", call->collective, "--scenario", call->path,	 "-b",
-			       bytes,	    "--ranks",	      ranks,	    "--packets", packets,
-			       "--json",    "--algorithm",    algorithm};
+	const char *fixed[] = {
+		"weft-coll", call->collective, "--scenario", call->file.path, "-b",
+		bytes,	     "--ranks",	       ranks,	     "--packets",     packets,
+		"--json",    "--algorithm",    algorithm};
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(*fixed); i++)
 		words[count++] = (char *)fixed[i];
 	for (uint32_t i = 0; i < call->set_count; i++) {

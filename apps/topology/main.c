@@ -18,7 +18,6 @@
 
 #define SETS_MAX 64
 #define CONFIGS_MAX 1024
-#define SCENARIO_BYTES_MAX ((size_t)1 << 20)
 
 // Everything one call of the program holds.
 struct call {
@@ -50,24 +49,19 @@ static int check_scenario(struct call *call)
 
 static int read_scenario(struct call *call)
 {
-	char path[SCENARIO_PATH_BYTES];
-	char *text;
-	size_t bytes;
+	struct data_file file;
 	struct refusal *refusal = &call->refusal;
-	int rc = data_path_find(DATA_PATH_SCENARIOS, call->scenario_name, path, sizeof(path),
-				refusal);
-	if (rc == 0)
-		rc = file_read(path, SCENARIO_BYTES_MAX, &text, &bytes, refusal);
+	int rc = data_file_read(&file, DATA_PATH_SCENARIOS, call->scenario_name, refusal);
 	if (rc < 0)
 		return rc;
-	const struct scenario_source source = {.path = path,
-					       .text = text,
-					       .bytes = bytes,
+	const struct scenario_source source = {.path = file.path,
+					       .text = file.text,
+					       .bytes = file.bytes,
 					       .sets = call->sets,
 					       .set_count = call->set_count,
 					       .is_fabric_alone = true};
 	rc = scenario_read(&call->scenario, &source, refusal);
-	free(text);
+	free(file.text);
 	if (rc == 0)
 		rc = plan_files_read(&call->scenario, refusal);
 	return rc < 0 ? rc : topology_file_read(&call->scenario, refusal);

@@ -16,8 +16,6 @@
 #include <weft/files/files.h>
 #include <weft/run/outcome.h>
 
-#define SCENARIO_BYTES_MAX ((size_t)1 << 20)
-
 // ---------------------------------------------------------------- the plan
 
 static uint32_t figure_named(const char *name)
@@ -95,8 +93,8 @@ static int keep_fact(struct call *call, const char *name, const char *value, con
 
 static int keep_scenario(struct call *call, uint32_t index)
 {
-	char name[32], value[160], path[SCENARIO_PATH_BYTES], *text;
-	size_t bytes;
+	char name[32], value[160];
+	struct data_file file;
 	const struct tune_fabric *fabric = tune_pool_fabric(call->pool, index);
 	snprintf(name, sizeof(name), "hash.%u", index);
 	snprintf(value, sizeof(value), "%016" PRIx64, tune_pool_hash(call->pool, index));
@@ -108,15 +106,13 @@ static int keep_scenario(struct call *call, uint32_t index)
 		rc = keep_fact(call, name, value,
 			       "a fabric has changed since this study began (%s)");
 	if (rc == 0)
-		rc = data_path_find(DATA_PATH_SCENARIOS, tune_pool_file(call->pool, index), path,
-				    sizeof(path), &call->refusal);
-	if (rc == 0)
-		rc = file_read(path, SCENARIO_BYTES_MAX, &text, &bytes, &call->refusal);
+		rc = data_file_read(&file, DATA_PATH_SCENARIOS, tune_pool_file(call->pool, index),
+				    &call->refusal);
 	if (rc < 0)
 		return rc;
 	snprintf(name, sizeof(name), "scenario.%u", index);
-	rc = keep_fact(call, name, text, "a scenario has changed since this study began (%s)");
-	free(text);
+	rc = keep_fact(call, name, file.text, "a scenario has changed since this study began (%s)");
+	free(file.text);
 	return rc;
 }
 

@@ -20,7 +20,6 @@
 #include "weft-tune_options.h"
 
 #define PARTS_MAX 1000
-#define SPACE_FILE_BYTES_MAX ((size_t)1 << 16)
 
 static const char *const verbs[] = {
 	[VERB_RUN] = "run",	  [VERB_RESUME] = "resume", [VERB_SHOW] = "show",
@@ -144,15 +143,12 @@ static int take_space_word(void *context, const char *option, const char *word,
 
 static int take_space(void *options, const char *name, struct refusal *refusal)
 {
-	char path[SCENARIO_PATH_BYTES], *text;
-	size_t bytes;
-	int rc = data_path_find(DATA_PATH_SPACES, name, path, sizeof(path), refusal);
-	if (rc == 0)
-		rc = file_read(path, SPACE_FILE_BYTES_MAX, &text, &bytes, refusal);
+	struct data_file file;
+	int rc = data_file_read(&file, DATA_PATH_SPACES, name, refusal);
 	if (rc < 0)
 		return rc;
-	rc = tune_space_read(path, text, bytes, take_space_word, options, refusal);
-	free(text);
+	rc = tune_space_read(file.path, file.text, file.bytes, take_space_word, options, refusal);
+	free(file.text);
 	return rc;
 }
 

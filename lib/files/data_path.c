@@ -15,14 +15,15 @@
 // libexec and bin.
 static const char *const places[] = {"../../apps", "../../share/weft", "../share/weft"};
 
-// What is shipped, each kind in a folder of its own.
+// What is shipped, each kind in a folder of its own, and how long such a file may be.
 static const struct {
 	const char *folder, *noun, *list_command;
+	size_t bytes_max;
 } kinds[] = {
-	[DATA_PATH_SCENARIOS] = {"scenarios", "scenario", "weft sim --list"},
-	[DATA_PATH_PROFILES] = {"profiles", "profile", "weft verdict --list"},
-	[DATA_PATH_MODELS] = {"models", "job", "weft plan --list"},
-	[DATA_PATH_SPACES] = {"spaces", "space", "weft help tune"},
+	[DATA_PATH_SCENARIOS] = {"scenarios", "scenario", "weft sim --list", 1 << 20},
+	[DATA_PATH_PROFILES] = {"profiles", "profile", "weft verdict --list", 1 << 20},
+	[DATA_PATH_MODELS] = {"models", "job", "weft plan --list", 1 << 20},
+	[DATA_PATH_SPACES] = {"spaces", "space", "weft help tune", 1 << 16},
 };
 
 #define PLACES (sizeof(places) / sizeof(places[0]))
@@ -111,4 +112,13 @@ int data_path_find(enum data_path data_path, const char *name, char *ret_path, s
 	snprintf(list.more, sizeof(list.more), " ... (%s has all)", kinds[data_path].list_command);
 	data_path_each(data_path, append_name, &list);
 	return -ENOENT;
+}
+
+int data_file_read(struct data_file *ret, enum data_path data_path, const char *name,
+		   struct refusal *refusal)
+{
+	int rc = data_path_find(data_path, name, ret->path, sizeof(ret->path), refusal);
+	return rc < 0 ? rc
+		      : file_read(ret->path, kinds[data_path].bytes_max, &ret->text, &ret->bytes,
+				  refusal);
 }

@@ -93,16 +93,14 @@ void folder_list_line(FILE *to, int width, const char *name, const char *text)
 static int list_one(void *to, const char *name)
 {
 	static struct scenario scenario; // large: kept off the stack
-	char path[PATH_MAX];
+	struct data_file file;
 	struct refusal refusal = {0};
-	char *text;
-	size_t bytes;
 	const char *description = "(cannot be read)";
-	if (data_path_find(DATA_PATH_SCENARIOS, name, path, sizeof(path), &refusal) == 0 &&
-	    file_read(path, (size_t)1 << 20, &text, &bytes, &refusal) == 0) {
-		if (scenario_parse(&scenario, path, text, bytes, NULL, 0, &refusal) == 0)
+	if (data_file_read(&file, DATA_PATH_SCENARIOS, name, &refusal) == 0) {
+		if (scenario_parse(&scenario, file.path, file.text, file.bytes, NULL, 0,
+				   &refusal) == 0)
 			description = scenario.description;
-		free(text);
+		free(file.text);
 	}
 	folder_list_line(to, 26, name, description);
 	return 0;

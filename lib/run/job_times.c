@@ -8,8 +8,6 @@
 
 #include <weft/engine/engine.h>
 
-#define FILE_BYTES_MAX ((size_t)1 << 20)
-
 // What stands in place of the old times.
 struct job_times {
 	const struct plan *job;
@@ -99,22 +97,21 @@ int job_times_print(FILE *to, const char *name, const struct plan *job, const st
 		    const char *comment, struct refusal *refusal)
 {
 	const struct job_times times = {job, timing, comment};
-	char path[SCENARIO_PATH_BYTES], *text = NULL, *made = NULL;
+	struct data_file file;
+	char *made = NULL;
 	size_t bytes = 0;
-	int rc = data_path_find(DATA_PATH_MODELS, name, path, sizeof(path), refusal);
-	if (rc == 0)
-		rc = file_read(path, FILE_BYTES_MAX, &text, &bytes, refusal);
+	int rc = data_file_read(&file, DATA_PATH_MODELS, name, refusal);
 	if (rc < 0)
 		return rc;
 	FILE *memory = open_memstream(&made, &bytes);
 	if (memory == NULL)
 		return refuse(refusal, -ENOMEM, "no memory for a job's file");
-	put_text(memory, &times, text);
+	put_text(memory, &times, file.text);
 	fclose(memory);
-	rc = check_text(&times, path, made, bytes, refusal);
+	rc = check_text(&times, file.path, made, bytes, refusal);
 	if (rc == 0)
 		fwrite(made, 1, bytes, to);
 	free(made);
-	free(text);
+	free(file.text);
 	return rc;
 }

@@ -108,6 +108,18 @@ int plan_files_read(struct scenario *scenario, struct refusal *refusal)
 	return rc;
 }
 
+int scenario_file_read(struct scenario *ret, const char *name, const char *const *sets,
+		       uint32_t set_count, struct refusal *refusal)
+{
+	struct data_file file;
+	int rc = data_file_read(&file, DATA_PATH_SCENARIOS, name, refusal);
+	if (rc < 0)
+		return rc;
+	rc = scenario_parse(ret, file.path, file.text, file.bytes, sets, set_count, refusal);
+	free(file.text);
+	return rc < 0 ? rc : plan_files_read(ret, refusal);
+}
+
 // ---------------------------------------------------------------- those that are shipped
 
 struct each_job {

@@ -11,7 +11,6 @@
 #include <weft/run/input_files.h>
 #include <weft/run/trace_files.h>
 
-#define SCENARIO_BYTES_MAX ((size_t)1 << 20)
 #define TRACE_SCENARIO "trace-default"
 #define NODES_SCENARIO "trace-nodes"
 #define DEFAULT_T0_NICS 64 // of trace-default
@@ -152,21 +151,15 @@ static void hash_text(struct call *call, const char *text, size_t bytes)
 static int parse(struct call *call, const char *const *sets, uint32_t set_count,
 		 uint32_t common_count)
 {
-	char path[SCENARIO_PATH_BYTES];
-	char *text;
-	size_t bytes;
-	int rc = data_path_find(DATA_PATH_SCENARIOS, call->options.scenario, path, sizeof(path),
-				&call->refusal);
+	struct data_file file;
+	int rc = data_file_read(&file, DATA_PATH_SCENARIOS, call->options.scenario, &call->refusal);
 	if (rc < 0)
 		return rc;
-	rc = file_read(path, SCENARIO_BYTES_MAX, &text, &bytes, &call->refusal);
-	if (rc < 0)
-		return rc;
-	hash_text(call, text, bytes);
+	hash_text(call, file.text, file.bytes);
 	const struct scenario_source source = {
-		.path = path,
-		.text = text,
-		.bytes = bytes,
+		.path = file.path,
+		.text = file.text,
+		.bytes = file.bytes,
 		.sets = sets,
 		.set_count = set_count,
 		.common_count = common_count,
@@ -176,7 +169,7 @@ static int parse(struct call *call, const char *const *sets, uint32_t set_count,
 		.tap_count = call->options.tap_count,
 	};
 	rc = scenario_read(&call->scenario, &source, &call->refusal);
-	free(text);
+	free(file.text);
 	return rc;
 }
 

@@ -116,6 +116,15 @@ enum data_path { DATA_PATH_SCENARIOS, DATA_PATH_PROFILES, DATA_PATH_SPACES, DATA
 int data_path_find(enum data_path data_path, const char *name, char *ret_path, size_t path_bytes,
 		   struct refusal *refusal);
 
+// The same, read whole with file_read(): the caller frees `text`.
+struct data_file {
+	char path[256];
+	char *text;
+	size_t bytes;
+};
+int data_file_read(struct data_file *ret, enum data_path data_path, const char *name,
+		   struct refusal *refusal);
+
 // Calls `visit` with each name of this kind that is shipped, in their order, until one returns
 // another value than 0, which it returns. -ENOENT where none are installed.
 int data_path_each(enum data_path data_path, int (*visit)(void *context, const char *name),
