@@ -133,3 +133,24 @@ static inline void endpoint_complete(struct endpoint *endpoint, const struct com
 	check(tail - endpoint->completions_head <= endpoint->completions_mask);
 	endpoint->completions[tail & endpoint->completions_mask] = *completion;
 }
+
+// Takes the oldest work request of a QP from its ring; what becomes of it.
+static inline struct completion endpoint_take_oldest(const struct endpoint *endpoint, struct qp *qp,
+						     enum completion_kind kind)
+{
+	const struct send *send = &qp->sends[qp->send_done++ & endpoint->sends_mask];
+	return (struct completion){
+		.kind = kind,
+		.qp = qp->number,
+		.cookie = send->cookie,
+		.bytes = send->bytes,
+		.posted_at = send->posted_at,
+	};
+}
+
+static inline void endpoint_complete_oldest(struct endpoint *endpoint, struct qp *qp)
+{
+	struct completion completion = endpoint_take_oldest(endpoint, qp, COMPLETION_SENT);
+	endpoint->counters.messages_sent++;
+	endpoint_complete(endpoint, &completion);
+}

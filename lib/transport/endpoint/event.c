@@ -10,17 +10,10 @@ static bool flush_next(struct endpoint *endpoint, struct completion *ret)
 	if (endpoint->flush_head == 0)
 		return false;
 	struct qp *qp = context_at(endpoint, endpoint->flush_head - 1);
-	const struct send *send = &qp->sends[qp->send_done++ & endpoint->sends_mask];
+	*ret = endpoint_take_oldest(endpoint, qp, COMPLETION_FLUSHED);
+	ret->failure = (enum qp_failure)qp->failure;
 	endpoint->counters.messages_flushed++;
-	endpoint->counters.payload_bytes_flushed += send->bytes;
-	*ret = (struct completion){
-		.kind = COMPLETION_FLUSHED,
-		.qp = qp->number,
-		.cookie = send->cookie,
-		.failure = (enum qp_failure)qp->failure,
-		.bytes = send->bytes,
-		.posted_at = send->posted_at,
-	};
+	endpoint->counters.payload_bytes_flushed += ret->bytes;
 	if (qp->send_done == qp->send_tail) {
 		endpoint->flush_head = qp->flush_next;
 		if (endpoint->flush_head == 0)

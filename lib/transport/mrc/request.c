@@ -18,17 +18,8 @@ const struct send *request_of(const struct endpoint *endpoint, const struct qp *
 
 static void complete_oldest(struct endpoint *endpoint, struct qp *qp)
 {
-	const struct send *send = &qp->sends[qp->send_done++ & endpoint->sends_mask];
-	struct completion completion = {
-		.kind = COMPLETION_SENT,
-		.qp = qp->number,
-		.cookie = send->cookie,
-		.bytes = send->bytes,
-		.posted_at = send->posted_at,
-	};
+	endpoint_complete_oldest(endpoint, qp);
 	check(psn_distance(qp->send_at, qp->send_done) >= 0);
-	endpoint->counters.messages_sent++;
-	endpoint_complete(endpoint, &completion);
 }
 
 static void await_from(struct qp *qp, uint32_t since_units)

@@ -222,20 +222,6 @@ uint32_t rc_next(struct endpoint *endpoint, uint32_t plane, ps_t now, struct out
 
 // ---------------------------------------------------------------- acknowledgements
 
-static void complete_oldest(struct endpoint *endpoint, struct qp *qp)
-{
-	const struct send *send = &qp->sends[qp->send_done++ & endpoint->sends_mask];
-	struct completion completion = {
-		.kind = COMPLETION_SENT,
-		.qp = qp->number,
-		.cookie = send->cookie,
-		.bytes = send->bytes,
-		.posted_at = send->posted_at,
-	};
-	endpoint->counters.messages_sent++;
-	endpoint_complete(endpoint, &completion);
-}
-
 // From here on everything is sent again that is not acknowledged.
 static void go_back(struct endpoint *endpoint, struct qp *qp, enum rtx_reason reason, ps_t now)
 {
@@ -265,7 +251,7 @@ static uint32_t advance(struct endpoint *endpoint, struct qp *qp, uint32_t una)
 			qp->inflight -= bytes;
 		newly_bytes += bytes;
 		if (psn == send->last_psn)
-			complete_oldest(endpoint, qp);
+			endpoint_complete_oldest(endpoint, qp);
 	}
 	if (psn_distance(qp->una, qp->psn_next) > 0) { // it had gone back without need
 		qp->psn_next = qp->una;
