@@ -96,14 +96,15 @@ bool reader_is_own(const struct reader *reader, struct mark mark)
 }
 
 // Takes back a key of the file that had an effect there, and has none beside the assignments: who
-// asks for no trimming need not care how the file would have trimmed.
+// asks for no trimming need not care how the file would have trimmed. Who compares with htsim must
+// hear that the run no longer does.
 static bool forget_moot(struct reader *reader, int index)
 {
 	const struct scenario_key *key = &scenario_keys()[index];
 	bool is_of_file = reader->is_used[index] &&
 		!reader_is_own(reader, reader->key_marks[index]);
 	if (!reader->is_given[index] || !(is_of_file || reader->is_preset[index]) ||
-	    scenario_use_holds(key->use, reader->scenario))
+	    asks_rccc_for_htsim(reader, key) || scenario_use_holds(key->use, reader->scenario))
 		return false;
 	reader_forget(reader, index);
 	return true;

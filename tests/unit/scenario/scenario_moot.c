@@ -173,6 +173,11 @@ static const struct {
 	 "moot",
 	 4,
 	 "cc.htsim: beside cc.algorithm rccc weft is not htsim: all-to-all"},
+	{HEAD "}\n" FLOW "cc: {algorithm: nscc, htsim: true}\n",
+	 {"cc.algorithm=rccc"},
+	 "moot",
+	 4,
+	 "cc.htsim: beside cc.algorithm rccc weft is not htsim: all-to-all"},
 };
 
 static void nothing_else_is_dropped(void **)
