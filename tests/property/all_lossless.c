@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // On a fabric that loses nothing no packet is sent again: incasts of 2:1 to 200:1 over PFC, with
 // the timers that follow from the fabric; and on one that trims none that has arrived, however many
-// share a line. WEFT_LOSSLESS_FIRST and WEFT_LOSSLESS_COUNT say which worlds, of WEFT_TRIMMING the
-// same.
+// share a line. WEFT_LOSSLESS_FIRST and WEFT_LOSSLESS_COUNT say which worlds, of WEFT_TRIMMING and
+// WEFT_DEEP the same.
 #include <inttypes.h>
 
 #include "../random_world.h"
@@ -28,7 +28,8 @@ static void add_fabric(struct rng *rng, uint32_t senders, bool is_mrc)
 	add(&text, "nic_delay: %uns, trunk_delay: %uns}\n", delay_ns, delay_ns);
 }
 
-static void draw_world(uint64_t seed)
+// With PFC, or with queues so deep that none is ever full.
+static void draw_world(uint64_t seed, bool is_deep)
 {
 	static const uint32_t fans[] = {2, 3, 4, 8, 16, 32, 64, 100, 150, 200};
 	static const char *const mrc[] = {"nscc", "fixed", "swift", "dctcp", "mprdma"};
@@ -39,23 +40,30 @@ static void draw_world(uint64_t seed)
 	text.used = 0;
 	add(&text, "name: lossless\nseed: %u\n", (uint32_t)seed);
 	add_fabric(&rng, senders, is_mrc);
-	add(&text, "queue: {pfc: true}\ntransport: {kind: %s, ", is_mrc ? "mrc" : "rc");
+	add(&text, "queue: {%s}\ntransport: {kind: %s, ", is_deep ? "bytes: 1GiB" : "pfc: true",
+	    is_mrc ? "mrc" : "rc");
 	add(&text, "payload: %uB}\n", 1024u << 2 * pick(&rng, 0, 1));
-	const char *name = is_mrc ? mrc[pick(&rng, 0, 4)] : rc[pick(&rng, 0, 1)];
+	const char *name = is_mrc ? mrc[pick(&rng, 0, 4)] : rc[is_deep ? 0 : pick(&rng, 0, 1)];
 	add(&text, "cc: {algorithm: %s}\n", name);
 	uint32_t bytes = 65536u << pick(&rng, 0, 4);
+	if (is_deep && pick(&rng, 0, 1)) {
+		add(&text, "traffic: {kind: permutation, bytes: %uB}\n", bytes * 4);
+		return;
+	}
+	if (is_deep && senders <= 32 && pick(&rng, 0, 1)) {
+		add(&text, "traffic: {kind: all_to_all, bytes: %uB}\n", bytes);
+		return;
+	}
 	add(&text, "traffic: {kind: incast, senders: %u, bytes: %uB}\n", senders,
 	    bytes > 100000000 / senders ? 65536 : bytes);
 }
 
-static void nothing_is_sent_again(void **state)
+static uint64_t run_lossless(const char *name, bool is_deep, uint64_t first, uint64_t count)
 {
-	(void)state;
-	uint64_t first = number("WEFT_LOSSLESS_FIRST", 1), paused = 0;
-	uint64_t count = number("WEFT_LOSSLESS_COUNT", 100);
+	uint64_t paused = 0;
 	for (uint64_t seed = first; seed < first + count; seed++) {
-		seed_begin("WEFT_LOSSLESS", seed);
-		draw_world(seed);
+		seed_begin(name, seed);
+		draw_world(seed, is_deep);
 		rig_run(&rig, text.at, NULL);
 		if (rig.run.end != RUN_DONE)
 			fail_msg("ended as %s:\n%s", run_end_name(rig.run.end), text.at);
@@ -69,8 +77,22 @@ static void nothing_is_sent_again(void **state)
 		world_instance_free(&rig.world_instance);
 	}
 	seeds_end();
+	return paused;
+}
+
+static void nothing_is_sent_again(void **)
+{
+	uint64_t first = number("WEFT_LOSSLESS_FIRST", 1);
+	uint64_t count = number("WEFT_LOSSLESS_COUNT", 100);
+	uint64_t paused = run_lossless("WEFT_LOSSLESS", false, first, count);
 	print_message("%u of %u worlds had pauses\n", (uint32_t)paused, (uint32_t)count);
 	assert_true(paused * 2 > count || count < 10); // or nothing was tried
+}
+
+static void nor_out_of_a_deep_queue(void **)
+{
+	run_lossless("WEFT_DEEP", true, number("WEFT_DEEP_FIRST", 1),
+		     number("WEFT_DEEP_COUNT", 100));
 }
 
 // Many to many, so that a NIC serves its QPs in turn and its answers are far apart.
@@ -121,17 +143,38 @@ static void what_arrived_is_not_sent_again(void **state)
 	assert_true(trimmed * 5 > count || count < 10); // or nothing was tried
 }
 
-static ps_t rto_of(const char *traffic)
+static ps_t rto_with(const char *sections)
 {
 	text.used = 0;
 	add(&text,
 	    "name: timer\nseed: 1\nfabric: {nics: 128, nics_per_t0: 16, t1_count: 16, "
-	    "link_rate: 10Gb/s}\ntraffic: {%s, bytes: 8kB}\n",
-	    traffic);
+	    "link_rate: 10Gb/s}\n%s",
+	    sections);
 	assert_int_equal(rig_build(&rig, text.at, NULL), 0);
 	ps_t ret = rig.world_instance.world.transport.rto_ps;
 	world_instance_free(&rig.world_instance);
 	return ret;
+}
+
+static ps_t rto_of(const char *traffic)
+{
+	char sections[96];
+	snprintf(sections, sizeof(sections), "traffic: {%s, bytes: 8kB}\n", traffic);
+	return rto_with(sections);
+}
+
+// A queue of 32 MiB drains in 27 ms; what the QPs have out fills little of it.
+static void a_timer_does_not_wait_for_an_empty_queue(void **)
+{
+	static const char *const kinds[] = {"rc}\ncc: {algorithm: fixed", "mrc"};
+	char sections[192];
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		snprintf(sections, sizeof(sections),
+			 "queue: {bytes: 32MiB}\ntransport: {kind: %s}\n"
+			 "traffic: {kind: permutation, bytes: 8kB}\n",
+			 kinds[i]);
+		assert_true(rto_with(sections) < PS_PER_MS / 2);
+	}
 }
 
 // Where all send to all a line has as many QPs in one direction as the last one of an incast.

@@ -4,6 +4,7 @@
 
 #include "build.h"
 
+#include <weft/cc/cc_derived.h>
 #include <weft/fabric/fabric_capacity.h>
 #include <weft/host/host.h>
 #include <weft/transport/transport_auto.h>
@@ -33,6 +34,15 @@ static uint32_t trunks_of(const struct world *world)
 	}
 }
 
+// What a QP has out at most: UINT32_MAX where a rate alone holds it back.
+static uint64_t window_most_bytes(const struct world *world)
+{
+	const struct cc_config *cc = &world->transport.cc;
+	struct cc first = {.ops = cc_find(cc->name)};
+	first.ops->init(&first, cc, 0);
+	return first.window_bytes;
+}
+
 // The longest that an answer is awaited in a fabric that pauses, if ports are fair: all that the
 // `senders` of one NIC have out, or the switches of a plane hold, leaves by one port, and the
 // receiver gathers what it answers of each.
@@ -43,11 +53,9 @@ static ps_t longest_pause_ps(const struct world *world, uint32_t senders)
 	const struct cc_config *cc = &world->transport.cc;
 	if (!fabric->pfc.is_on)
 		return 0;
-	struct cc first = {.ops = cc_find(cc->name)};
-	first.ops->init(&first, cc, 0);
 	uint32_t switches = (topology->switch_count + fabric->planes - 1) / fabric->planes;
 	double held = (double)switches * (double)topology->pfc_room_bytes;
-	double out = (double)senders * first.window_bytes;
+	double out = (double)senders * (double)window_most_bytes(world);
 	double bytes = (out < held ? out : held) + (double)senders * cc->gather_bytes;
 	return (ps_t)(bytes * 8e12 / (double)fabric_nic_rate_least(fabric));
 }
@@ -55,6 +63,37 @@ static ps_t longest_pause_ps(const struct world *world, uint32_t senders)
 // Ports that pause are not fair: others may pass several times. A hole is lost after half of what a
 // timer waits.
 #define PAUSES 8
+
+// What a line takes for any number of bytes; exact below 1 GiB, as line_ps().
+static ps_t queue_line_ps(const struct world *world, uint64_t bytes)
+{
+	const uint64_t block = 1 << 30;
+	line_t line = line_of(fabric_nic_rate_least(&world->fabric));
+	return (ps_t)(bytes / block) * line_ps(line, block) + line_ps(line, bytes % block);
+}
+
+// As many NICs' QPs as may meet on a trunk by their hashes, where it would carry those of one.
+#define COLLISIONS 4
+
+// Of `queues_bytes`, what the queues on a packet's way have room for, that which the QPs of a NIC
+// fill, `senders` of them: what they have out with the usual window or a wider one, which is in one
+// queue or another, and what others have out that share a trunk with them. What has no window may
+// fill one queue. A graph does not say how many share a line.
+static uint64_t filled_bytes(const struct world *world, uint32_t senders, uint64_t queues_bytes)
+{
+	const struct topology *topology = &world->topology;
+	uint64_t window = window_most_bytes(world), ppb = world->transport.trunk_ppb;
+	uint64_t usual = (uint64_t)cc_window_auto(&world->transport.cc);
+	uint64_t most = topology->queue_bytes > topology->last_hop_queue_bytes
+		? topology->queue_bytes
+		: topology->last_hop_queue_bytes;
+	if (topology->kind == TOPOLOGY_TORUS || topology->kind == TOPOLOGY_GRAPH)
+		return queues_bytes;
+	if (window < UINT32_MAX)
+		most = COLLISIONS * senders * (window > usual ? window : usual);
+	double bytes = (double)most * (ppb == 0 ? 1 : 1e9 / (double)ppb);
+	return bytes < (double)queues_bytes ? (uint64_t)bytes : queues_bytes;
+}
 
 // What a packet waits for, at most, where nothing pauses: each switch port on its way is full, and
 // of all QPs that share a line each sends what its receiver gathers before it answers, and one
@@ -65,6 +104,7 @@ static ps_t longest_wait_ps(const struct world *world, uint32_t senders)
 	const struct transport_config *transport = &world->transport;
 	uint64_t bytes = (topology->links_max - 2) * topology->queue_bytes +
 		topology->last_hop_queue_bytes;
+	bytes = filled_bytes(world, senders, bytes);
 	if (transport->contexts > 0 && senders > transport->contexts)
 		senders = transport->contexts;
 	uint32_t planes = transport->kind == TRANSPORT_MRC ? world->fabric.planes : 1;
@@ -72,7 +112,7 @@ static ps_t longest_wait_ps(const struct world *world, uint32_t senders)
 	if (world->fabric.trim_on)
 		turn_bytes += transport->cc.mtu_bytes;
 	bytes += senders * turn_bytes / planes;
-	return line_ps(line_of(fabric_nic_rate_least(&world->fabric)), bytes);
+	return queue_line_ps(world, bytes);
 }
 
 // No answer comes later without a loss: a timer rings after two round trips, and after all that
@@ -96,16 +136,19 @@ void transport_timers(struct world *world, uint32_t senders)
 {
 	struct transport_config *transport = &world->transport;
 	const struct topology *topology = &world->topology;
-	ps_t queue_ps = line_ps(line_of(fabric_nic_rate_least(&world->fabric)),
-				topology->queue_bytes);
 	ps_t pause_ps = longest_pause_ps(world, senders);
 	if (transport->rto_ps == 0)
 		transport->rto_ps = auto_rto(world, senders);
-	ps_t queues_ps = (trunks_of(world) + 1) * queue_ps;
+	ps_t queues_ps = (trunks_of(world) + 1) * queue_line_ps(world, topology->queue_bytes);
+	uint64_t queues_bytes = (trunks_of(world) + 1) * topology->queue_bytes;
+	uint64_t bytes = filled_bytes(world, senders, queues_bytes);
+	if (!world->fabric.pfc.is_on && bytes < queues_bytes)
+		queues_ps = queue_line_ps(world, bytes);
 	ps_t wait_ps = ps_max(queues_ps, PAUSES / 2 * pause_ps);
 	if (transport->hole_age_ps < 0) // before the timer rings
-		transport->hole_age_ps = ps_min(topology->base_rtt_ps * 5 / 4 + wait_ps,
-						ps_max(transport->rto_ps / 2, queues_ps));
+		transport->hole_age_ps = ps_min(ps_min(topology->base_rtt_ps * 5 / 4 + wait_ps,
+						       ps_max(transport->rto_ps / 2, queues_ps)),
+						ACK_TIMEOUT_PS << (ACK_TIMEOUT_MAX - 1));
 }
 
 void transport_build(struct world *world)
