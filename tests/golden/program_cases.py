@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Small inputs after public reports of other tools, each with the value that must come out, worked out by arithmetic: links that
-are slow or short, RoCEv2 with its own defaults, few paths of which one is slow, credits, and starts of a matrix. The inputs are not part of weft: without them this is skipped."""
+are slow or short, RoCEv2 with its own defaults, few paths of which one is slow, credits, starts of a matrix, and hosts of many NICs. The inputs are not part of weft: without them this is skipped."""
 import json
 import os
 import pathlib
@@ -75,14 +75,15 @@ def few_paths():
 
 
 def dead_trunks():
-    """A plane of which little is left is no worse than one of which nothing is: means of eight seeds, each off by 3 %."""
+    """A plane of which little is left costs little beside one of which nothing is. 12 dead of 16 give 0.969 of it (28 seeds, +-0.004),
+    so more living trunks do cost 3 % there (docs/lab/planes.md). A mean of eight seeds is off by 0.008: three times that is allowed."""
     goodput = dict.fromkeys((4, 8, 12, 14, 15, 16), 0)
     for dead in goodput:
         faults = [word for up in range(dead) for word in ("--fault", f"{{kind: link_down, at: {{t0: 0, up: {up}, plane: 2}}, from: 200us}}")]
         for seed in range(1, SEEDS + 1):
             goodput[dead] += result("paths/dead_trunks.yaml", *faults, "--seed", str(seed))["goodput"]["per_nic_bps"] / 1e9 / SEEDS
     for dead in (4, 8, 12, 14, 15):
-        check(goodput[dead] > 0.97 * goodput[16], f"{dead} of 16 trunks dead: {goodput[dead]:.0f} Gb/s a NIC, all dead: {goodput[16]:.0f}")
+        check(goodput[dead] > 0.945 * goodput[16], f"{dead} of 16 trunks dead: {goodput[dead]:.0f} Gb/s a NIC, all dead: {goodput[16]:.0f}")
 
 
 def credits():
@@ -107,6 +108,36 @@ def starts():
         said = weft.run("sim", path, "-v", "--set", "traffic.start_unit=1us", check=True)
     check(ends["1us"] - ends["1ps"] == 100_000_000 - 100, f"a start of 100 us is {(ends['1us'] - ends['1ps']) / 1e6:.1f} us later than one of 100 ps")
     check("starts of the matrix: in units of 1.000 us" in said.stdout, "the unit of starts is said")
+
+
+def waves():
+    """Four waves of 8:1, 200 us apart: each has left before the next, as htsim has it; in picoseconds they are one incast of 32:1."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "su.yaml")
+        path.write_text(f"name: su\nfabric: {{nics: 128, nics_per_t0: 16, t1_count: 16}}\ntraffic: {{kind: matrix, matrix: {CASES / 'paths' / 'su.cm'}}}\n")
+        for unit, first_us, wave in (("1us", 600, 8), ("1ps", 0, 32)):
+            got = result(path, "--set", f"traffic.start_unit={unit}")
+            line_us = wave * 262144 * 8 / (got["network"]["nic_rate_bps"] * 4096 / (4096 + MRC)) * 1e6
+            end_us = got["run"]["last_completion_ps"] / 1e6 - first_us
+            check(line_us < end_us < 1.16 * line_us, f"su.cm in units of {unit}: the last wave of {wave} takes {end_us:.0f} us, {line_us:.0f} on the line")
+
+
+def bus_bandwidth(name):
+    return result(name)["collectives"][0]["busbw_bytes_per_s"] / 1e9
+
+
+def hosts_of_many_nics():
+    """Collectives use all NICs of a host, or all planes of one: within 5 % of the payload share of all lines (2.2 % with lines of 100 Gb/s)."""
+    for name, line, least in (("h100x2.yaml", 8 * 12.5, 0.978), ("rail8x400.yaml", 8 * 50, 0.95), ("onegpu4nic.yaml", 4 * 50, 0.95)):
+        got, want = bus_bandwidth(name), line * 4096 / (4096 + MRC)
+        check(least * want < got < want, f"{name}: {got:.1f} of {want:.1f} GB/s")
+    for name in ("h100x2.yaml", "rail8x400.yaml"):
+        times = {}
+        for algorithm in ("auto", "credit_ring", "tree", "double_tree"):
+            done = weft.run("coll", "all_reduce", "-b", "64M", "-e", "64M", "--scenario", CASES / name, "--algorithm", algorithm, "--json", check=True)
+            times[algorithm] = json.loads(done.stdout)["results"][0]["out_of_place"]["time"]
+        taken = times.pop("auto")
+        check(taken <= 1.001 * min(times.values()), f"{name}: auto takes {taken:.0f} us, the best {min(times.values()):.0f}")
 
 
 def polarised():
@@ -154,6 +185,8 @@ few_paths()
 dead_trunks()
 credits()
 starts()
+waves()
+hosts_of_many_nics()
 polarised()
 imports()
 mixed_nics()
