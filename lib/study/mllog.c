@@ -15,6 +15,7 @@
 #include <weft/study/mllog.h>
 
 #define MARK ":::MLLOG"
+#define NOT_UPWARDS "steps do not count upwards here: a log of one rank and one run is needed"
 #define STEP_S_MAX 1e6 // nothing trains at a step in eleven days
 
 struct reader {
@@ -95,9 +96,7 @@ static int take_step(struct reader *reader, const json_t *entry, const json_t *v
 	if (!step.is_mean) {
 		reader->is_several = step.number >= 0 && step.number <= reader->last_number;
 		if (reader->is_several)
-			return bad(reader, 0,
-				   "steps do not count upwards here: a log of one rank and one run "
-				   "is needed");
+			return bad(reader, 0, NOT_UPWARDS);
 		if (step.number >= 0)
 			reader->last_number = step.number;
 		step.is_after_evaluation = reader->is_after_evaluation;
@@ -158,6 +157,17 @@ static int take_count(struct reader *reader, uint32_t *to, const json_t *value, 
 	return bad(reader, 0, text);
 }
 
+// Ranks may each say that the run begins, but not behind its steps.
+static int take_run_start(struct reader *reader)
+{
+	reader->is_several = reader->log->step_count > 0;
+	if (!reader->is_several)
+		return 0;
+	return bad(reader, 0,
+		   "another run begins here (run_start behind steps): a log of one rank and one "
+		   "run is needed");
+}
+
 static int take_entry(struct reader *reader, const json_t *entry)
 {
 	struct mllog *log = reader->log;
@@ -168,6 +178,8 @@ static int take_entry(struct reader *reader, const json_t *entry)
 	log->entries++;
 	if (strcmp(key, "tracked_stats") == 0)
 		return take_stats(reader, entry, value);
+	if (strcmp(key, "run_start") == 0)
+		return take_run_start(reader);
 	if (strcmp(key, "global_batch_size") == 0)
 		return take_count(reader, &log->batch, value, key);
 	if (strcmp(key, "gradient_accumulation_steps") == 0)
@@ -234,10 +246,20 @@ static int check_steps(const struct mllog *log, struct refusal *refusal)
 }
 
 // Steps that say no loss at all, as other code than NVIDIA's may log them, are steps all the same.
-static void settle(struct reader *reader)
+static int settle(struct reader *reader)
 {
-	for (uint32_t i = 0; !reader->has_losses && i < reader->log->step_count; i++)
-		reader->log->steps[i].is_mean = false;
+	struct mllog *log = reader->log;
+	double last = -1;
+	for (uint32_t i = 0; !reader->has_losses && i < log->step_count; i++) {
+		struct mllog_step *step = &log->steps[i];
+		step->is_mean = false;
+		if (step->number >= 0 && step->number < last) {
+			log->lines = step->line;
+			return bad(reader, 0, NOT_UPWARDS);
+		}
+		last = step->number >= 0 ? step->number : last;
+	}
+	return 0;
 }
 
 int mllog_parse(struct mllog *ret, const char *text, size_t bytes, struct refusal *refusal)
@@ -256,10 +278,10 @@ int mllog_parse(struct mllog *ret, const char *text, size_t bytes, struct refusa
 	}
 	if (rc == 0)
 		rc = check_steps(ret, refusal);
+	if (rc == 0)
+		rc = settle(&reader);
 	if (rc < 0)
 		mllog_free(ret);
-	else
-		settle(&reader);
 	return rc;
 }
 

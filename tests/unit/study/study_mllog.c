@@ -211,6 +211,29 @@ static void two_ranks_in_one_log_are_refused(void **)
 	refused(2, "count upwards");
 }
 
+// A restarted job appends to its log: with steps that count on, without numbers, without losses.
+static void two_runs_in_one_log_are_refused(void **)
+{
+	static const char start[] = ":::MLLOG {\"key\": \"run_start\", \"value\": null}";
+	begin();
+	add(start);
+	add(start); // each rank may say so
+	add_step(0, "1");
+	add_step(1, "1");
+	assert_int_equal(parse(), 0);
+	mllog_free(&parsed);
+	add(start);
+	add_step(2, "6");
+	refused(5, "another run begins here");
+	begin();
+	for (uint32_t i = 0; i < 4; i++)
+		add(i % 2 == 0 ? ":::MLLOG {\"key\": \"tracked_stats\", \"value\": "
+				 "{\"train_step_time\": 1}, \"metadata\": {\"step\": 1}}"
+			       : ":::MLLOG {\"key\": \"tracked_stats\", \"value\": "
+				 "{\"train_step_time\": 1}, \"metadata\": {\"step\": 2}}");
+	refused(3, "count upwards");
+}
+
 static void a_log_without_steps_is_refused(void **)
 {
 	begin();
