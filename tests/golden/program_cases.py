@@ -175,6 +175,16 @@ def mixed_nics():
         check(0.97 * rate * share < bps <= 1.001 * rate * share, f"{ends}: {bps / 1e9:.2f} of {rate * share / 1e9:.2f} Gb/s")
 
 
+def one_slow_nic():
+    """Any slow NIC of a host of eight makes the default all-reduce as slow as it is, and is the one that is named."""
+    whole = result("h100x2.yaml")["collectives"][0]["time_ps"]
+    for nic in range(8):
+        got = result("h100x2.yaml", "--set", "watch.links=true", "--fault", f"{{kind: slow, at: {{nic: {nic}}}, rate: 50%}}")
+        names = [one["name"] for one in got["culprits"]["list"]]
+        longer = got["collectives"][0]["time_ps"] / whole
+        check(1.95 < longer < 2.05 and names == [f"nic {nic} plane 0 - t0 {nic}"], f"NIC {nic} of 8 at half its rate: {longer:.2f} times as long, named {names}")
+
+
 if not CASES.is_dir():
     print(f"{CASES} is not here: skipped")
     sys.exit(SKIPPED)
@@ -190,4 +200,5 @@ hosts_of_many_nics()
 polarised()
 imports()
 mixed_nics()
+one_slow_nic()
 sys.exit(check.failed > 0)

@@ -267,10 +267,16 @@ static int read_direction(const struct lines *lines, struct trace *trace,
 	return 0;
 }
 
+// SimAI prints a layer's dependency and runs the layers in their order all the same; what writes
+// its texts writes -1. A number would wait for nothing, so it is not taken for one that does.
 static int read_dependency(const struct lines *lines, const struct lines_word *word)
 {
-	uint64_t value;
-	return lines_word_is(word, "-1") ? 0 : lines_number(lines, word, INT32_MAX, &value);
+	if (lines_word_is(word, "-1"))
+		return 0;
+	return lines_refuse(lines, word->column,
+			    "a layer's dependency must be -1, none: layers run in their order, in "
+			    "SimAI too whatever stands here",
+			    0, 0);
 }
 
 static int read_layer(const struct lines *lines, struct trace *trace, uint32_t number)
