@@ -368,14 +368,26 @@ static int make_job(struct build *build, struct arena *arena)
 	return 0;
 }
 
-// Operations are told by rank and number; their file is known where all ranks are of one.
-static void name_only_file(const struct trace_set *set, struct refusal *refusal)
+// Of what program_seal() refuses the file and the record are those of the operation's rank and
+// node: its own operation is the node's first. Where another is refused, only the rank's file is
+// known.
+static void name_record(const struct build *build)
 {
-	for (uint32_t i = 1; i < set->rank_count; i++)
-		if (strcmp(set->ranks[i].path, set->ranks[0].path) != 0)
+	struct refusal *refusal = build->expand.refusal;
+	uint32_t op = build->program->refused_op,
+		 rank = op == OP_NONE ? 0 : build->program->ops[op].rank;
+	const struct trace_rank *file = expand_rank(&build->expand, rank);
+	char record[32];
+	if (op == OP_NONE || refusal->file[0] != '\0')
+		return;
+	snprintf(refusal->file, sizeof(refusal->file), "%s", file->path);
+	for (uint32_t i = 0; i < file->node_count; i++)
+		if (build->first[build->base[rank] + i] == op) {
+			snprintf(record, sizeof(record), " (record %u)", file->nodes[i].place);
+			strncat(refusal->text, record,
+				sizeof(refusal->text) - 1 - strlen(refusal->text));
 			return;
-	if (refusal->file[0] == '\0')
-		snprintf(refusal->file, sizeof(refusal->file), "%s", set->ranks[0].path);
+		}
 }
 
 static int make(struct build *build, struct trace_program *ret)
@@ -406,8 +418,8 @@ static int make(struct build *build, struct trace_program *ret)
 		rc = pass(build, true);
 	if (rc == 0)
 		rc = program_seal(build->program, &arena, refusal);
-	if (rc < 0)
-		name_only_file(build->expand.set, refusal);
+	if (rc == -EINVAL && build->program != NULL)
+		name_record(build);
 	ret->program = build->program;
 	if (rc < 0)
 		trace_program_free(ret);

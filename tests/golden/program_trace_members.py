@@ -12,7 +12,7 @@ from weft import SHARED, SKIPPED, check
 
 CASES = pathlib.Path(SHARED, "data", "cases")
 ELEMENTS = 262144
-ALL_REDUCE, ALL_TO_ALL, TYPE_COLLECTIVE, TYPE_COMPUTE = 0, 6, 7, 4
+ALL_REDUCE, ALL_TO_ALL, TYPE_COLLECTIVE, TYPE_COMPUTE, TYPE_SEND, TYPE_RECEIVE = 0, 6, 7, 4, 5, 6
 
 
 def sim(path, *words):
@@ -173,6 +173,17 @@ def check_chakra(folder):
                      lists))["run"]["digest"] == one["run"]["digest"], "  a name with a list goes before dimensions")
 
 
+def check_messages(folder):
+    """A message without its other half: the file and the record that has the one half."""
+    def pair(name, **receive):
+        got = {"comm_src": 0, "comm_dst": 1, "comm_size": 4096, "comm_tag": 7, **receive}
+        return chakra(folder, name, {0: [node(0, TYPE_COMPUTE), node(1, TYPE_SEND, comm_src=0, comm_dst=1, comm_size=4096, comm_tag=7)],
+                                     1: [node(0, TYPE_RECEIVE, **got)]})
+    check(placed(run(pair("halves"))) == 4096, "  one message")
+    refused(pair("another tag", comm_tag=8), "another tag/w.0.et: ", "rank 1 never receives", "(record 3)")
+    refused(pair("longer", comm_size=8192), "longer/w.1.et: ", "not as long", "(record 2)")
+
+
 def check_cases():
     own, same = run(CASES / "kineto_ownname"), run(CASES / "kineto_samename")
     check(own["run"]["digest"] == same["run"]["digest"] and same["transport"]["payload_bytes_placed"] == 8396800,
@@ -188,7 +199,7 @@ def check_cases():
 
 def main():
     with tempfile.TemporaryDirectory() as name:
-        for part in (check_kineto, check_chakra):
+        for part in (check_kineto, check_chakra, check_messages):
             folder = pathlib.Path(name, part.__name__)
             folder.mkdir()
             part(folder)
