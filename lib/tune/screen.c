@@ -20,6 +20,7 @@
 #define CHANCE_FLAT 0.1 // that it does nothing: to keep one too many costs little
 #define SHARE_FLAT 0.1	// of the variance: what may matter more is searched over
 #define FLIPS 999	// of signs
+#define SEEN_MIN 4	// moves, of one that is called flat
 #define DRAWS 400	// of the bootstrap
 #define SLIGHT 1e-12	// what rounding does
 
@@ -88,6 +89,15 @@ static double value_in(const struct tune_series *series, uint32_t block)
 	return value + fmin(series->violation[block], 1);
 }
 
+// Whether that value is at its end: where it is at both ends of a move nobody sees what that does.
+static bool is_capped(const struct tune_series *series, uint32_t block)
+{
+	bool ret = series->violation[block] >= 1;
+	for (uint32_t i = 0; i < series->limit_count; i++)
+		ret |= series->excess[block][i] >= 1;
+	return ret;
+}
+
 static double value_of(const struct tune_series *series)
 {
 	double sum = 0;
@@ -98,7 +108,7 @@ static double value_of(const struct tune_series *series)
 
 // What one knob's moves came to.
 struct moves {
-	uint32_t count, seeds;
+	uint32_t count, seeds, hidden;
 	double effects[TUNE_SCREEN_MAX], noise[TUNE_SCREEN_MAX]; // squared error of the effect
 	double seen[TUNE_SCREEN_MAX][TUNE_BLOCKS_MAX];		 // seed by seed
 };
@@ -113,8 +123,12 @@ static void take_moves(struct moves *ret, const struct screen *screen, uint32_t 
 		double *seen = ret->seen[ret->count];
 		if (base == moved) // its gate is shut here
 			continue;
-		for (uint32_t k = 0; k < ret->seeds; k++)
+		bool is_hidden = true;
+		for (uint32_t k = 0; k < ret->seeds; k++) {
 			seen[k] = value_in(&moved->met, k) - value_in(&base->met, k);
+			is_hidden &= is_capped(&moved->met, k) && is_capped(&base->met, k);
+		}
+		ret->hidden += is_hidden;
 		spread_of(&spread, seen, ret->seeds);
 		ret->effects[ret->count] = spread.mean;
 		ret->noise[ret->count++] = spread.sd * spread.sd / ret->seeds;
@@ -158,7 +172,7 @@ static void measure(struct tune_index *ret, const struct moves *moves, double va
 	double shares[DRAWS];
 	uint32_t places[TUNE_SCREEN_MAX];
 	struct rng rng = rng_of(seed, RNG_TUNE, 5);
-	*ret = (struct tune_index){.chance = 1};
+	*ret = (struct tune_index){.chance = 1, .hidden = moves->hidden};
 	if (moves->count == 0)
 		return;
 	for (uint32_t i = 0; i < moves->count; i++) {
@@ -192,7 +206,9 @@ static void call_flat(struct tune *tune)
 	uint32_t flat = 0;
 	for (uint32_t i = 0; i < space->count; i++)
 		indices[i].is_flat = indices[i].chance >= CHANCE_FLAT &&
-			indices[i].high < SHARE_FLAT;
+			indices[i].high < SHARE_FLAT &&
+			(indices[i].hidden == 0 ||
+			 indices[i].hidden + SEEN_MIN <= tune->result.screened);
 	for (uint32_t i = space->count; i-- > 0;) {
 		const struct tune_knob *knob = &space->knobs[i];
 		if (!indices[i].is_flat && knob->gate >= 0)
@@ -228,8 +244,8 @@ static void judge(struct screen *screen)
 		take_moves(&moves, screen, i);
 		measure(&tune->result.indices[i], &moves, variance, tune->plan.seed + i);
 	}
-	call_flat(tune);
 	tune->result.screened = screen->points;
+	call_flat(tune);
 }
 
 // As many base points as the plan says, or as a quarter of the runs gives.

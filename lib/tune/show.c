@@ -211,9 +211,12 @@ static void screening(FILE *to, const struct tune_plan *plan, const struct tune_
 	for (uint32_t i = 0; i < plan->space.count; i++) {
 		const struct tune_index *index = order[i];
 		const char *key = plan->space.knobs[index - result->indices].key;
-		fprintf(to, "  %-24s %4.2f (%4.2f to %4.2f)  moves it by %.1f %% on average%s\n",
-			key, index->share, index->low, index->high, expm1(index->effect) * 100,
+		fprintf(to, "  %-24s %4.2f (%4.2f to %4.2f)  moves it by %.1f %% on average%s", key,
+			index->share, index->low, index->high, expm1(index->effect) * 100,
 			index->is_flat ? "; FLAT: left as it is" : "");
+		if (index->hidden > 0)
+			fprintf(to, "; not seen at %u: constraints broken too far", index->hidden);
+		fputc('\n', to);
 	}
 }
 

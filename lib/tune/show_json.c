@@ -128,11 +128,11 @@ static json_t *knobs_of(const struct tune_plan *plan, const struct tune_result *
 		const struct tune_index *index = &result->indices[i];
 		json_array_append_new(
 			list,
-			json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "knob",
-				  plan->space.knobs[i].key, "flat", index->is_flat, "effect",
-				  tune_number(index->effect), "share", tune_number(index->share),
-				  "low", tune_number(index->low), "high", tune_number(index->high),
-				  "chance", tune_number(index->chance)));
+			json_pack("{s:s, s:b, s:i, s:o, s:o, s:o, s:o, s:o}", "knob",
+				  plan->space.knobs[i].key, "flat", index->is_flat, "hidden",
+				  (int)index->hidden, "effect", tune_number(index->effect), "share",
+				  tune_number(index->share), "low", tune_number(index->low), "high",
+				  tune_number(index->high), "chance", tune_number(index->chance)));
 	}
 	return list;
 }

@@ -323,6 +323,42 @@ static void no_finalist_moves_a_flat_knob(void **state)
 	assert_true(flat > 10);
 }
 
+// The bound is broken far beyond all that counts wherever the first knob is above 0.3, and
+// elsewhere it is the second one that keeps it.
+static int runs_behind_a_bound(void *context, const struct tune_request *requests, uint32_t count,
+			       tune_take_fn *take, void *take_context, struct refusal *refusal)
+{
+	const struct noisy *noisy = context;
+	for (uint32_t i = 0; i < count; i++) {
+		const double *at = requests[i].at;
+		double first = first_of(noisy, at), noise = noise_of(&requests[i], 4);
+		double second = at == NULL || isnan(at[1]) ? 0.5
+							   : tune_space_value(noisy->space, at, 1);
+		struct study_run run = {.is_complete = true};
+		run.figures[DONE_S] = 2 - first + 0.01 * noise;
+		run.figures[FCT_P99_S] = at == NULL ? 1 : first > 0.3 ? 9 : 1.2 - 0.3 * second;
+		assert_int_equal(take(take_context, i, &run), 0);
+	}
+	return 0;
+}
+
+// Moves between settings that are both broken beyond what counts say nothing of a knob.
+static void a_knob_that_keeps_the_bound_is_not_flat(void **state)
+{
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct refusal refusal = {0};
+		struct tune_plan plan;
+		plan_functions(&plan, knobs, 4, "cmaes", seed, 600, runs_behind_a_bound);
+		assert_int_equal(tune_aim_limit(&plan.aim, "fct_p99_s<=1x", &refusal), 0);
+		plan.screen = 4;
+		struct noisy noisy = {.space = &plan.space};
+		plan.runs_context = &noisy;
+		struct tune *tune = study_functions(&plan);
+		assert_false(tune_result(tune)->indices[1].is_flat);
+		tune_free(tune);
+	}
+}
+
 static void all_flat_fixes_nothing_and_errs_rarely(void **state)
 {
 	uint32_t better = 0, studies = 100;

@@ -107,7 +107,8 @@ struct tune_index {
 	double effect; // mean of what moving it does to the logarithm of the aim and to breaches
 	double share, low, high; // total index of Sobol, without noise, and its interval
 	double chance;		 // that it does nothing
-	bool is_flat; // it does nothing beyond noise, nor a tenth of the variance: left as it is
+	uint32_t hidden; // moves at which constraints were broken too far to see what they do
+	bool is_flat;	 // it does nothing beyond noise, nor a tenth of the variance: left as it is
 };
 
 struct tune_candidate {
