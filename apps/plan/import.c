@@ -240,6 +240,37 @@ static bool is_launch(const char *text)
 	return *begin == '-' || (*begin != '{' && *begin != '[' && strstr(begin, "--num-layers"));
 }
 
+// Begins with `key:`, behind comments and the line that begins a document.
+static bool is_yaml(const char *text)
+{
+	for (; *text != '\0'; text += strcspn(text, "\n")) {
+		text += strspn(text, " \t\r\n");
+		if (*text != '#' && strncmp(text, "---", 3) != 0)
+			break;
+	}
+	size_t word = strspn(text,
+			     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-");
+	return word > 0 && text[word] == ':' &&
+		(text[word + 1] == '\0' || strchr(" \r\n", text[word + 1]));
+}
+
+// What a file is that is none of those that are read.
+static int refuse_format(const char *text, const json_t *root, struct refusal *refusal)
+{
+	char said[256];
+	const char *first = text + strspn(text, " \t\r\n");
+	const char *what = root != NULL ? "JSON, but no object"
+		: *first == '\0'	? "empty"
+		: is_yaml(text)		? "YAML; a job file is read by weft plan FILE"
+		: *first == '{'		? "JSON with an error here"
+					: "none of them";
+	snprintf(said, sizeof(said),
+		 "--import reads a config.json (JSON), Megatron-LM's flags or torchtitan's TOML; "
+		 "this file is %s",
+		 what);
+	return refuse(refusal, -EINVAL, said);
+}
+
 int import_config(FILE *to, const char *path, struct refusal *refusal)
 {
 	struct import import = {.to = to};
@@ -259,14 +290,16 @@ int import_config(FILE *to, const char *path, struct refusal *refusal)
 		return rc;
 	}
 	import.root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
-	free(text);
 	snprintf(refusal->file, sizeof(refusal->file), "%.250s", path);
 	if (!json_is_object(import.root)) {
 		refusal->line = import.root == NULL ? (uint32_t)error.line : 1;
 		refusal->column = import.root == NULL ? (uint32_t)error.column : 1;
+		rc = refuse_format(text, import.root, refusal);
 		json_decref(import.root);
-		return refuse(refusal, -EINVAL, "not a config.json: no JSON object");
+		free(text);
+		return rc;
 	}
+	free(text);
 	rc = find_family(&import, refusal);
 	if (rc == 0)
 		rc = check_open(&import, refusal);

@@ -19,6 +19,7 @@ static void put_cut(json_t *root, const struct call *call)
 	put_count(to, "pp", cut->pp);
 	put_count(to, "vpp", cut->vpp);
 	put_count(to, "dp", cut->dp);
+	put(to, "schedule", json_string(cut->late_ppb > 0 ? "zb-h1" : "1f1b"));
 	put_count(to, "micro_batches", cut->micro_batches);
 	put_count(to, "samples", cut->samples);
 	put_count(to, "sequence", cut->sequence);

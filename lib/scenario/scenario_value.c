@@ -343,6 +343,26 @@ static int check_range(uint64_t value, const struct measure *measure,
 			    value < key->min ? "small" : "large", min, max);
 }
 
+// Words that others use, and what to write in their place, or why there is nothing.
+static const char *word_advice(const char *path, const struct scalar *scalar)
+{
+	static const char *const advice[][3] = {
+		{"cut.schedule", "dualpipe",
+		 "DualPipe is not: micro-batches enter at both ends, and a rank holds two stages"},
+		{"cut.schedule", "zb-h2", "ZB-H2 is not: it holds twice the micro-batches"},
+		{"cut.schedule", "zb-v", "ZB-V is not: it has two chunks a stage, laid as a V"},
+		{"cut.schedule", "gpipe", "GPipe is not: all its forwards come first"},
+		{"cut.schedule", "interleaved", "1f1b with cut.vpp above 1 is interleaved"},
+		{"reduce.kind", "hsdp", "HSDP is fsdp with reduce.within"},
+		{"reduce.kind", "fsdp2", "FSDP2 is fsdp"},
+		{"reduce.kind", "diloco", "DiLoCo is local with reduce.every"},
+	};
+	for (size_t i = 0; i < sizeof(advice) / sizeof(*advice); i++)
+		if (strcmp(path, advice[i][0]) == 0 && scalar_is(scalar, advice[i][1]))
+			return advice[i][2];
+	return NULL;
+}
+
 static int value_word(uint64_t *ret, const struct scenario_key *key, const struct scalar *scalar,
 		      struct refusal *refusal)
 {
@@ -360,7 +380,9 @@ static int value_word(uint64_t *ret, const struct scenario_key *key, const struc
 	scalar_quote(quoted, scalar);
 	if (is_flag)
 		return refuse_value(refusal, "`%s` is not a flag; write true or false", quoted);
-	return refuse_value(refusal, "`%s` is not known here; it may be: %s", quoted, list);
+	const char *advice = word_advice(key->path, scalar);
+	return refuse_value(refusal, "`%s` is not known here; it may be: %s%s%s", quoted, list,
+			    advice != NULL ? "; " : "", advice != NULL ? advice : "");
 }
 
 int value_parse(uint64_t *ret, const struct scenario_key *key, const struct scalar *scalar,

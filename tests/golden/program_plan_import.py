@@ -69,6 +69,9 @@ MODELS = {
 }
 
 
+READS = "--import reads a config.json (JSON), Megatron-LM's flags or torchtitan's TOML; this file is"
+
+
 def run(*words):
     done = subprocess.run([WEFT, "plan", *words], capture_output=True, text=True, timeout=600)
     return done.returncode, done.stdout, done.stderr
@@ -163,6 +166,10 @@ def main():
         status, out, said = run(job)
         expect(status == 0 and "  tp 4, cp 1, ep 2, etp 4, pp 6, vpp 8, dp 2; 6 micro-batches" in out, f"tensor ranks cut experts: {out[:200]}{said.strip()}")
         expect(json.loads(run(job, "--json")[1])["cut"]["etp"] == 4, "in JSON, too")
+        for schedule in ("1f1b", "zb-h1"):
+            job.write_text("name: a\nmodel: {layers: 2, hidden: 64, heads: 8, vocab: 9, ffn: 8}\nstep: {sequence: 8, micro_batches: 2}\n"
+                           f"cut: {{pp: 2, schedule: {schedule}}}\n")
+            expect(json.loads(run(job, "--json")[1])["cut"]["schedule"] == schedule, f"JSON names the schedule: {schedule}")
         for text, says in (("--num-layers", "--num-layers needs a value"), (flags + "--hidden-size 3", "--hidden-size is here twice"),
                            ("--num-layers 0", "needs a whole number from 1 on"), ("--swiglu 3", "--swiglu has no value"),
                            ("--normalization Group", "is LayerNorm or RMSNorm"), ("--num-layers 3", "--hidden-size is missing")):
@@ -173,7 +180,10 @@ def main():
         config.write_text(json.dumps(llama(2, 64, 4, 4, 128, 100, strange_thing=7)))
         status, out, _ = run("--import", config)
         expect("# not used of config.json: torch_dtype strange_thing\n" in out, "what is not used is listed")
-        for what, text, says in (("no JSON", "{", f"{config}:1:1: not a config.json"), ("a list", "[]", "no JSON object"),
+        for what, text, says in (("no JSON", "{", f"{config}:1:1: {READS} JSON with an error here"), ("a list", "[]", f"{READS} JSON, but no object"),
+                                 ("a job file", "# mine\n---\nname: my-7b\n", f"{READS} YAML; a job file is read by weft plan FILE"),
+                                 ("nothing", "\n", f"{READS} empty"), ("prose", "see: attached text", f"{READS} YAML"),
+                                 ("a page", "<html>", f"{READS} none of them"),
                                  ("a strange family", '{"model_type": "mamba"}', "model_type `mamba` is not known; these are: llama"),
                                  ("no family", "{}", "model_type (none) is not known"),
                                  ("biases of its own", '{"model_type": "llama", "attention_bias": true}', "attention_bias: not what")):

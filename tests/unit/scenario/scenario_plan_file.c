@@ -267,6 +267,11 @@ static const struct {
 	{MOE "cut: {ep: 4, etp: 2, dp: 4}\n", 4, 19,
 	 "cut.etp: 4 ranks of a stage do not divide by 4 of experts x 2 that cut one"},
 	{SMALL "cut: {schedule: zb-h2}\n", 4, 17, "`zb-h2` is not known here; it may be: 1f1b"},
+	{SMALL "cut: {schedule: dualpipe}\n", 4, 17,
+	 "`dualpipe` is not known here; it may be: 1f1b, zb-h1; DualPipe is not: micro-batches "
+	 "enter at both ends"},
+	{SMALL "cut: {schedule: interleaved}\n", 4, 17, "1f1b with cut.vpp above 1"},
+	{SMALL "reduce: {kind: hsdp}\n", 4, 16, "HSDP is fsdp with reduce.within"},
 	{SMALL "cut: {schedule: zb-h1}\n", 4, 7,
 	 "cut.schedule has no effect here; it needs cut.pp"},
 	{SMALL "times: {forward: 1ms, backward: 2ms, weights: 40%}\n", 4, 38,
