@@ -76,6 +76,7 @@ struct coll_lines scenario_lines(const struct scenario *scenario, uint32_t domai
 		3 * fabric->switch_delay_ps;
 	return (struct coll_lines){
 		.bus_bps = fabric_nic_rate_least(fabric) * fabric->planes * domain,
+		.inside_bps = scenario->scaleup.rate_bps,
 		.inside_us = (double)scenario->scaleup.delay_ps / PS_PER_US,
 		.network_us = (double)network_ps / PS_PER_US,
 	};

@@ -68,6 +68,14 @@ def check_auto(folder):
         words = [wide, "--set", "traffic.kind=collective", "--set", f"traffic.bytes={size}", "--set"]
         ends = {name: result(*words, f"traffic.algorithm={name}")["run"]["last_completion_ps"] for name in ("auto", "ring", "double_tree")}
         check(ends["auto"] == ends[least] == min(ends.values()), f"  a scenario of {size}: {ends}")
+    # between two hosts a tree sends half of what a ring does; levels of few hosts, slow hops and fast ones
+    for nics, per_host, rate, size in ((16, 8, 100, "64MB"), (16, 8, 400, "32MiB"), (4, 2, 100, "16MB"), (6, 2, 100, "1MB"), (6, 2, 100, "4MB"),
+                                       (12, 4, 100, "1MB"), (24, 8, 100, "4MB"), (24, 8, 100, "16MB"), (32, 8, 100, "4MB"), (64, 8, 100, "4MB"),
+                                       (64, 8, 100, "16MB"), (5, 1, 100, "16MB"), (16, 1, 400, "64kB")):
+        path = write(folder, "auto", nics, per_host, f"{rate}Gb/s", "450GB/s", size)
+        words = [path, "--set", "traffic.kind=collective", "--set"]
+        ends = {name: result(*words, f"traffic.algorithm={name}")["run"]["last_completion_ps"] for name in ("auto", "ring", "double_tree")}
+        check(ends["auto"] == min(ends.values()), f"  {nics} NICs, {per_host} a host, {size}: {ends}")
 
 
 def check_slow(folder):

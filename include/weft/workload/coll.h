@@ -181,6 +181,7 @@ double coll_bus_factor(enum coll_kind kind, uint32_t ranks);
 // What a model of times goes by.
 struct coll_lines {
 	uint64_t bus_bps;	      // of the NICs of one domain together
+	uint64_t inside_bps;	      // of one GPU inside a domain of several
 	double inside_us, network_us; // a hop inside a domain, and between two
 };
 

@@ -6,22 +6,33 @@
 //
 // The model has the form of NCCL's (src/graph/tuning.cc, 2.28), latency and bytes over bandwidth,
 // with the hops and lines of the fabric in place of its constants, which are those of GPUs:
-//   ring         its steps' hops overlap with its bytes: the longer of the two, and a third of the
-//                other, which fills and drains it
-//   double tree  the hops up and down, the bytes twice at 0.92 of the bandwidth (NCCL's share), and
-//                a wave of chunks that each domain on the way has whole before it goes on
-//   PAT          log2 n hops, and the bytes at 0.99 of the bandwidth
+//   ring         its steps' hops overlap with its bytes: the longer of the two, and four fifths of
+//                the other, since a step waits for the one before; a third in one round alone
+//   double tree  the hops up and down, at each of a domain the pieces of both trees whole before
+//                they go on; over the network the bytes twice (between two domains once: each tree
+//                has one edge there) at 0.92 of the bandwidth (NCCL's share), and the levels where
+//                a domain waits for two children
+//   PAT          log2 n hops, and the bytes at 0.85 of the bandwidth
+// The shares are those that choose best among packets of runs (program_nics).
 
 #include <weft/workload/coll.h>
 
 #include <weft/core/check.h>
 
+#define RING_OVERLAP 0.8	// of an all-reduce, whose second round waits for the first
+#define ROUND_OVERLAP (1 / 3.0) // of one round
 #define TREE_SHARE 0.92
-#define PAT_SHARE 0.99 // a step of PAT has its blocks whole before it goes on
+#define TREE_FILL 0.75 // of the pieces at each level beyond the first two
+#define PAT_SHARE 0.85 // a step of PAT has its blocks whole before it goes on
 
-static double log2_of(uint32_t number)
+static uint32_t floor_log2(uint32_t number)
 {
 	return 31u - (uint32_t)__builtin_clz(number);
+}
+
+static uint32_t ceil_log2(uint32_t number)
+{
+	return number < 2 ? 0 : floor_log2(number - 1) + 1;
 }
 
 // The bytes that pass a domain's NICs, or its lines inside where it is the only one.
@@ -39,25 +50,38 @@ static double ring_us(const struct coll_config *config, const struct coll_lines 
 	double inside = rounds * (config->ranks - 1) - network;
 	double hops_us = inside * lines->inside_us + network * lines->network_us;
 	double bytes_us = bus_us(config, lines);
-	return hops_us > bytes_us ? hops_us + bytes_us / 3 : bytes_us + hops_us / 3;
+	double overlap = rounds == 2 ? RING_OVERLAP : ROUND_OVERLAP;
+	return hops_us > bytes_us ? hops_us + bytes_us * overlap : bytes_us + hops_us * overlap;
+}
+
+// Both trees' pieces of one channel at each GPU of a domain but its head.
+static double tree_inside_us(const struct coll_config *config, const struct coll_lines *lines)
+{
+	double pieces = (double)config->bytes / config->channels;
+	if (config->domain == 1)
+		return 0;
+	if (pieces > 2.0 * config->chunk_bytes)
+		pieces = 2.0 * config->chunk_bytes;
+	return (config->domain - 1) * (lines->inside_us + pieces * 8e6 / (double)lines->inside_bps);
 }
 
 static double tree_us(const struct coll_config *config, const struct coll_lines *lines)
 {
 	uint32_t domains = config->ranks / config->domain;
 	double bytes_per_us = (double)lines->bus_bps / 8e6, bytes = (double)config->bytes;
-	double hops_us = (config->domain - 1) * lines->inside_us +
-		log2_of(domains) * lines->network_us;
-	double wave = (double)config->chunk_bytes * config->channels;
-	if (wave > bytes / 2)
-		wave = bytes / 2;
-	return 2 * hops_us + 2 * bytes / (bytes_per_us * TREE_SHARE) +
-		2 * log2_of(domains) * wave / bytes_per_us;
+	double hops_us = tree_inside_us(config, lines) + ceil_log2(domains) * lines->network_us;
+	double wave = 2.0 * config->chunk_bytes * config->channels;
+	double passes = domains == 2 ? 1 : 2;
+	double levels = floor_log2(domains) + ceil_log2(domains) - 3.0; // twice, beyond the first
+	double fill = levels > 0 ? levels * TREE_FILL : 0;
+	if (wave > bytes)
+		wave = bytes;
+	return 2 * hops_us + (passes * bytes / TREE_SHARE + fill * wave) / bytes_per_us;
 }
 
 static double pat_us(const struct coll_config *config, const struct coll_lines *lines)
 {
-	return log2_of(config->ranks) * lines->network_us + bus_us(config, lines) / PAT_SHARE;
+	return floor_log2(config->ranks) * lines->network_us + bus_us(config, lines) / PAT_SHARE;
 }
 
 enum coll_algorithm coll_choose(const struct coll_config *config, const struct coll_lines *lines)

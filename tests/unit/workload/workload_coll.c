@@ -190,7 +190,7 @@ static void places_are_kept(void **state)
 static void what_is_likely_quicker_is_taken(void **state)
 {
 	struct coll_config config = usual;
-	const struct coll_lines lines = {UINT64_C(400000000000), 3, 3.5};
+	const struct coll_lines lines = {UINT64_C(400000000000), 0, 3, 3.5};
 	(void)state;
 	config.ranks = 64;
 	config.bytes = 1 << 10; // latency decides: 126 hops of a ring, 12 of a tree
@@ -206,7 +206,7 @@ static void what_is_likely_quicker_is_taken(void **state)
 	config.kind = COLL_ALL_TO_ALL;
 	assert_int_equal(coll_choose(&config, &lines), COLL_DIRECT);
 	// 32 ranks on hosts of eight: 4 MiB by a tree, 64 MiB by a ring, as they run
-	const struct coll_lines eight = {UINT64_C(3200000000000), 3, 3.5};
+	const struct coll_lines eight = {UINT64_C(3200000000000), UINT64_C(3600000000000), 3, 3.5};
 	config.kind = COLL_ALL_REDUCE;
 	config.ranks = 32;
 	config.domain = config.channels = 8;
@@ -215,6 +215,8 @@ static void what_is_likely_quicker_is_taken(void **state)
 	assert_int_equal(coll_choose(&config, &eight), COLL_DOUBLE_TREE);
 	config.bytes = 64 << 20;
 	assert_int_equal(coll_choose(&config, &eight), COLL_RING);
+	config.ranks = 16; // between two hosts a tree sends the bytes once
+	assert_int_equal(coll_choose(&config, &eight), COLL_DOUBLE_TREE);
 }
 
 static void assert_near(double is, double should)
