@@ -92,7 +92,6 @@ static inline struct culprit *culprit_add(struct culprits *culprits, enum culpri
 int culprits_find(struct culprits *ret, const struct world *world);
 
 // "slow", ...; "link", ...; unit of measured and expected; name and evidence.
-const char *culprit_finding_name(enum culprit_finding finding);
 const char *culprit_location_name(enum culprit_location place);
 void culprit_name(const struct culprit *culprit, const struct world *world, char *ret,
 		  size_t bytes);

@@ -41,11 +41,6 @@ static const char *const silences[] = {
 	[LINK_STATE_UP] = "carries nothing, but has light: look at its peers and the way there",
 	[LINK_STATE_DOWN] = "carries nothing, no light: at which end, or on the way, is not known"};
 
-const char *culprit_finding_name(enum culprit_finding finding)
-{
-	return findings[finding];
-}
-
 static void packets_evidence(const struct culprit *culprit, char *ret, size_t bytes)
 {
 	struct text text[5];
@@ -178,7 +173,7 @@ static void put_culprit(json_t *array, const struct culprit *culprit, const stru
 	culprit_evidence(culprit, evidence, sizeof(evidence));
 	put_text(row, "place", culprit_location_name(culprit->place));
 	put_text(row, "name", name);
-	put_text(row, "finding", culprit_finding_name(culprit->finding));
+	put_text(row, "finding", findings[culprit->finding]);
 	put_count(row, "links", culprit->links);
 	put_count(row, "links_of", culprit->links_of);
 	put_real(row, "measured", culprit->measured);

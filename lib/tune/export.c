@@ -78,11 +78,6 @@ static const struct row {
 };
 #define ROW_COUNT (sizeof(rows) / sizeof(*rows))
 
-const char *tune_export_formats(void)
-{
-	return "mrc, dcqcn, sonic, cumulus, nccl";
-}
-
 static bool is_format(const char *format)
 {
 	size_t i = 0;
@@ -93,8 +88,10 @@ static bool is_format(const char *format)
 
 static int refuse_format(const char *format, struct refusal *refusal)
 {
-	snprintf(refusal->text, sizeof(refusal->text), "there is no format `%.60s`; there are: %s",
-		 format, tune_export_formats());
+	snprintf(refusal->text, sizeof(refusal->text),
+		 "there is no format `%.60s`; there are: "
+		 "mrc, dcqcn, sonic, cumulus, nccl",
+		 format);
 	return -EINVAL;
 }
 

@@ -8,9 +8,6 @@
 extern "C" {
 #endif
 
-// "mrc, dcqcn, sonic, cumulus, nccl"
-const char *tune_export_formats(void);
-
 // Writes the recommended setting for one scenario of the suite as `format` has it, with the
 // evidence in comments: what it buys, what rounding costs, what had to be rounded, what has no key
 // there. `is_round`: with the digits that are taken. -EINVAL with the

@@ -87,9 +87,6 @@ static inline uint64_t gradients_block_bytes(const struct gradients_config *conf
 	return config->bucket_bytes / config->slices / config->ranks;
 }
 
-// Bytes that gradients_program() draws, roughly from above.
-uint64_t gradients_program_bytes(const struct gradients_config *config);
-
 // A sealed program of it. -EINVAL with a reason, -ENOMEM.
 int gradients_program(struct program **ret, struct arena *arena,
 		      const struct gradients_config *config, struct refusal *refusal);

@@ -145,9 +145,6 @@ struct program_run;
 int program_run_create(struct program_run **ret, struct arena *arena,
 		       const struct program *program);
 
-// Bytes that program_run_create() draws.
-uint64_t program_run_bytes(const struct program *program);
-
 // The next operation of `rank` that may begin now, once each: sends to post, computations to time,
 // collectives to start once those of earlier buckets have ended.
 // Receives are never returned; they end by themselves. OP_NONE when there is nothing to do. Call

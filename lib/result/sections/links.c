@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "sections.h"
-#include <weft/result/links_top.h>
 #include <weft/result/number.h>
 #include <weft/result/put.h>
 

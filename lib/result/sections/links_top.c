@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See links_top.h.
-
-#include <weft/result/links_top.h>
+// The cable that carried most for its rate, and the deepest queue, with watch.links.
 
 #include <string.h>
 
@@ -31,7 +29,15 @@ static double share_of_rate(const struct world *world, uint32_t cable, ps_t time
 	return bits * PS_PER_S / (double)rate_of(world, cable) / (double)time_ps;
 }
 
-bool links_busiest(struct link_top *ret, const struct report_input *input)
+struct link_top {
+	uint32_t cable;
+	uint64_t bytes; // of data that it carried; of its queue
+	double share;	// of what its rate carries while traffic ran; of queues none
+	uint32_t full;	// of queues: ports that were as deep
+};
+
+// False: nothing was watched, or nothing was carried or queued.
+static bool links_busiest(struct link_top *ret, const struct report_input *input)
 {
 	const struct world *world = input->world;
 	struct goodput goodput;
@@ -47,7 +53,7 @@ bool links_busiest(struct link_top *ret, const struct report_input *input)
 	return ret->share > 0;
 }
 
-bool links_deepest(struct link_top *ret, const struct report_input *input)
+static bool links_deepest(struct link_top *ret, const struct report_input *input)
 {
 	const struct world *world = input->world;
 	*ret = (struct link_top){0};

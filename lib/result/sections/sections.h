@@ -171,3 +171,7 @@ void brief_what_json(json_t *root, const struct report_input *input);
 // The queue that a cable's packets leave from; NULL: it is a NIC's.
 struct queue_watch;
 const struct queue_watch *links_queue(const struct world *world, uint32_t cable);
+
+// The cable that carried most for its rate, and the deepest queue, in the `links` of result.json;
+// null where there is none, with the reason.
+void links_top_json(json_t *to, const struct report_input *input);

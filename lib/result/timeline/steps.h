@@ -67,6 +67,3 @@ void steps_span_name(char *ret, size_t bytes, const struct steps *steps,
 
 // What the world kept: messages, and parts as spans of their own. -ENOMEM.
 int steps_read(struct steps *steps);
-
-// One more part.
-void steps_add_part(struct steps *steps, const struct steps_span *span);

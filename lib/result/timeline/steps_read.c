@@ -28,7 +28,7 @@ static int draw(struct steps *steps, uint64_t messages, uint64_t parts)
 	return steps->messages == NULL || steps->spans == NULL ? -ENOMEM : 0;
 }
 
-void steps_add_part(struct steps *steps, const struct steps_span *span)
+static void add_part(struct steps *steps, const struct steps_span *span)
 {
 	if (span->until_ps == PS_NEVER || span->from_ps == PS_NEVER)
 		steps->unfinished[STEPS_PART]++;
@@ -72,12 +72,12 @@ static void read_parts(struct steps *steps, const struct group *group, uint32_t 
 {
 	const struct slices *own = &steps->world->slices[rank];
 	for (uint32_t i = 0; i < own->buckets; i++)
-		steps_add_part(steps,
-			       &(struct steps_span){.track = rank * steps->channels + channel,
-						    .level = STEPS_PART,
-						    .bucket = group->bucket_first + i,
-						    .from_ps = own->parts[i].begin_ps,
-						    .until_ps = own->parts[i].end_ps});
+		add_part(steps,
+			 &(struct steps_span){.track = rank * steps->channels + channel,
+					      .level = STEPS_PART,
+					      .bucket = group->bucket_first + i,
+					      .from_ps = own->parts[i].begin_ps,
+					      .until_ps = own->parts[i].end_ps});
 }
 
 static int read_rings(struct steps *steps)
@@ -177,10 +177,10 @@ static void read_program_parts(struct steps *steps, ps_t *ends)
 		*end = ps_max(*end, world->op_times[i].end_ps);
 	}
 	for (uint32_t track = 0; track < program->ranks * steps->channels; track++)
-		steps_add_part(steps,
-			       &(struct steps_span){.track = track,
-						    .level = STEPS_PART,
-						    .until_ps = ends[track / steps->channels]});
+		add_part(steps,
+			 &(struct steps_span){.track = track,
+					      .level = STEPS_PART,
+					      .until_ps = ends[track / steps->channels]});
 }
 
 static int read_program(struct steps *steps)

@@ -35,7 +35,7 @@ static void arm(struct endpoint *endpoint, ps_t now)
 		  (uint64_t)TIMER_CREDIT << TIMER_KIND_SHIFT);
 }
 
-void credit_owe(struct endpoint *endpoint, struct qp *qp, ps_t now)
+static void owe(struct endpoint *endpoint, struct qp *qp, ps_t now)
 {
 	if (!qp->is_owed)
 		push(endpoint, qp);
@@ -72,7 +72,7 @@ void credit_arrived(struct endpoint *endpoint, struct qp *qp, const struct packe
 		throttle_data(&endpoint->throttle, packet->flags & PACKET_CE,
 			      packet->flags & PACKET_TRIMMED, packet->flags & PACKET_TRIMMED_LAST,
 			      now);
-	credit_owe(endpoint, qp, now);
+	owe(endpoint, qp, now);
 }
 
 // How long the lines take what was granted, at the share of them that is granted now.
@@ -271,5 +271,5 @@ void credit_receive_demand(struct endpoint *endpoint, struct qp *qp, const struc
 	endpoint->counters.demands_received++;
 	qp->cc.ops->receiver_notified(qp->receiver, packet->u.demand.asked,
 				      packet->u.demand.unpaid);
-	credit_owe(endpoint, qp, now);
+	owe(endpoint, qp, now);
 }

@@ -10,7 +10,6 @@
 // Data came in for a QP.
 void credit_arrived(struct endpoint *endpoint, struct qp *qp, const struct packet *packet,
 		    ps_t now);
-void credit_owe(struct endpoint *endpoint, struct qp *qp, ps_t now);
 
 // The time of the next credit has come.
 void credit_on_time(struct endpoint *endpoint, ps_t now, struct outbox *out);

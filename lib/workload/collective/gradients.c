@@ -132,11 +132,6 @@ static uint32_t edge_max(const struct gradients_config *config)
 	return (uint32_t)(3 * messages(config)) + 3 * config->ranks * gradients_parts(config);
 }
 
-uint64_t gradients_program_bytes(const struct gradients_config *config)
-{
-	return program_bytes(config->ranks, op_count(config), edge_max(config));
-}
-
 struct writer {
 	const struct gradients_config *config;
 	struct program *program;

@@ -161,14 +161,6 @@ int program_run_create(struct program_run **ret, struct arena *arena, const stru
 	return 0;
 }
 
-uint64_t program_run_bytes(const struct program *program)
-{
-	check(program->is_sealed);
-	return sizeof(struct program_run) + 9ull * program->op_count +
-		program->ranks * sizeof(struct run_rank) +
-		program->stream_first[program->ranks] * sizeof(struct run_stream) + 6 * 128;
-}
-
 // ---------------------------------------------------------------- questions and events
 
 bool program_run_has_begun(const struct program_run *run, uint32_t op)

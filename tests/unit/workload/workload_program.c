@@ -320,11 +320,6 @@ static void bytes_are_told_beforehand(void **)
 	assert_int_equal(program_seal(program, &arena, &refusal), 0);
 	uint64_t told = program_bytes(50, 1000, 999);
 	assert_in_range(arena.used, told * 3 / 4, told);
-	uint64_t before = arena.used;
-	struct program_run *run;
-	assert_int_equal(program_run_create(&run, &arena, program), 0);
-	told = program_run_bytes(program);
-	assert_in_range(arena.used - before, told * 3 / 4, told);
 }
 
 static void an_empty_program_is_done(void **)
