@@ -89,9 +89,6 @@ uint64_t pfc_link_headroom(const struct fabric_config *config, const struct link
 // The pauses that its port `port` received from the peer; NULL without PFC.
 const struct pause *switch_pause(const struct switch_ *self, uint32_t port);
 
-// Pause frames that its port sent, without those that say to go on.
-uint64_t switch_pauses_sent(const struct switch_ *self, uint32_t port);
-
 // Visits, always in the same order, all that switch_pause() and deadlock_find() read of a switch,
 // as pieces of `bytes` at `memory`: to be read where it was run, or, with `is_taken`, to be written
 // as it was read there. Its data queues are then filled, from `chunks`, with what waits in them.

@@ -90,8 +90,6 @@ static void send_frame(struct switch_ *self, uint32_t index, struct outbox *out)
 	packet->opcode = PACKET_PAUSE;
 	packet->timestamp = pfc->is_stopped ? PAUSE_QUANTA : 0;
 	pfc->owes_frame = false;
-	pfc->pauses_sent += pfc->is_stopped;
-	pfc->resumes_sent += !pfc->is_stopped;
 	self->counters.pause.pauses_sent += pfc->is_stopped;
 	self->counters.pause.resumes_sent += !pfc->is_stopped;
 	port_start(port, out, &self->counters, frame, port->free_at);

@@ -17,7 +17,6 @@ struct pfc_port {
 	bool is_stopped;		       // the peer is to pause
 	bool owes_frame;		       // and has not been sent yet, or that it may go on
 	ps_t again_at;			       // when a pause is said again
-	uint64_t pauses_sent, resumes_sent;
 	// what goes out here
 	struct pause pause;
 	ps_t watch_at;	  // when it will have been paused for too long

@@ -375,12 +375,6 @@ const struct pause *switch_pause(const struct switch_ *self, uint32_t port)
 	return self->ordered == NULL ? NULL : &self->ordered->pfc[port].pause;
 }
 
-uint64_t switch_pauses_sent(const struct switch_ *self, uint32_t port)
-{
-	check(port < self->port_count);
-	return self->ordered == NULL ? 0 : self->ordered->pfc[port].pauses_sent;
-}
-
 uint32_t switch_held(const struct switch_ *self)
 {
 	uint32_t held = 0;

@@ -148,7 +148,7 @@ static void the_peer_stops_at_xoff_and_goes_on_at_xon(void **)
 	assert_int_equal(rig.departures[0].start, at - FULL_PS);
 	assert_int_equal(rig.departures[0].bytes, PAUSE_FRAME_BYTES);
 	assert_int_equal(quanta_of(0), PAUSE_QUANTA);
-	assert_int_equal(switch_pauses_sent(machine, 0), 1);
+	assert_int_equal(switch_counters(machine)->pause.pauses_sent, 1);
 	// one more comes in; then port 1 may send. Told to go on when eight are left
 	give(0, at, data_to(1), at + 1);
 	ps_t free_at = at + 2 * FULL_PS;
