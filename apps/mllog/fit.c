@@ -218,8 +218,9 @@ static int put_file(FILE *to, struct fit *fit, struct call *call)
 	if (memory == NULL)
 		return refuse(&call->refusal, -ENOMEM, "no memory for a job's file");
 	put_comment(memory, fit);
-	fclose(memory);
-	int rc = job_times_print(to, call->fit, fit->job, &fit->timing, comment, &call->refusal);
+	int rc = fclose(memory) != 0
+		? refuse(&call->refusal, -ENOMEM, "no memory for a job's file")
+		: job_times_print(to, call->fit, fit->job, &fit->timing, comment, &call->refusal);
 	free(comment);
 	return rc;
 }

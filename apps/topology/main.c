@@ -130,8 +130,8 @@ static int import(struct call *call)
 		rc = refuse(&call->refusal, -ENODEV, "the system gives no memory");
 	if (rc == 0)
 		rc = import_write(&read, to, &call->refusal);
-	if (to != NULL)
-		fclose(to);
+	if (to != NULL && fclose(to) != 0 && rc == 0)
+		rc = refuse(&call->refusal, -ENODEV, "the system gives no memory");
 	if (rc == 0)
 		fwrite(text, 1, bytes, stdout);
 	free(text);

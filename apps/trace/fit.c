@@ -133,7 +133,8 @@ static int put_file(FILE *to, struct fit *fit, struct call *call, char **comment
 			&call->refusal, -EINVAL,
 			"no kernel ran in the forward, or in the backward: there are no times");
 	put_step(fit);
-	fflush(fit->comment);
+	if (fflush(fit->comment) != 0)
+		return refuse(&call->refusal, -ENOMEM, "no memory for a job's file");
 	return job_times_print(to, call->fit, fit->job, timing, *comment, &call->refusal);
 }
 

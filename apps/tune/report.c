@@ -36,10 +36,13 @@ static int put_command(json_t *document, struct call *call)
 		fprintf(to, is_plain ? " %s" : " '%s'", word);
 	}
 	free(words);
-	fclose(to);
-	put_text(document, "command", text);
+	if (fclose(to) == 0)
+		put_text(document, "command", text);
+	else
+		rc = refuse(&call->refusal, -ENODEV, "the system gives no memory for words");
 	free(text);
-	rc = tune_store_fact(call->store, "version", &text, &call->refusal);
+	if (rc == 0)
+		rc = tune_store_fact(call->store, "version", &text, &call->refusal);
 	if (rc == 0)
 		put_text(document, "weft", text);
 	free(text);

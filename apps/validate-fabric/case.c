@@ -136,9 +136,11 @@ static int write_texts(struct acceptance *acceptance, struct case_run *run, stru
 	if (to.limit_ps > 0)
 		fprintf(to.fabric_file, ", time: %lldns", (long long)(to.limit_ps / PS_PER_NS));
 	fprintf(to.fabric_file, "}\n");
-	fclose(to.fabric_file);
-	fclose(to.checks);
-	fclose(to.goal);
+	bool is_whole = fclose(to.fabric_file) == 0;
+	is_whole = fclose(to.checks) == 0 && is_whole;
+	is_whole = fclose(to.goal) == 0 && is_whole;
+	if (!is_whole)
+		return -ENOMEM;
 	run->bus_bytes = to.bus_bytes;
 	run->limit_ps = to.limit_ps;
 	run->asked = to.asked;

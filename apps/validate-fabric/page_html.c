@@ -21,7 +21,8 @@ int page_html(FILE *to, const struct acceptance *acceptance)
 	if (json == NULL)
 		return -1;
 	int rc = page_json(json, acceptance);
-	fclose(json);
+	if (fclose(json) != 0)
+		rc = -1;
 	static struct example example; // large: kept off the stack
 	char path[256] = "";
 	struct result *result = NULL;

@@ -47,16 +47,22 @@ static void put_number(json_t *to, const char *key, double value, const char *re
 		json_object_set_new(to, name, json_string(reason));
 }
 
-static json_t *verdict_text_json(const struct acceptance *acceptance)
+// What `put` writes of the run book, or `put_case` of a case of it; null where that is nothing.
+static json_t *text_json(const struct acceptance *acceptance, const struct case_run *run,
+			 void (*put)(FILE *, const struct acceptance *),
+			 void (*put_case)(FILE *, const struct acceptance *,
+					  const struct case_run *))
 {
 	char *text;
 	size_t bytes;
 	FILE *to = open_memstream(&text, &bytes);
-	if (to == NULL)
-		return json_null();
-	page_verdict(to, acceptance);
-	fclose(to);
-	json_t *ret = json_string(text);
+	check(to != NULL);
+	if (put != NULL)
+		put(to, acceptance);
+	else
+		put_case(to, acceptance, run);
+	check(fclose(to) == 0);
+	json_t *ret = bytes == 0 ? json_null() : json_string(text);
 	free(text);
 	return ret;
 }
@@ -108,16 +114,7 @@ static void put_estimate(json_t *to, const struct acceptance *acceptance,
 
 static json_t *text_of(const struct acceptance *acceptance, const struct case_run *run)
 {
-	char *text;
-	size_t bytes;
-	FILE *to = open_memstream(&text, &bytes);
-	if (to == NULL)
-		return json_null();
-	page_missed(to, acceptance, run);
-	fclose(to);
-	json_t *ret = bytes == 0 ? json_null() : json_string(text);
-	free(text);
-	return ret;
+	return text_json(acceptance, run, NULL, page_missed);
 }
 
 // Those of its section that it has.
@@ -253,20 +250,6 @@ static void put_repeats(json_t *to, const struct acceptance *acceptance)
 			    json_string("fewer than two permutations have run"));
 }
 
-static json_t *command_json(const struct acceptance *acceptance)
-{
-	char *text;
-	size_t bytes;
-	FILE *to = open_memstream(&text, &bytes);
-	if (to == NULL)
-		return json_null();
-	page_command(to, acceptance);
-	fclose(to);
-	json_t *ret = json_string(text);
-	free(text);
-	return ret;
-}
-
 int page_json(FILE *to, const struct acceptance *acceptance)
 {
 	static const char *const ends[] = {"pass", "fail"};
@@ -281,15 +264,16 @@ int page_json(FILE *to, const struct acceptance *acceptance)
 		json_array_append_new(cases, case_json(acceptance, &acceptance->cases[i]));
 	json_t *all = json_pack(
 		"{si ss so ss ss ss sb sb ss so so so so so so so so sf}", "schema", BOOK_SCHEMA,
-		"weft", WEFT_VERSION_TEXT, "command", command_json(acceptance), "name",
-		page_name(acceptance), "scenario", acceptance->fabric_file.path, "with",
-		acceptance->with, "quick", acceptance->is_quick, "partial", !acceptance->is_done,
-		"verdict", status <= EXIT_MISSED ? ends[status] : "not_valid", "verdict_text",
-		verdict_text_json(acceptance), "coverage", coverage_json(acceptance), "device",
-		device_json(acceptance), "settings", settings_json(acceptance), "sets",
-		list_of(acceptance->sets, acceptance->set_count), "faults",
-		list_of(acceptance->faults, acceptance->fault_count), "sections", sections, "cases",
-		cases, "hops_max", cost_hops_max(&acceptance->fabric_facts));
+		"weft", WEFT_VERSION_TEXT, "command",
+		text_json(acceptance, NULL, page_command, NULL), "name", page_name(acceptance),
+		"scenario", acceptance->fabric_file.path, "with", acceptance->with, "quick",
+		acceptance->is_quick, "partial", !acceptance->is_done, "verdict",
+		status <= EXIT_MISSED ? ends[status] : "not_valid", "verdict_text",
+		text_json(acceptance, NULL, page_verdict, NULL), "coverage",
+		coverage_json(acceptance), "device", device_json(acceptance), "settings",
+		settings_json(acceptance), "sets", list_of(acceptance->sets, acceptance->set_count),
+		"faults", list_of(acceptance->faults, acceptance->fault_count), "sections",
+		sections, "cases", cases, "hops_max", cost_hops_max(&acceptance->fabric_facts));
 	if (all != NULL) {
 		put_repeats(all, acceptance);
 		json_object_set_new(all, "comparable", json_string(page_comparable(acceptance)));

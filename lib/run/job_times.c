@@ -107,8 +107,8 @@ int job_times_print(FILE *to, const char *name, const struct plan *job, const st
 	if (memory == NULL)
 		return refuse(refusal, -ENOMEM, "no memory for a job's file");
 	put_text(memory, &times, file.text);
-	fclose(memory);
-	rc = check_text(&times, file.path, made, bytes, refusal);
+	rc = fclose(memory) == 0 ? check_text(&times, file.path, made, bytes, refusal)
+				 : refuse(refusal, -ENOMEM, "no memory for a job's file");
 	if (rc == 0)
 		fwrite(made, 1, bytes, to);
 	free(made);

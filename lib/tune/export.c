@@ -239,7 +239,10 @@ int tune_export(FILE *to, const struct tune_plan *plan, const struct tune_result
 				      &plan->fabrics[scenario],
 				      is_round ? result->digits : TUNE_AS_FOUND, set))
 			written += write_row(lines, format, set);
-	fclose(lines);
+	if (fclose(lines) != 0) {
+		free(text);
+		return refuse(refusal, -ENODEV, "the system gives no memory for lines");
+	}
 	if (written > 0) {
 		evidence(to, plan, result, scenario, version);
 		fputs(text, to);

@@ -213,12 +213,10 @@ static void put_head(struct annotate *all, const struct call *call, FILE *to)
 	char *text = NULL;
 	size_t bytes = 0;
 	FILE *lines = open_memstream(&text, &bytes);
-	if (lines != NULL) {
-		summary_print(lines, call);
-		fclose(lines);
-	}
-	if (text != NULL)
-		text[strcspn(text, "\n")] = '\0';
+	check(lines != NULL);
+	summary_print(lines, call);
+	check(fclose(lines) == 0);
+	text[strcspn(text, "\n")] = '\0';
 	rewrite_begin(&all->rewrite, to, "weft pcap analyze", text);
 	free(text);
 }

@@ -124,12 +124,11 @@ static void put_lists(FILE *to, const struct call *call)
 	char *text = NULL;
 	size_t bytes = 0;
 	FILE *lines = open_memstream(&text, &bytes);
-	if (lines == NULL)
-		return;
+	check(lines != NULL);
 	bursts_print(lines, call);
 	changes_print(lines, call);
 	rules_print(lines, call);
-	fclose(lines);
+	check(fclose(lines) == 0);
 	fputs("<h2>Traffic by time</h2>\n<pre>", to);
 	print_escaped(to, text);
 	fputs("</pre>\n", to);
@@ -141,10 +140,9 @@ static void put_page(FILE *to, const struct call *call, const struct ladder *lad
 	char *text = NULL;
 	size_t bytes = 0;
 	FILE *lines = open_memstream(&text, &bytes);
-	if (lines != NULL) {
-		summary_print(lines, call);
-		fclose(lines);
-	}
+	check(lines != NULL);
+	summary_print(lines, call);
+	check(fclose(lines) == 0);
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"/><title>What "
 	      "happened</title>\n<style>\nbody { font: 15px sans-serif; max-width: 60em; margin: "
 	      "2em "
@@ -161,7 +159,7 @@ static void put_page(FILE *to, const struct call *call, const struct ladder *lad
 		print_escaped(to, call->paths[i]);
 	}
 	fputs("</p>\n<pre>", to);
-	print_escaped(to, text != NULL ? text : "");
+	print_escaped(to, text);
 	fputs("</pre>\n", to);
 	put_repair(to, ladder);
 	put_lists(to, call);
