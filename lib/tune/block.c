@@ -406,6 +406,14 @@ double tune_value_guarded(const struct tune_series *series)
 	return value_of(series, GUARD);
 }
 
+double tune_margin(const struct tune_series *series)
+{
+	double margin = INFINITY;
+	for (uint32_t i = 0; i < series->limit_count; i++)
+		margin = fmin(margin, -excess_of(series, i, GUARD));
+	return margin;
+}
+
 int tune_by_value(const void *a, const void *b)
 {
 	const struct tune_candidate *first = *(struct tune_candidate *const *)a;

@@ -32,6 +32,9 @@
 const char *tune_base_suffix(enum tune_base base);
 enum tune_base tune_base_named(const char *suffix, const char *unit);
 
+// All bases that a key of that unit may have, with commas; empty where it has none.
+void tune_bases_of(const char *unit, char *ret, size_t bytes);
+
 // A value in ps, bytes, bits per second, parts per 10^9 or things, as a scenario has it.
 void tune_plain_text(const char *unit, double value, char *ret, size_t bytes);
 
@@ -97,6 +100,9 @@ double tune_value(const struct tune_series *series);
 // standard errors within it. The best of many on few seeds is else one that breaks it and was
 // lucky.
 double tune_value_guarded(const struct tune_series *series);
+
+// How far within all its bounds the mean is, less two standard errors, as a part of the bound.
+double tune_margin(const struct tune_series *series);
 
 // qsort's order of struct tune_candidate *: by value in search and race, then by number.
 int tune_by_value(const void *a, const void *b);

@@ -183,6 +183,30 @@ static void pick(struct tune *tune)
 				result->finalists[result->finalist_count++] = result->candidates[i];
 }
 
+// The best lie at their bounds, and these are noisy: the last of the five is the one farthest
+// within, of those that raced and were better than the default.
+static void pick_safest(struct tune *tune)
+{
+	struct tune_result *result = &tune->result;
+	struct tune_candidate *safest = NULL;
+	uint32_t breach;
+	if (tune->plan.aim.limit_count == 0 || tune->plan.aim.is_front ||
+	    result->finalist_count < TUNE_FINALISTS)
+		return;
+	for (uint32_t i = 0; i < result->different; i++) {
+		struct tune_candidate *one = result->candidates[i];
+		if (one->is_raced && tune_violation(&one->met, &breach) == 0 &&
+		    tune_value(&one->met) < 0 &&
+		    (safest == NULL || tune_margin(&one->met) > tune_margin(&safest->met)))
+			safest = one;
+	}
+	for (uint32_t i = 0; safest != NULL && i < TUNE_FINALISTS; i++)
+		if (result->finalists[i] == safest)
+			safest = NULL;
+	if (safest != NULL)
+		result->finalists[TUNE_FINALISTS - 1] = safest;
+}
+
 // Without the controller. What it is held against is the best finalist, seed by seed.
 static int judge_off(struct tune *tune)
 {
@@ -322,6 +346,7 @@ int tune_judge_finalists(struct tune *tune)
 	qsort(result->candidates, result->different, sizeof(*result->candidates),
 	      tune_by_guarded_value);
 	pick(tune);
+	pick_safest(tune);
 	qsort(result->candidates, result->different, sizeof(*result->candidates), tune_by_value);
 	int rc = tune_meet(tune, result->finalists, result->finalist_count, true,
 			   tune->plan.fresh_seeds);

@@ -109,6 +109,16 @@ enum tune_base tune_base_named(const char *suffix, const char *unit)
 	return (enum tune_base)i;
 }
 
+void tune_bases_of(const char *unit, char *ret, size_t bytes)
+{
+	size_t used = 0;
+	ret[0] = '\0';
+	for (size_t i = 1; i < BASE_COUNT; i++)
+		if (strcmp(unit, bases[i].unit) == 0 && used < bytes)
+			used += (size_t)snprintf(ret + used, bytes - used, "%s%s",
+						 used > 0 ? ", " : "", bases[i].suffix);
+}
+
 // ---------------------------------------------------------------- values
 
 static bool is_open(const struct tune_space *space, const double *at, uint32_t index)

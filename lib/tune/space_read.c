@@ -34,6 +34,18 @@ static bool read_ratio(const char *word, const struct scenario_key *key, enum tu
 	return *ret_base != TUNE_PLAIN;
 }
 
+// What is wrong with the value; where that is its unit, a knob may be in ratios, too.
+static void refuse_end(struct refusal *refusal, const char *text, const struct scenario_key *key)
+{
+	char others[64];
+	size_t used = strlen(refusal->text);
+	tune_bases_of(key->unit, others, sizeof(others));
+	if (strstr(refusal->text, "unit") != NULL && others[0] != '\0')
+		snprintf(refusal->text + used, sizeof(refusal->text) - used, "; or a ratio: %s",
+			 others);
+	snprintf(refusal->file, sizeof(refusal->file), "%.200s", text);
+}
+
 static int read_end(const char *text, const char *word, const struct scenario_key *key,
 		    enum tune_base *ret_base, double *ret, struct refusal *refusal)
 {
@@ -44,7 +56,7 @@ static int read_end(const char *text, const char *word, const struct scenario_ke
 	int rc = scenario_value_of(&value, key, word, refusal);
 	*ret = (double)value;
 	if (rc < 0)
-		snprintf(refusal->file, sizeof(refusal->file), "%.200s", text);
+		refuse_end(refusal, text, key);
 	else if (value == UINT64_MAX)
 		return refuse_knob(refusal, text, "a range has numbers at its ends, not", word);
 	return rc;

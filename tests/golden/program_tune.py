@@ -370,6 +370,8 @@ class Tune(Room):
         for words, said in (
                 (["--knob", "cc.qa_gat=0..6"], "did you mean `cc.qa_gate`"),
                 (["--knob", "cc.target_delay=1..4"], "has no unit"),
+                (["--knob", "cc.target_delay=1rt..4rt"], "these are: ps, ns, us, ms, s; or a ratio: rtt\n"),
+                (["--knob", "cc.fi=1rtt..4rtt"], "or a ratio: bdp, mtu, mtua, portbdp"),
                 (["--knob", "cc.target_delay=4us..4us"], "empty range"),
                 (["--knob", "cc.target_delay=1us..4rtt"], "same unit"),
                 (["--knob", "cc.rate_timer=10us..1ms"], "cc.rate_timer has no effect here"),

@@ -16,6 +16,7 @@
 
 #include "../rig_tune.h"
 #include "engines.h"
+#include "inside.h"
 
 #define DONE_S 1 // place of done_s among the figures; asserted below
 #define FCT_P99_S 3
@@ -297,6 +298,34 @@ static void a_noisy_bound_is_kept_where_the_best_lies_on_it(void **state)
 	}
 	print_message("a setting kept a noisy bound in %u of 20 studies\n", better);
 	assert_true(better >= 19);
+}
+
+// The best lie at the bound, where a few seeds of a noisy figure do not tell who keeps it: one of
+// the last five is the one that raced and is farthest within.
+static void one_of_the_last_five_is_the_farthest_within(void **state)
+{
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct refusal refusal = {0};
+		struct tune_plan plan;
+		uint32_t breach, found = 0;
+		double most = -INFINITY;
+		plan_functions(&plan, knobs, 3, "cmaes", seed, 600, runs);
+		assert_int_equal(tune_aim_limit(&plan.aim, "fct_p99_s<=0.7s", &refusal), 0);
+		struct noisy noisy = {rest_of_first, 0.01, &plan.space, 0, 0.2};
+		plan.runs_context = &noisy;
+		struct tune *tune = study_functions(&plan);
+		const struct tune_result *result = tune_result(tune);
+		for (uint32_t i = 0; i < result->different; i++) {
+			const struct tune_candidate *one = result->candidates[i];
+			if (one->is_raced && tune_violation(&one->met, &breach) == 0 &&
+			    tune_value(&one->met) < 0)
+				most = fmax(most, tune_margin(&one->met));
+		}
+		for (uint32_t i = 0; i < result->finalist_count; i++)
+			found += tune_margin(&result->finalists[i]->met) == most;
+		assert_true(found > 0);
+		tune_free(tune);
+	}
 }
 
 // What is called flat is left as it is: nothing that moves it comes to the last round, be it the
