@@ -1,20 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The systems that are shipped, one scenario each: every one runs as a small sample and says what it left out; collectives
-are bound by what the fabric gives them; steps from a schedule hold what was published or assumed; rings along the axes of
-a torus take the time of their closed form."""
+are bound by what the fabric gives them; steps from a schedule hold what was published or assumed, and are what
+docs/systems.md says; rings along the axes of a torus take the time of their closed form. Steps and small samples are
+those of systems.txt to the picosecond: --write renews it, and a commit that does so says why."""
 import json
 import pathlib
+import re
 import sys
 import tempfile
 
 import weft
-from weft import check
+from weft import SOURCE, check
 
+TABLE = pathlib.Path(__file__).with_name("systems.txt")
+exact = []
 # scenario: options that make the sample small; messages that are not run; busbw of its collectives in GB/s, from and to;
 # share of the step that is exposed by the schedule in %, from and to, None: no schedule
 # Ceilings: NICs of a group in a host x payload rate. H100, Meta, A100 rings: 2 x 50, 50, 8 x 25 GB/s (A100: latency).
 SYSTEMS = {
+    "azure-gb200-llama405b": (["steps=8", "fill=4", "buckets=1"], None, (185, 192.4), (2.0, 2.2)),
     "azure-gb200-llama405b-112": (["steps=8", "fill=4", "buckets=1"], None, (185, 192.4), (2.0, 2.2)),
     "coreweave-gb300-deepseek-v3": (["steps=2", "fill=2"], "pp", None, (5, 9)),
     "nvidia-gb300-gpt-oss-20b": (["steps=16", "groups=1", "buckets=1"], None, (450, 1600), (15, 25)),
@@ -35,10 +40,17 @@ def sim(*words):
     return json.loads(done.stdout)
 
 
+def took(name, result):
+    run = result["run"]
+    exact.append(f"{name} sample {run['last_completion_ps']} {run['digest']}\n")
+
+
 def imprecise(name, words):
     """Of rings with thousands of steps a small sample says nothing, and says so."""
     done = weft.run("sim", name, *words, "--json")
-    reasons = [one.get("time_ps_reason") for one in json.loads(done.stdout)["collectives"] if one["time_ps"] is None]
+    result = json.loads(done.stdout)
+    took(name, result)
+    reasons = [one.get("time_ps_reason") for one in result["collectives"] if one["time_ps"] is None]
     check(done.returncode == 5 and "raise sample.steps" in done.stderr and reasons and all("stated error above 10 %" in one for one in reasons),
           f"{name}: a small sample gives no time")
 
@@ -50,6 +62,7 @@ def runs(name, sample, not_run, band):
     result = sim(name, *words)
     if result is None:
         return
+    took(name, result)
     plan, run = result["plan"], result["run"]
     check(run["end"] == "done" and plan["sampled"] and plan["packets_run"] < plan["packets_all"], f"{name}: a sample of it runs to its end")
     check(plan["not_run"] == not_run, f"{name}: not run is {plan['not_run']}")
@@ -64,6 +77,7 @@ def schedule(name, band):
     if result is None:
         return
     step = result["step"]
+    exact.append(f"{name} model {step['step_ps']} {step['exposed_ps']}\n")
     share = 100 * step["exposed_ps"] / step["step_ps"]
     check(band[0] <= share <= band[1], f"{name}: {share:.2f} % of {step['step_ps'] / 1e9:.1f} ms exposed")
     if name == "coreweave-gb300-deepseek-v3":
@@ -71,6 +85,25 @@ def schedule(name, band):
         check(result["prediction"] is None, f"{name}: logs of another model predict nothing")
     elif "llama405b" not in name and name != "uec":
         check(step["times_assumed"], f"{name}: its times are assumed, and said to be")
+
+
+def documented():
+    """docs/systems.md, what packets expose: its first column is what closed forms expose now."""
+    page = (SOURCE / "docs/systems.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([\w-]+) \| ([\d.]+)(?: ms)? \| [\d.]+ \|", page, re.M)
+    now = {line.split()[0]: int(line.split()[3]) for line in exact if " model " in line}
+    check({name for name, _ in rows} == set(now) - {"azure-gb200-llama405b-112"}, "docs/systems.md has a row of each system with a schedule")
+    for name, exposed in rows:
+        check(f"{now.get(name, 0) / 1e9:.3f}" == exposed, f"{name}: docs/systems.md says {exposed} ms")
+
+
+def unchanged():
+    if sys.argv[1:] == ["--write"]:
+        TABLE.write_text("".join(exact), encoding="utf-8")
+    old = TABLE.read_text(encoding="utf-8").splitlines(keepends=True)
+    check(len(old) == len(exact), f"systems.txt has {len(old)} lines of {len(exact)}")
+    for was, now in zip(old, exact):
+        check(was == now, f"{now.strip()}" + ("" if was == now else f"; it was {was.strip()}"))
 
 
 TORUS = """name: rings
@@ -161,6 +194,8 @@ def main():
         runs(name, sample, not_run, band)
         if exposed is not None:
             schedule(name, exposed)
+    documented()
+    unchanged()
     sys.exit(1 if check.failed else 0)
 
 
