@@ -21,6 +21,8 @@ MODELS = {
 FSDP = "reduce: {kind: fsdp}\nwire: {gradients: 4B}\n"
 MEGATRON = "reduce: {aligned: true, bucket: 134217728}\n"
 PIPELINE = "tp: 4, cp: 2, pp: 8, vpp: 8, layers_first: 1, layers_last: 1, order: tp-cp-ep-pp-dp"
+STAGES = "tp: 8, pp: 8, layers_first: 15, layers_last: 15, "
+CHUNKS = "tp: 8, pp: 8, vpp: 2, layers_first: 7, layers_last: 7, "
 META = "tp: 8, pp: 16, vpp: 4, layers_first: 1, layers_last: 1, order: tp-cp-ep-pp-dp"
 
 
@@ -47,6 +49,18 @@ RUNS = [
     ("Llama 3 8B", 8, "H100 in fp8", "dp: 8", "sequence: 8192, samples: 2", FSDP, tokens(16384, 8532), "torchtitan, 12/2024, Float8"),
     ("Llama 3 70B", 256, "H100 in fp8", "tp: 8, dp: 32", "sequence: 8192, samples: 16, recompute: full", FSDP, tokens(16384, 829),
      "torchtitan, 12/2024, Float8"),
+    ("Llama 3 70B", 256, "H100", "tp: 8, dp: 32", "sequence: 8192, samples: 16, recompute: full", FSDP, tokens(16384, 597.3),
+     "torchtitan, 06/2025"),
+    ("Llama 3 8B", 8, "H100 in fp8", "cp: 2, dp: 4", "sequence: 65536, recompute: full", FSDP, tokens(32768, 2540),
+     "torchtitan, 12/2024, 64 Ki tokens"),
+    ("Llama 3 8B", 8, "H100 in fp8", "cp: 4, dp: 2", "sequence: 131072, recompute: full", FSDP, tokens(32768, 1071),
+     "torchtitan, 12/2024, 128 Ki tokens"),
+    ("Llama 3 8B", 8, "H100 in fp8", "cp: 8", "sequence: 262144, recompute: full", FSDP, tokens(32768, 548),
+     "torchtitan, 12/2024, 256 Ki tokens"),
+    ("Llama 3.1 405B", 512, "H100 in fp8", STAGES + "dp: 8", "sequence: 8192, samples: 4, micro_batches: 8, recompute: full", FSDP,
+     tokens(4096, 100), "torchtitan, 12/2024, 1F1B"),
+    ("Llama 3.1 405B", 512, "H100 in fp8", CHUNKS + "dp: 8", "sequence: 8192, samples: 2, micro_batches: 16, recompute: full", FSDP,
+     tokens(4096, 128), "the same, interleaved"),
     ("Llama 3.1 405B", 8192, "H100", META + ", dp: 64", "sequence: 8192, micro_batches: 32", "wire: {gradients: 4B}\n", paper(8192, 430),
      "Llama 3 paper, 430 T/s a GPU"),
     ("Llama 3.1 405B", 16384, "H100", META + ", dp: 128", "sequence: 8192, micro_batches: 16", "wire: {gradients: 4B}\n", paper(16384, 400),
