@@ -125,6 +125,19 @@ static int check_ranks(struct checked *checked)
 	return 0;
 }
 
+static int check_attention(struct checked *checked)
+{
+	const struct architecture *of = checked->of;
+	if (of->kv_rank == 0 && of->kv_heads > 0 && of->heads % of->kv_heads != 0)
+		return blame(checked, "kv_heads",
+			     "% heads do not divide by % heads of keys and values", of->heads,
+			     of->kv_heads, 0);
+	if (of->kv_rank > 0 && of->value_dim == 0)
+		return blame(checked, "kv_rank", "latent attention needs the width of a value", 0,
+			     0, 0);
+	return 0;
+}
+
 static int check_tensor(struct checked *checked)
 {
 	const struct architecture *of = checked->of;
@@ -169,6 +182,10 @@ static int check_experts(struct checked *checked)
 		return blame(checked, "experts",
 			     "% experts, % a token, do not fit % expert ranks, or have no size",
 			     of->experts, of->experts_per_token, cut->ep);
+	if (of->dense_layers > of->layers)
+		return blame(checked, "dense_layers",
+			     "% layers without experts are more than all %", of->dense_layers,
+			     of->layers, 0);
 	if (of->dense_layers > 0 && of->ffn == 0)
 		return blame(checked, "dense_layers",
 			     "% layers without experts need a feed-forward", of->dense_layers, 0,
@@ -270,8 +287,8 @@ static int check_cells(struct checked *checked)
 int plan_check_size(const struct plan *plan, const char **ret_size, struct refusal *refusal)
 {
 	static int (*const checks[])(struct checked *) = {
-		check_ranks, check_amounts, check_tensor,  check_experts,
-		check_cells, check_split,   check_sharding};
+		check_ranks,   check_amounts, check_attention, check_tensor,
+		check_experts, check_cells,   check_split,     check_sharding};
 	struct checked checked = {plan, plan->architecture, &plan->parallel, NULL, refusal};
 	int rc = plan_check_sizes(plan, &checked.size, refusal);
 	for (size_t i = 0; rc == 0 && i < sizeof(checks) / sizeof(*checks); i++)

@@ -249,6 +249,15 @@ static const struct {
 	 5, 19, "cut.vpp: 2 chunks a stage: ZeRO's gathers"},
 	{SMALL "reduce: {every: 4}\n", 4, 10, "it needs reduce.kind local"},
 	{SMALL "reduce: {kind: local, sync: each}\n", 4, 23, "other than megatron and local"},
+	{"name: a\nmodel: {layers: 2, hidden: 64, heads: 8, kv_heads: 3, ffn: 8, vocab: 9}\n"
+	 "step: {sequence: 8}\n",
+	 2, 52, "model.kv_heads: 8 heads do not divide by 3 heads of keys and values"},
+	{"name: a\nmodel: {layers: 2, hidden: 64, heads: 8, kv_rank: 16, ffn: 8, vocab: 9}\n"
+	 "step: {sequence: 8}\n",
+	 2, 51, "model.kv_rank: latent attention needs the width of a value"},
+	{"name: a\nmodel: {layers: 2, hidden: 64, heads: 8, vocab: 9, ffn: 8, dense_layers: 3, "
+	 "experts: 4, experts_per_token: 1, expert_ffn: 8}\nstep: {sequence: 8}\n",
+	 2, 74, "model.dense_layers: 3 layers without experts are more than all 2"},
 	{SMALL "cut: {tp: 3}\n", 2, 42, "model.heads: 32 heads do not divide by 3 tensor ranks"},
 	{SMALL "cut: {tp: 64}\n", 2, 42, "model.heads: 32 heads do not divide by 64"},
 	{SMALL "cut: {cp: 3}\n", 3, 18, "step.sequence: a sequence of 4096 tokens does not divide"},
