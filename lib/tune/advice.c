@@ -98,9 +98,11 @@ static void say_gain(FILE *to, const struct tune_plan *plan, const struct tune_r
 	}
 	fprintf(to, "  It buys %.1f %% of", -percent(best->ratio));
 	for (uint32_t i = 0; i < plan->aim.goal_count; i++)
-		fprintf(to, " %s", report_study_figure_name(plan->aim.goals[i].figure));
-	fprintf(to, ", at least %.1f %%, on %u seeds that the search never met.\n",
-		-percent(best->high), best->count - best->unpaired);
+		fprintf(to, "%s %s", i > 0 ? " and" : "",
+			report_study_figure_name(plan->aim.goals[i].figure));
+	fprintf(to, "%s, at least %.1f %%, on %u seeds that the search never met.\n",
+		plan->aim.goal_count > 1 ? " on the mean" : "", -percent(best->high),
+		best->count - best->unpaired);
 }
 
 // How near the recommended setting is to a limit: on the mean, and in how many seeds beyond it.

@@ -148,6 +148,7 @@ class Verbs(program_tune.Room):
         chosen = {one["setting"] for one in study["finalists"]}
         self.assertLessEqual(chosen, front)
         self.assertEqual(len(chosen), min(5, len(front)))
+        self.assertRegex(self.weft("show", "one.tune").stdout, "It buys [0-9.]+ % of done_s and queue_bytes_max on the mean, at least")
         for aim in (0, 1):  # both ends are among them
             self.assertIn(min(front, key=lambda setting: points[setting][aim]), chosen)
         self.assertIn("beaten by no other in all of these at once", self.weft("show", "one.tune", status=None).stdout)
