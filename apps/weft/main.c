@@ -70,9 +70,12 @@ static int become(char **arguments)
 
 static void list_commands(FILE *to)
 {
+	size_t width = 0;
+	for (const struct command *command = commands; command->name != NULL; command++)
+		width = strlen(command->name) > width ? strlen(command->name) : width;
 	fputs("commands:\n", to);
 	for (const struct command *command = commands; command->name != NULL; command++)
-		fprintf(to, "    %-10s %s\n", command->name, command->summary);
+		fprintf(to, "    %-*s  %s\n", (int)width, command->name, command->summary);
 }
 
 // Whether it can be part of a file's name: nothing that leads to another folder.
@@ -82,6 +85,15 @@ static bool is_name(const char *word)
 		strlen(word) < NAME_MAX - strlen("weft-");
 }
 
+// Whether this name is of a command of weft, built or not.
+static bool is_command(const char *name)
+{
+	const struct command *command = commands;
+	while (command->name != NULL && strcmp(command->name, name) != 0)
+		command++;
+	return command->name != NULL;
+}
+
 // Runs the command arguments[0] with what follows it.
 static int run_command(char **arguments)
 {
@@ -89,6 +101,13 @@ static int run_command(char **arguments)
 	int reason = is_name(command) ? become(arguments) : ENOENT;
 	if (reason != ENOENT) {
 		fprintf(stderr, "weft: weft-%s: %s\n", command, strerror(reason));
+		return EXIT_ENVIRONMENT;
+	}
+	if (is_command(command)) {
+		fprintf(stderr,
+			"weft: there is no program weft-%s: it is not installed here, or was not "
+			"built\n",
+			command);
 		return EXIT_ENVIRONMENT;
 	}
 	char *shown = escape_text(command);

@@ -48,6 +48,9 @@ expect 'help without a command is the same' 0 'EXIT STATUS' "$weft" help
 expect 'no command is bad input' 2 'usage: weft' "$weft"
 expect 'an unknown command is named' 2 "'nonsense' is not a command" "$weft" nonsense
 expect 'an unknown command is answered with the list' 2 'commands:' "$weft" nonsense
+expect 'a command that is not there is a command' 3 'there is no program weft-sim' "$weft" sim
+expect 'the summaries stand in one column' 2 '    sim              run a scenario' "$weft" nonsense
+expect 'also that of the longest name' 2 '    validate-fabric  run the operators' "$weft" nonsense
 expect 'a path is no command' 2 "'../bin/weft' is not a command" "$weft" ../bin/weft
 expect 'an unknown option is no command' 2 "'--nonsense' is not a command" "$weft" --nonsense
 expect 'a command beside it comes first and keeps its exit status' 7 'bin got a b' "$weft" one a b
