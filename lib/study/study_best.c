@@ -76,9 +76,12 @@ static void say_best(FILE *to, const struct field *field)
 		fprintf(to, "all points are done at the same time\n");
 	else if (study->plan.seeds == 1)
 		fprintf(to, "of one seed: how much of that is chance is not known (--seeds N)\n");
+	else if (study->points == 2)
+		fprintf(to, "the other point is %s beyond chance\n",
+			as_good(field) > 0 ? "not later" : "later");
 	else
-		fprintf(to, "%u of the other %u points are no later beyond chance\n",
-			as_good(field), study->points - 1);
+		fprintf(to, "not later beyond chance: %u of the other %u points\n", as_good(field),
+			study->points - 1);
 }
 
 // A best at the end of a range of three values or more may not be the best there is.
