@@ -176,8 +176,9 @@ static int parse(struct call *call, const char *const *sets, uint32_t set_count,
 #define WATCHED_LINES_MAX (1u << 16)
 
 // The short form names the busiest link, the deepest queue and who stands out, and variants side by
-// side say where flows collide: they watch links, which changes nothing else, where they are not
-// too many for the memory that this takes and watch.links does not say otherwise.
+// side and the runs of a study say where flows collide: they watch links, which changes nothing
+// else, where they are not too many for the memory that this takes and watch.links does not say
+// otherwise.
 static void choose_form(struct call *call)
 {
 	const struct options *options = &call->options;
@@ -186,7 +187,8 @@ static void choose_form(struct call *call)
 		options->fidelity_kind == FIDELITY_NONE && options->export_form == NULL;
 	call->is_brief = is_one && !options->is_json && !options->is_quiet &&
 		!options->is_verbose && !options->wants_footprint;
-	if ((call->is_brief || call->is_comparison) && !call->scenario.has_watch_links &&
+	if ((call->is_brief || call->is_comparison || call->is_study) &&
+	    !call->scenario.has_watch_links &&
 	    (uint64_t)fabric->nics * fabric->planes <= WATCHED_LINES_MAX)
 		call->scenario.watch.has_links = true;
 }

@@ -8,7 +8,7 @@
 
 #include "run_diff_parts.h"
 
-#define LIST_NAMES 6
+#define LIST_NAMES 7
 
 struct walk {
 	struct run_diff *run_diff;
@@ -58,8 +58,8 @@ static void add_leaf(struct walk *walk, const char *name, const json_t *a, const
 // What an element of a list is called; NULL: nothing.
 static const char *element_name(const json_t *element)
 {
-	static const char *const names[LIST_NAMES] = {"name",  "pair", "reason",
-						      "label", "text", "key"};
+	static const char *const names[LIST_NAMES] = {"name", "pair", "reason", "label",
+						      "text", "key",  "group"};
 	for (size_t i = 0; i < LIST_NAMES; i++) {
 		const json_t *value = json_object_get(element, names[i]);
 		if (json_is_string(value))

@@ -12,6 +12,7 @@
 #include <weft/world/world_warning.h>
 
 #include <weft/result/expect.h>
+#include <weft/result/links.h>
 
 #define LINE_COLUMNS 96
 
@@ -139,6 +140,21 @@ static void figure_table(FILE *to, const struct report_study *study, uint32_t fi
 		spread_line(to, study, point, figure, width);
 }
 
+// Where flows of a point collide, all points whose flows keep to the path of their hash.
+static void collision_table(FILE *to, const struct report_study *study)
+{
+	struct spread_figures spread;
+	uint32_t figure = 0, colliding = 0;
+	while (study_figure(figure)->of != links_collide)
+		figure++;
+	for (uint32_t point = 0; point < study->points; point++) {
+		study_spread(study, point, figure, &spread);
+		colliding += spread.count > 0 && spread.max >= LINKS_COLLIDE_MIN;
+	}
+	if (colliding > 0)
+		figure_table(to, study, figure, name_width(study));
+}
+
 // Figures that are 0 in all runs need no table.
 static void zero_lines(FILE *to, const struct report_study *study)
 {
@@ -166,8 +182,10 @@ static void figure_tables(FILE *to, const struct report_study *study, bool is_sh
 		if (study_has(study, i) && !study_is_zero(study, i) &&
 		    (!is_short || study_figure(i)->is_head))
 			figure_table(to, study, i, width);
-	if (is_short)
+	if (is_short) {
+		collision_table(to, study);
 		return;
+	}
 	zero_lines(to, study);
 	if (study->points > 1)
 		fprintf(to,
@@ -299,6 +317,7 @@ static void point_table(FILE *to, const struct report_study *study)
 			"intervals of all figures\n",
 			study->plan.seeds);
 	mrc_against_roce(to, study);
+	collision_table(to, study);
 }
 
 // ---------------------------------------------------------------- warnings

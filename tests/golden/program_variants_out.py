@@ -43,6 +43,12 @@ def main():
         check(list(told) == ["roce"] and abs(told["roce"] - uneven) < 1e-9, f"in JSON, too, of RoCE alone: {told}")
         even = outcome("sim", file, "--set", "fabric.t1_count=1")[1]
         check("side by side" in even and "ECMP collisions" not in even, "one uplink has no collisions")
+        head = r"\nBusiest uplink over mean uplink: ECMP collisions\n.*runs +mean.*\n"
+        for many in (["--seeds=2"], ["--sweep", "fabric.t1_count=4,8", "--variant", "roce"]):
+            seeds = outcome("sim", file, *many)[1]
+            check(re.search(head, seeds), f"and by {many[0]}: {seeds[-600:]}")
+        one = outcome("sim", file, "--sweep", "traffic.bytes=1MiB,2MiB", "--set", "fabric.t1_count=1", "--variant", "roce")[1]
+        check("Done first" in one and "ECMP collisions" not in one, "not of one uplink")
         code, table, error = outcome("sim", file, "--out", out)
         check(code == 0 and LINE.search(table) is not None, f"with --out, too: {error.strip()}")
         study = json.loads(out.joinpath("study.json").read_text(encoding="utf-8"))
@@ -50,7 +56,11 @@ def main():
         with open(out / "runs.csv", encoding="utf-8") as lines:
             check([row["sample"] for row in csv.DictReader(lines)] == ["false", "false", "true"], "runs.csv says what is a sample")
         check(outcome("sim", file, "--out", out)[0] != 0, "a folder that is there is not written over")
-        check(outcome("sim", file, "--variant", "mrc", "--out", pathlib.Path(folder, "one"))[0] == 0, "one variant is a run's folder")
+        one, other = pathlib.Path(folder, "one"), pathlib.Path(folder, "other")
+        check(outcome("sim", file, "--variant", "mrc", "--out", one)[0] == 0, "one variant is a run's folder")
+        outcome("sim", file, "--variant", "roce", "--out", other)
+        check("links.groups[trunk_up].max_to_mean " in outcome("compare", one, other)[1], "of two runs the uplinks are named")
+        check("uplinks_max_to_mean" in outcome("compare", out, out, "--all")[1], "two studies are compared by it")
     return 1 if check.failed else 0
 
 
