@@ -370,11 +370,11 @@ static void collide_row(struct brief_line *line, const json_t *result)
 static void culprit_name(struct brief_line *line, const json_t *one, const char *behind)
 {
 	char text[PATH_BYTES];
-	snprintf(text, sizeof(text), "%.80s (%.30s)%s", word(one, "name"), word(one, "finding"),
-		 behind);
-	for (char *from = strrchr(text, '('); *from != '\0'; from++)
+	brief_words(line, BRIEF_WARN, word(one, "name"));
+	snprintf(text, sizeof(text), "(%.30s)%s", word(one, "finding"), behind);
+	for (char *from = text; *from != '\0'; from++)
 		*from = *from == '_' ? ' ' : *from;
-	brief_words(line, BRIEF_WARN, text);
+	brief_words(line, BRIEF_PLAIN, text);
 }
 
 // The first with its evidence, the next ones by name.
@@ -398,7 +398,7 @@ static void culprit_rows(struct brief_line *line, const json_t *result)
 	}
 	brief_begin(line, "culprit");
 	culprit_name(line, json_array_get(list, 0), ":");
-	brief_words(line, BRIEF_WARN, word(json_array_get(list, 0), "evidence"));
+	brief_words(line, BRIEF_PLAIN, word(json_array_get(list, 0), "evidence"));
 	brief_end(line);
 	if (count == 1)
 		return;

@@ -70,11 +70,24 @@ void brief_add(struct brief_line *line, enum brief_colour colour, uint32_t width
 	line->pad = length < width ? width - (uint32_t)length : line->gap;
 }
 
+// Bytes of the words that fit behind what stands on the line; of one at least.
+static size_t fitting(const struct brief_line *line, const char *text)
+{
+	size_t length = strcspn(text, " "), next = length;
+	while (text[next] != '\0') {
+		next += 1 + strcspn(text + next + 1, " ");
+		if (line->used + next > columns_of(line))
+			break;
+		length = next;
+	}
+	return length;
+}
+
 void brief_words(struct brief_line *line, enum brief_colour colour, const char *text)
 {
 	while (*text != '\0') {
-		size_t length = strcspn(text, " ");
-		go_to(line, length);
+		go_to(line, strcspn(text, " "));
+		size_t length = fitting(line, text);
 		put(line, colour, text, length);
 		line->pad = 1;
 		text += length + (text[length] == ' ');

@@ -196,9 +196,9 @@ class Brief(unittest.TestCase):
                     self.assertEqual(done.returncode, 0, (step, done.stderr))
             self.assertEqual(sorted(os.listdir(folder)), ["a 'b'", "it's $1.yaml", "o-it's"])
 
-    def terminal(self, **more):
+    def terminal(self, *words, **more):
         leader, follower = pty.openpty()
-        with subprocess.Popen([WEFT, "sim", "two-racks"], stdout=follower, stderr=subprocess.DEVNULL,
+        with subprocess.Popen([WEFT, "sim", *(words or ["two-racks"])], stdout=follower, stderr=subprocess.DEVNULL,
                               env={**os.environ, "TERM": "xterm", **more}) as process:
             os.close(follower)
             text = b""
@@ -218,6 +218,11 @@ class Brief(unittest.TestCase):
         self.assertIn("\033[1;32mDONE\033[0m", self.terminal(NO_COLOR=""))
         self.assertNotIn("\033", self.terminal(NO_COLOR="1"))
         self.assertNotIn("\033", self.terminal(NO_COLOR="", TERM="dumb"))
+
+    def test_of_a_culprit_the_place_alone_is_coloured(self):
+        text = self.terminal("rail-8x4", "--fault", "{kind: loss, at: {t0: 2, up: 1, plane: 0}, probability: 2%}", NO_COLOR="")
+        line = next(line for line in text.splitlines() if "culprit" in line)
+        self.assertRegex(line, r"culprit\033\[0m +\033\[1;33m[^\033]+\033\[0m \([a-z ]+\): [^\033]+$")
 
 
 if __name__ == "__main__":
