@@ -44,6 +44,7 @@ void report_stall(const struct report_input *input, char *ret, size_t bytes)
 		gave_up(input, count, who, sizeof(who));
 	bool has_place = count > 0 && diagnosis != NULL && diagnosis->place != NULL &&
 		diagnosis->place(input, where, sizeof(where));
-	snprintf(ret, bytes, "%s%s%s; %.0f %% done", who, has_place ? " over " : "",
-		 has_place ? where : "", done);
+	snprintf(ret, bytes, "%s%s%s; %s%.0f %% done", who, has_place ? " over " : "",
+		 has_place ? where : "",
+		 transport->data_received == 0 ? "no packet has arrived anywhere; " : "", done);
 }

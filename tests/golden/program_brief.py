@@ -148,6 +148,12 @@ class Brief(unittest.TestCase):
         long = run("sim", *STALLS, "-v")
         self.assertIn("PARTIAL RESULT", long.stdout)
 
+    def test_a_dead_fabric_says_that_nothing_arrived(self):
+        done = self.sim("two-racks", "--fault", "{kind: link_down, at: all}", status=(NOT_VALID,))[0]
+        self.assertRegex(done.stdout, r"! \d+ connections gave up after \d+ tries; no packet has arrived anywhere; 0 % done")
+        done = self.sim("two-racks", "--fault", "{kind: link_down, at: {nic: 3}}", status=(NOT_VALID,))[0]
+        self.assertRegex(done.stdout, r"gave up after \d+ tries over nic 3 \(down\); \d+ % done")
+
     def test_several_culprits_are_named(self):
         faults = [word for t0, up, plane in ((2, 1, 0), (3, 1, 0), (4, 2, 1))
                   for word in ("--fault", f"{{kind: loss, at: {{t0: {t0}, up: {up}, plane: {plane}}}, probability: 2%}}")]
