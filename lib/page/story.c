@@ -74,6 +74,8 @@ static void headline(json_t *story, const json_t *result)
 		     *slowest = story_slowest(result);
 	char text[320], cause[128] = "Nothing stands out", what[96] = "the traffic";
 	double share = story_share(result);
+	const char *rate;
+	story_rate(result, &rate);
 	if (json_array_size(list) > 0)
 		culprits_words(cause, sizeof(cause), list);
 	if (!json_is_array(list))
@@ -94,10 +96,12 @@ static void headline(json_t *story, const json_t *result)
 			 cause, report_model_text(result, "run.end"));
 	else if (share < 0)
 		snprintf(text, sizeof(text), "%s.", cause);
+	else if (story_has_ideal(result))
+		snprintf(text, sizeof(text), "%s: %s reached %.0f %% of its ideal.", cause, what,
+			 share * 100);
 	else
-		snprintf(text, sizeof(text), "%s: %s reached %.0f %% of %s.", cause, what,
-			 share * 100,
-			 story_has_ideal(result) ? "its ideal" : "the line rate of its NICs");
+		snprintf(text, sizeof(text), "%s: %s reached %.0f %% of the %s of its NICs.", cause,
+			 what, share * 100, rate);
 	put_text(story, "headline", text);
 }
 

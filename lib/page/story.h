@@ -33,10 +33,13 @@ json_t *story_figure(json_t *story, const char *label, double value, enum unit u
 void story_against(json_t *one, double share, const char *of);
 
 // Which share of its ideal the traffic reached: by the least time of the whole, else of a
-// collective by bus bandwidth, else by goodput and line rate; negative when it is not known. And
+// collective by bus bandwidth, else by goodput and story_rate(); negative when it is not known. And
 // whether it is one of the first two.
 bool story_has_ideal(const json_t *result);
 double story_share(const json_t *result);
+
+// What a NIC receives at most, and what that is called: its payload rate, else its line rate.
+double story_rate(const json_t *result, const char **ret_name);
 
 // The slowest collective that has a time; NULL: none has.
 const json_t *story_slowest(const json_t *result);

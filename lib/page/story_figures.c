@@ -96,11 +96,9 @@ static void time_figure(json_t *story, const json_t *result)
 static void goodput_figure(json_t *story, const json_t *result)
 {
 	double value = report_model_number(result, "goodput.per_nic_bps", -1);
-	double rate = report_model_number(result, "headline.payload_rate_bps", 0);
-	const char *name = rate > 0 ? "payload rate" : "line rate";
+	const char *name;
+	double rate = story_rate(result, &name);
 	char best[64], note[160];
-	if (rate <= 0)
-		rate = report_model_number(result, "network.nic_rate_bps", 0);
 	if (value < 0 || rate <= 0) {
 		no_figure(story, "Goodput of a NIC",
 			  report_model_text(result, "goodput.per_nic_bps_reason"));

@@ -26,11 +26,19 @@ bool story_has_ideal(const json_t *result)
 		story_slowest(result) != NULL;
 }
 
+double story_rate(const json_t *result, const char **ret_name)
+{
+	double rate = report_model_number(result, "headline.payload_rate_bps", 0);
+	*ret_name = rate > 0 ? "payload rate" : "line rate";
+	return rate > 0 ? rate : report_model_number(result, "network.nic_rate_bps", 0);
+}
+
 double story_share(const json_t *result)
 {
+	const char *name;
 	const json_t *slowest = story_slowest(result);
 	double ideal = report_model_number(result, "headline.ideal_share", -1);
-	double rate = report_model_number(result, "network.nic_rate_bps", 0);
+	double rate = story_rate(result, &name);
 	double goodput = report_model_number(result, "goodput.per_nic_bps", -1);
 	if (ideal >= 0)
 		return fmin(1, ideal);

@@ -418,6 +418,19 @@ def check_verdicts(folder, result):
     check("Tails of latency: unavailable: there is no histogram" in page, "no histogram, no tails: said")
 
 
+def check_share(folder):
+    """Without an ideal, goodput is held against what a NIC can receive: its payload rate."""
+    weft.outcome("sim", "incast", "--out", folder / "ideal", "--quiet")
+    result = json.loads((folder / "ideal" / "result.json").read_text())
+    result["headline"].update(ideal_ps=None, ideal_ps_reason="no bound", ideal_share=None, ideal_share_reason="no bound")
+    (folder / "unbound").mkdir()
+    (folder / "unbound" / "result.json").write_text(json.dumps(result))
+    said = weft.outcome("report", "--no-manifest", folder / "unbound" / "result.json", "--plain", "--quiet")
+    page = (folder / "unbound" / "report.html").read_text()
+    share = round(100 * result["headline"]["payload_rate_share"])
+    check(said[0] == 0 and f"reached {share} % of the payload rate of its NICs" in page, f"without an ideal, {share} % of the payload rate")
+
+
 def check_refusals(folder):
     empty = folder / "empty"
     empty.mkdir()
@@ -466,6 +479,7 @@ def main():
         left = {path.name for path in folder.iterdir()} & {"report.html", "metrics.txt", "result.csv"}
         check(not left, f"the next run takes the report of the last one away {left}")
         check_links(pathlib.Path(name, "links"), scenario)
+        check_share(pathlib.Path(name))
         check_refusals(pathlib.Path(name))
     print(f"{check.failed} failed")
     return 1 if check.failed else 0
