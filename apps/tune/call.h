@@ -90,8 +90,10 @@ void study_close(struct call *call);
 // The pool of the study whose words are read.
 int study_open_pool(struct call *call);
 
-// Several processes (MPI): starts them, where they are, or refuses what they cannot do. -errno.
+// Several processes (MPI): refuses what they cannot do, and becomes the program that has MPI; then
+// lets them meet. -errno.
 int ranks_begin(struct call *call, char **argv);
+int ranks_meet(struct call *call);
 
 // Of the first one: tells the others the words of the study that is open, and lets them end. -errno
 // with what one of them refused. And tune_runs_fn, whose context is the call.

@@ -259,8 +259,14 @@ int main(int argc, char **argv)
 	bool is_done = rc == COMMAND_LINE_DONE;
 	if (rc == 0)
 		rc = ranks_begin(call, argv);
-	if (rc < 0)
-		status = is_other ? EXIT_BAD_INPUT : outcome_refused("tune", &call->refusal, rc);
+	bool is_refused = rc < 0; // before it knows of the others
+	if (rc == 0)
+		rc = ranks_meet(call);
+	if (rc < 0 && is_other)
+		status = is_refused ? outcome_refused_beside("tune", &call->refusal, rc)
+				    : EXIT_BAD_INPUT;
+	else if (rc < 0)
+		status = outcome_refused("tune", &call->refusal, rc);
 	else if (!is_done)
 		status = is_other ? ranks_serve(call) : run_verb(calls);
 	ranks_close(call);

@@ -266,5 +266,10 @@ int ranks_begin(struct call *call, char **argv)
 					"resume make use");
 	if (!ranks_are_built())
 		program_exec("weft-tune-mpi", argv);
-	return ranks_start(&call->ranks, &call->refusal);
+	return 0;
+}
+
+int ranks_meet(struct call *call)
+{
+	return ranks_launched() > 1 ? ranks_start(&call->ranks, &call->refusal) : 0;
 }

@@ -14,6 +14,8 @@
 
 #include <weft/run/outcome.h>
 
+#define FIRST_SPEAKS_S 10
+
 static FILE *terminal;
 
 // Before main(): so that no program can forget it. What programs print on names of others; see
@@ -111,6 +113,12 @@ int outcome_refused(const char *program, const struct refusal *refusal, int rc)
 	free(file);
 	free(text);
 	return outcome_status(rc);
+}
+
+int outcome_refused_beside(const char *program, const struct refusal *refusal, int rc)
+{
+	sleep(FIRST_SPEAKS_S);
+	return outcome_refused(program, refusal, rc);
 }
 
 int outcome_end(const char *program, int status)

@@ -45,6 +45,11 @@ int outcome_status(int rc);
 // known, and returns the exit status for `rc`.
 int outcome_refused(const char *program, const struct refusal *refusal, int rc);
 
+// The same in a process that mpirun started beside the first one, before they know of each other.
+// The first one says the same at once and ends, and mpirun ends all with it: a process that is
+// still here some seconds later was refused alone.
+int outcome_refused_beside(const char *program, const struct refusal *refusal, int rc);
+
 // The last call of a program: `status` when all it printed is written; else says so and returns
 // EXIT_ENVIRONMENT.
 int outcome_end(const char *program, int status);
