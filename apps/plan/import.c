@@ -34,6 +34,7 @@ static const struct family families[] = {
 	{"qwen3_moe", "llama", .is_gated = true, .head_norms = 2},
 	{"gemma", "llama", .is_gated = true, .is_tied = true},
 	{"gemma2", "llama", .is_gated = true, .is_tied = true, .post_norms = 2},
+	{"deepseek_v2", "llama", .is_gated = true},
 	{"deepseek_v3", "llama", .is_gated = true},
 	{"gpt_neox", "llama", .has_bias = true, .has_layer_norm = true},
 	{"gpt2", "gpt2", .has_bias = true, .has_layer_norm = true, .is_tied = true,

@@ -278,7 +278,8 @@ static const struct scenario_key keys[] = {
 	 PARAMS_MAX, "none", NULL, 0},
 	{"model.extra_last", "count", "none", "Parameters of heads beyond the output matrix.",
 	 MODEL(extra_last_params), 1, PARAMS_MAX, "none", NULL, 0},
-	OPTIONAL("model.output_bias", "1: the output has a bias.", MODEL(output_bias)),
+	{"model.output_bias", "count", "none", "1: the output has a bias.", MODEL(output_bias), 1,
+	 1, "none", NULL, 0},
 	OPTIONAL("model.query_rank", "Latent attention: rank of queries.", MODEL(query_rank)),
 	OPTIONAL("model.kv_rank", "Latent attention: rank of keys and values.", MODEL(kv_rank)),
 	OPTIONAL("model.rope_dim", "Latent attention: rotary part of a head.", MODEL(rope_dim)),
@@ -478,6 +479,9 @@ static int check_effects(struct reader *reader, const struct plan *plan)
 		rc = check_effect(reader, published, "published.step");
 	if (rc != 0)
 		return rc;
+	if (reader_is_given(reader, "model.kv_heads") && reader_is_given(reader, "model.kv_rank"))
+		return reader_refuse(reader, reader_mark(reader, "model.kv_heads"),
+				     "model.kv_heads has no effect beside model.kv_rank");
 	if (plan->timing.forward_ps > 0 && plan->timing.backward_ps == 0)
 		return reader_refuse(reader, reader_mark(reader, "times.forward"),
 				     "times.backward is missing; times.forward needs it");

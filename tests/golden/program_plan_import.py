@@ -64,6 +64,12 @@ MODELS = {
     "GPT-2": (gpt2(12, 768, 12), 124439808, 0),
     "GPT-2 XL": (gpt2(48, 1600, 25), 1557611200, 0),
     "Pythia 6.9B": (neox(32, 4096, 32, 50432), 6857302016, 0),
+    "DeepSeek-V2-Lite": (llama(27, 2048, 16, 16, 10944, 102400) | DEEPSEEK | {
+        "model_type": "deepseek_v2", "q_lora_rank": None, "n_routed_experts": 64, "num_experts_per_tok": 6, "moe_intermediate_size": 1408,
+        "n_shared_experts": 2, "first_k_dense_replace": 1}, 15706484224, 0),
+    "DeepSeek-V2": (llama(60, 5120, 128, 128, 12288, 102400) | DEEPSEEK | {
+        "model_type": "deepseek_v2", "n_routed_experts": 160, "num_experts_per_tok": 6, "moe_intermediate_size": 1536, "n_shared_experts": 2,
+        "first_k_dense_replace": 1}, 235741434880, 0),
     # its routers also have a number for each expert that gradients do not reach
     "DeepSeek-V3": (llama(61, 7168, 128, 128, 18432, 129280) | DEEPSEEK, 671026419200, 58 * 256),
 }

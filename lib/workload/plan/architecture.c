@@ -33,9 +33,11 @@ static uint64_t norm(const struct architecture *from)
 static uint64_t latent_params(const struct architecture *from, uint32_t tp)
 {
 	uint64_t query = from->head_dim + from->rope_dim, value = from->head_dim + from->value_dim;
-	uint64_t narrow = (uint64_t)from->hidden * from->query_rank + from->query_rank +
+	uint64_t rank = from->query_rank; // none: queries come from the whole width
+	uint64_t narrow = (uint64_t)from->hidden * rank + rank +
 		(uint64_t)from->hidden * (from->kv_rank + from->rope_dim) + from->kv_rank;
-	uint64_t wide = from->heads * (from->query_rank * query + from->kv_rank * value);
+	uint64_t wide = from->heads *
+		((rank > 0 ? rank : from->hidden) * query + from->kv_rank * value);
 	return narrow + wide / tp;
 }
 

@@ -43,6 +43,19 @@ static void a_file_of_three_lines_is_a_job(void **)
 	assert_string_equal(plan->parallel.order, "tp-cp-ep-dp-pp");
 }
 
+// Without a rank of queries a matrix of the whole width makes them, as in DeepSeek-V2-Lite.
+static void latent_queries_need_no_rank(void **)
+{
+	static const char job[] =
+		"name: a\nmodel: {layers: 1, hidden: 64, heads: 8, head_dim: 8, ffn: 16, vocab: 1, "
+		"kv_rank: 16, rope_dim: 4, value_dim: 8}\nstep: {sequence: 8}\n";
+	struct refusal refusal = {0};
+	assert_int_equal(read_text(job, &refusal), 0);
+	uint64_t attention = 64 * 8 * (8 + 4) + 64 * (16 + 4) + 16 + 8 * 16 * (8 + 8) + 8 * 8 * 64;
+	uint64_t rest = 3 * 64 * 16 + 2 * 64 + 2 * 64 + 64; // feed-forward, norms, words, last norm
+	assert_int_equal(architecture_params(file.plan.architecture), attention + rest);
+}
+
 static void times_have_the_origin_that_the_file_says(void **)
 {
 	struct refusal refusal = {0};
@@ -252,6 +265,12 @@ static const struct {
 	{"name: a\nmodel: {layers: 2, hidden: 64, heads: 8, kv_heads: 3, ffn: 8, vocab: 9}\n"
 	 "step: {sequence: 8}\n",
 	 2, 52, "model.kv_heads: 8 heads do not divide by 3 heads of keys and values"},
+	{"name: a\nmodel: {layers: 2, hidden: 64, heads: 8, kv_heads: 2, kv_rank: 16, ffn: 8, "
+	 "value_dim: 8, vocab: 9}\nstep: {sequence: 8}\n",
+	 2, 52, "model.kv_heads has no effect beside model.kv_rank"},
+	{"name: a\nmodel: {layers: 2, hidden: 64, heads: 8, ffn: 8, vocab: 9, output_bias: 2}\n"
+	 "step: {sequence: 8}\n",
+	 2, 73, "model.output_bias: `2` is too large; it may be 1 to 1"},
 	{"name: a\nmodel: {layers: 2, hidden: 64, heads: 8, kv_rank: 16, ffn: 8, vocab: 9}\n"
 	 "step: {sequence: 8}\n",
 	 2, 51, "model.kv_rank: latent attention needs the width of a value"},
