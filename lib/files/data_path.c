@@ -43,16 +43,21 @@ static const char *folder_of(enum data_path data_path, unsigned index)
 	return folder;
 }
 
+static bool ends_in(const char *name, const char *end)
+{
+	size_t length = strlen(name), end_length = strlen(end);
+	return length > end_length && strcmp(name + length - end_length, end) == 0;
+}
+
 static bool is_path(const char *name)
 {
-	size_t length = strlen(name);
-	return strchr(name, '/') != NULL || (length > 5 && strcmp(name + length - 5, ".yaml") == 0);
+	return strchr(name, '/') != NULL || ends_in(name, ".yaml") || ends_in(name, ".yml") ||
+		ends_in(name, ".json");
 }
 
 static int is_shipped(const struct dirent *entry)
 {
-	size_t length = strlen(entry->d_name);
-	return length > 5 && strcmp(entry->d_name + length - 5, ".yaml") == 0;
+	return ends_in(entry->d_name, ".yaml");
 }
 
 int data_path_each(enum data_path data_path, int (*visit)(void *context, const char *name),

@@ -106,7 +106,8 @@ static void name_by_file(struct scenario *scenario)
 {
 	const char *slash = strrchr(scenario->path, '/');
 	const char *file = slash != NULL ? slash + 1 : scenario->path, *end = strrchr(file, '.');
-	if (end != NULL && end > file && (strcmp(end, ".yaml") == 0 || strcmp(end, ".yml") == 0))
+	if (end != NULL && end > file &&
+	    (strcmp(end, ".yaml") == 0 || strcmp(end, ".yml") == 0 || strcmp(end, ".json") == 0))
 		snprintf(scenario->name, sizeof(scenario->name), "%.*s", (int)(end - file), file);
 }
 

@@ -286,7 +286,7 @@ static int value_number(uint64_t *ret, const struct measure *measure, const stru
 	char quoted[SCALAR_QUOTE_BYTES];
 	struct number number = {.scale = 1};
 	scalar_quote(quoted, scalar);
-	if (!scalar->is_plain)
+	if (!scalar->is_plain && measure->units == count_units) // JSON has no other way for units
 		return refuse_value(refusal, "\"%s\" is a text in quotes; write %s without quotes",
 				    quoted, measure->noun);
 	int rc = number_split(&number, measure, scalar, refusal);
@@ -369,7 +369,7 @@ static int value_word(uint64_t *ret, const struct scenario_key *key, const struc
 	char quoted[SCALAR_QUOTE_BYTES], list[160] = "";
 	bool is_flag = strcmp(key->unit, "flag") == 0;
 	for (uint32_t i = 0; key->words[i] != NULL; i++) {
-		if (scalar->is_plain && scalar_is(scalar, key->words[i])) {
+		if ((scalar->is_plain || !is_flag) && scalar_is(scalar, key->words[i])) {
 			*ret = i;
 			return 0;
 		}
@@ -379,7 +379,8 @@ static int value_word(uint64_t *ret, const struct scenario_key *key, const struc
 	}
 	scalar_quote(quoted, scalar);
 	if (is_flag)
-		return refuse_value(refusal, "`%s` is not a flag; write true or false", quoted);
+		return refuse_value(refusal, "`%s` is not a flag; write true or false%s", quoted,
+				    scalar->is_plain ? "" : " without quotes");
 	const char *advice = word_advice(key->path, scalar);
 	return refuse_value(refusal, "`%s` is not known here; it may be: %s%s%s", quoted, list,
 			    advice != NULL ? "; " : "", advice != NULL ? advice : "");
@@ -391,13 +392,12 @@ int value_parse(uint64_t *ret, const struct scenario_key *key, const struct scal
 	uint64_t value = 0;
 	if (key->words != NULL)
 		return value_word(ret, key, scalar, refusal);
-	if (key->zero != NULL && scalar->is_plain && scalar_is(scalar, key->zero)) {
+	if (key->zero != NULL && scalar_is(scalar, key->zero)) {
 		*ret = 0;
 		return 0;
 	}
 	// A key whose default is `auto` while 0 means something else takes -1 for it.
-	if (key->value != NULL && strcmp(key->value, "auto") == 0 && scalar->is_plain &&
-	    scalar_is(scalar, "auto")) {
+	if (key->value != NULL && strcmp(key->value, "auto") == 0 && scalar_is(scalar, "auto")) {
 		*ret = UINT64_MAX;
 		return 0;
 	}

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each file that a program reads, in one table, and what holds for all of them: what is no plain file is refused at once, a
 byte order mark changes nothing, UTF-16 is refused as that, and the file that a refusal names is the file at fault."""
+import json
 import os
 import pathlib
 import re
@@ -150,6 +151,18 @@ class Inputs(unittest.TestCase):
                 
                 if what != "a record":  # that shows times of this machine
                     self.assertEqual(*(re.sub(rb"(?m)^.*\b(CPU|MiB|wall|Mpps)\b.*$", b"", run.stdout) for run in (plain, marked)))
+
+    def test_a_scenario_may_be_json(self):
+        """What programs write: words and values with a unit in quotes. The ending says that it is a file."""
+        text = '{"fabric": {"nics": 4, "planes": 1, "nics_per_t0": 2, "t1_count": 2, "link_rate": "100Gb/s"}, "traffic": {"kind": "permutation", "bytes": "10kB"}}'
+        digests = []
+        for name, written in ("small.json", text), ("small.yml", SCENARIO):
+            (self.folder / name).write_text(written, encoding="utf-8")
+            run = weft.run("sim", name, "--json", cwd=self.folder, check=True)
+            digests.append(json.loads(run.stdout)["run"]["digest"])
+        self.assertEqual(*digests)
+        (self.folder / "small.json").write_text(text.replace("}}", '}, "queue": {"pfc": "true"}}'), encoding="utf-8")
+        self.refused(["sim", str(self.folder / "small.json")], "`true` is not a flag; write true or false without quotes")
 
     def test_utf_16_is_refused_as_that(self):
         for what, (words, text) in self.good.items():

@@ -111,8 +111,9 @@ int atomic_file_end(struct atomic_file *atomic_file, int rc, struct refusal *ref
 // source tree they lie in apps/, installed in share/weft/.
 enum data_path { DATA_PATH_SCENARIOS, DATA_PATH_PROFILES, DATA_PATH_SPACES, DATA_PATH_MODELS };
 
-// The file behind a name: `name` itself when it is a path (has a slash or ends in .yaml), else
-// name.yaml among the shipped ones of this kind. -ENOENT with the list of what there is.
+// The file behind a name: `name` itself when it is a path (has a slash, or ends in .yaml, .yml or
+// .json), else name.yaml among the shipped ones of this kind. -ENOENT with the list of what there
+// is.
 int data_path_find(enum data_path data_path, const char *name, char *ret_path, size_t path_bytes,
 		   struct refusal *refusal);
 

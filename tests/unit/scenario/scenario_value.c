@@ -207,6 +207,29 @@ static void counts_are_plain_decimal_integers(void **)
 	assert_refusals(&count_key, texts);
 }
 
+// As JSON writes them.
+static void words_and_units_may_stand_in_quotes(void **)
+{
+	static const char *const words[] = {"rc", "mrc", NULL};
+	static const struct scenario_key kind = {.unit = "word", .words = words};
+	static const struct scenario_key rate = {
+		.unit = "rate", .min = 1, .max = INT64_MAX, .value = "auto", .zero = "none"};
+	struct refusal refusal = {0};
+	uint64_t value;
+	assert_int_equal(value_parse(&value, &kind, &(struct scalar){"mrc", 3, false}, &refusal),
+			 0);
+	assert_int_equal(value, 1);
+	assert_int_equal(value_parse(&value, &rate, &(struct scalar){"2Gb/s", 5, false}, &refusal),
+			 0);
+	assert_int_equal(value, 2000000000);
+	assert_int_equal(value_parse(&value, &rate, &(struct scalar){"none", 4, false}, &refusal),
+			 0);
+	assert_int_equal(value, 0);
+	assert_int_equal(value_parse(&value, &rate, &(struct scalar){"auto", 4, false}, &refusal),
+			 0);
+	assert_int_equal(value, UINT64_MAX);
+}
+
 static void a_number_in_quotes_is_refused(void **)
 {
 	struct refusal refusal = {0};
