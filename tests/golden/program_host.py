@@ -507,6 +507,17 @@ class Interfaces(unittest.TestCase):
         run = subprocess.run(["ip", "-n", name, "-j", "link", "show", interface], capture_output=True, text=True, check=True)
         return json.loads(run.stdout)[0]["address"]
 
+    def await_traffic(self, caller):
+        """Until the caller sends data: before that a loop does not look at its links yet."""
+        while "so: cc.base_rtt" not in (line := caller.stdout.readline()):
+            self.assertTrue(line, caller)
+        until, sent = time.monotonic() + 60, 0
+        while sent < 20e6 and time.monotonic() < until:
+            run = subprocess.run(["ip", "-n", self.names[1], "-j", "-s", "link", "show", "vb0"], capture_output=True, text=True, check=True)
+            sent = json.loads(run.stdout)[0]["stats64"]["tx"]["bytes"]
+            time.sleep(0.01)
+        self.assertGreaterEqual(sent, 20e6)
+
     def start(self, index, ports, *words, env=None):
         meet = ["--listen" if index == 0 else "--to", "198.18.0.1:7000"]
         named = [word for port in ports for word in ("--port", port)]
@@ -621,9 +632,7 @@ class Interfaces(unittest.TestCase):
 
     def test_a_cable_that_is_cut_leaves_the_other_plane(self):
         processes = [self.start(0, ["va0", "va1"]), self.start(1, ["vb0", "vb1"], "-b", "64K", "-e", "64K", "-n", "12000", "--telemetry")]
-        while "so: cc.base_rtt" not in (line := processes[1].stdout.readline()):
-            self.assertTrue(line, processes[1])
-        time.sleep(0.3)
+        self.await_traffic(processes[1])
         self.ip("-n", self.names[1], "link", "set", "vb1", "down")
         top = weft.run("top", processes[1].pid, "--once", "--interval", "0.1", timeout=60)
         ended = self.ends(*processes)
@@ -636,9 +645,7 @@ class Interfaces(unittest.TestCase):
     def test_a_nic_whose_ports_all_go_comes_back_with_them(self):
         words = ["--set", "transport.rto=200ms"]
         processes = [self.start(0, ["va0", "va1"], *words), self.start(1, ["vb0", "vb1"], *words, "-b", "64K", "-e", "64K", "-n", "12000")]
-        while "so: cc.base_rtt" not in (line := processes[1].stdout.readline()):
-            self.assertTrue(line, processes[1])
-        time.sleep(0.3)
+        self.await_traffic(processes[1])
         for state in ("down", "up"):
             for plane in range(PLANES):
                 self.ip("-n", self.names[0], "link", "set", f"va{plane}", state)
