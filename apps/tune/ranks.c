@@ -98,7 +98,8 @@ static void give_order(struct call *call, uint32_t to, const struct tune_request
 				.look_s = request->look_s};
 	if (order->has_point)
 		memcpy(order->at, request->at, call->plan.space.count * sizeof(*order->at));
-	memcpy(order->bounds, request->bounds, order->bound_count * sizeof(*order->bounds));
+	if (order->bound_count > 0)
+		memcpy(order->bounds, request->bounds, order->bound_count * sizeof(*order->bounds));
 	send_to(&call->ranks, to, order, sizeof(*order));
 	call->ranks.ops->expect(&call->ranks, to, &answers[to], sizeof(answers[to]));
 }

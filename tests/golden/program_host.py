@@ -416,7 +416,7 @@ class Ranks(unittest.TestCase):
                 self.assertIn("faults[0]", err)
 
     def test_one_of_four_is_killed(self):
-        processes = self.start(4, self.scenario("1GiB"))
+        processes = self.start(4, self.scenario("16GiB"))
         while "so: cc.base_rtt" not in (line := processes[0].stdout.readline()):
             self.assertTrue(line)
         time.sleep(1)

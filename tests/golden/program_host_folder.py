@@ -138,7 +138,7 @@ class Folder(unittest.TestCase):
         self.assertEqual(len(digests), 2)
 
     def test_a_host_that_is_killed_leaves_the_parts_of_the_others(self):
-        processes = self.ranks("8GiB")
+        processes = self.ranks("32GiB")
         self.assertTrue(processes[0].stdout.readline())  # traffic begins
         time.sleep(1)
         processes[3].send_signal(signal.SIGKILL)
