@@ -8,12 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weft/result/latency_table.h>
+
 // ---------------------------------------------------------------- quantiles
 
 static void quantile_row(json_t *table, const char *name, const json_t *of)
 {
-	static const char *const keys[] = {"mean_ns", "p50_ns",	 "p95_ns",
-					   "p99_ns",  "p999_ns", "max_ns"};
+	const struct latency_row *each;
 	json_t *row = report_model_row(table);
 	report_model_cell(row, "%s", name);
 	report_model_figure(row, of, "count", UNIT_COUNT);
@@ -21,14 +22,18 @@ static void quantile_row(json_t *table, const char *name, const json_t *of)
 		report_model_cell_state(row, "unavailable: no messages", "unavailable");
 		return;
 	}
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-		report_model_figure(row, of, keys[i], UNIT_NS);
+	for (uint32_t i = 0; (each = latency_row_at(i)) != NULL; i++)
+		if (each->page != NULL)
+			report_model_figure(row, of, each->key, UNIT_NS);
 }
 
 static void quantiles(json_t *section, const json_t *result)
 {
-	static const char *const head[] = {"of",  "count", "mean",    "p50", "p95",
-					   "p99", "p99.9", "longest", NULL};
+	const char *head[16] = {"of", "count"};
+	const struct latency_row *column;
+	for (uint32_t at = 2, k = 0; (column = latency_row_at(k)) != NULL; k++)
+		if (column->page != NULL)
+			head[at++] = column->page;
 	json_t *table = report_model_table(section, "Latency, posted to completed at the sender",
 					   head);
 	const json_t *list = json_object_get(result, "messages"), *each,

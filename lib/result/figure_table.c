@@ -13,6 +13,8 @@
 #include <weft/result/number.h>
 #include <weft/result/put.h>
 
+#include "sections/sections.h"
+
 // What a run came to in a few figures: its time beside the least one, bandwidths, latency of all
 // messages. The rows of section `headline` in figures.def.
 
@@ -258,6 +260,21 @@ static struct headline_latency latency(const struct report_input *it)
 	return all;
 }
 
+// "pp ep": messages of the job that no packets stand for; NULL: there are none.
+static const char *not_run(char ret[64], const struct report_input *it)
+{
+	uint32_t at = 0, used = 0;
+	for (const char *name; (name = job_leaving(&it->world->job, &at)) != NULL;)
+		used += (uint32_t)snprintf(ret + used, 64 - used, "%s%s", used > 0 ? " " : "",
+					   name);
+	return used > 0 ? ret : NULL;
+}
+
+static const char *error_text(int error)
+{
+	return error != 0 ? strerror(error) : NULL;
+}
+
 static double cpu_s(const struct report_input *it)
 {
 	return it->run.cpu_s > 0 ? it->run.cpu_s : it->run.wall_s;
@@ -269,6 +286,8 @@ static double cpu_s(const struct report_input *it)
 #define SET_BYTES(value) ret->count = (uint64_t)(value)
 #define SET_PS(value) ret->count = (uint64_t)(value)
 #define SET_FLAG(value) ret->count = (uint64_t)(value)
+#define SET_WORD(value) ret->text = (value)
+#define SET_TEXT(value) ret->text = (value)
 #define SET_SHARE(value) ret->real = (value)
 #define SET_FACTOR(value) ret->real = (value)
 #define SET_RATE(value) ret->real = (value)
@@ -276,6 +295,8 @@ static double cpu_s(const struct report_input *it)
 #define SET_S(value) ret->real = (value)
 #define SET_NS(value) ret->real = (value)
 
+#define LATENCY(...)
+#define LATENCIES(...)
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 #define FIGURE(section, key, unit, needs, value, ...) \
@@ -397,8 +418,10 @@ double figure_real(const struct figure_row *row, const struct report_input *inpu
 	struct figure_value value = {0};
 	if (figure_missing(row, input) != NULL)
 		return NAN;
+	if (row->unit == FIGURE_WORD || row->unit == FIGURE_TEXT)
+		return NAN;
 	row->get(&value, input);
-	return row->unit > FIGURE_FLAG ? value.real : (double)value.count;
+	return row->unit > FIGURE_TEXT ? value.real : (double)value.count;
 }
 
 // ---------------------------------------------------------------- the document
@@ -416,6 +439,8 @@ static void put_row(json_t *to, const struct figure_row *row, const struct repor
 		put_time(to, row->key, (ps_t)value.count);
 	else if (row->unit == FIGURE_FLAG)
 		put(to, row->key, json_boolean(value.count));
+	else if (row->unit == FIGURE_WORD || row->unit == FIGURE_TEXT)
+		put_text(to, row->key, value.text);
 	else
 		put_real(to, row->key, value.real);
 }

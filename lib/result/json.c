@@ -16,6 +16,7 @@
 #include <weft/result/figure_table.h>
 #include <weft/result/figures.h>
 #include <weft/result/jobs.h>
+#include <weft/result/latency_table.h>
 #include <weft/result/put.h>
 #include <weft/result/warnings.h>
 
@@ -59,62 +60,14 @@ static void put_scenario(json_t *root, const struct report_input *input)
 	put_count(to, "entropy_values", transport->ev_count);
 }
 
-static void put_network(json_t *root, const struct report_input *input)
-{
-	const struct topology *topology = &input->world->topology;
-	const struct fabric_config *fabric = &input->world->fabric;
-	json_t *to = object_in(root, "network");
-	put_count(to, "nics", topology->nics);
-	put_count(to, "hosts", topology->hosts);
-	put_count(to, "planes", topology->planes);
-	put_count(to, "switches", topology->switch_count);
-	put_count(to, "links", topology->link_count);
-	put_count(to, "connection_ends", input->world->qp_count);
-	put_count(to, "trunks_kept", fabric->trunk_sample_kept);
-	put_count(to, "trunks_of", fabric->trunk_sample_of);
-	put_count(to, "link_rate_bps", fabric->link_rate_bps);
-	put_count(to, "nic_rate_bps", fabric->link_rate_bps * topology->planes);
-	put_time(to, "base_rtt_ps", topology->base_rtt_ps);
-	put_count(to, "queue_bytes", topology->queue_bytes);
-	put_count(to, "ecn_low_bytes", topology->ecn_low_bytes);
-	put_count(to, "ecn_high_bytes", topology->ecn_high_bytes);
-	put(to, "ecn", json_boolean(fabric->ecn_on));
-	put(to, "trimming", json_boolean(fabric->trim_on));
-}
-
-// "pp ep", or null.
-static void put_not_run(json_t *to, const struct job *job)
-{
-	char names[64] = "";
-	uint32_t at = 0, used = 0;
-	for (const char *name; (name = job_leaving(job, &at)) != NULL;)
-		used += (uint32_t)snprintf(names + used, sizeof(names) - used, "%s%s",
-					   used > 0 ? " " : "", name);
-	put_text(to, "not_run", used > 0 ? names : NULL);
-}
-
 static void put_plan(json_t *root, const struct report_input *input)
 {
 	const struct world *world = input->world;
-	const struct sample_plan *plan = &world->plan;
 	if (world->job.group_count == 0 || world->jobs.bytes != NULL) { // of several: "jobs"
 		put(root, "plan", json_null());
 		return;
 	}
-	json_t *to = object_in(root, "plan");
-	put(to, "sampled", json_boolean(plan->sample.is_on));
-	put_count(to, "groups_run", world->job.group_count);
-	put_count(to, "groups_all", plan->groups_all);
-	put_count(to, "buckets_run", world->job.bucket_count);
-	put_count(to, "buckets_all", plan->buckets_all);
-	put_count(to, "ring_steps_max", world->job.ring.steps_max);
-	put_count(to, "fill_steps", plan->sample.fill);
-	put_count(to, "channels", world->job.ring.channels);
-	put_count(to, "packets_run", plan->packets);
-	put_count(to, "packets_all", plan->packets_all);
-	put_count(to, "bytes_run", plan->bytes_run);
-	put_count(to, "bytes_all", plan->bytes_all);
-	put_not_run(to, &world->job);
+	figures_json(root, "plan", input);
 }
 
 // ---------------------------------------------------------------- what came out
@@ -160,29 +113,6 @@ static void put_collectives(json_t *root, const struct report_input *input)
 	}
 }
 
-static void put_latency(json_t *to, const struct latency *latency)
-{
-	put_count(to, "count", latency->count);
-	put_count(to, "above_range", latency->above_range);
-	put_figure(to, "min_ns", &latency->min_ns);
-	put_figure(to, "mean_ns", &latency->mean_ns);
-	put_figure(to, "p50_ns", &latency->p50_ns);
-	put_figure(to, "p95_ns", &latency->p95_ns);
-	put_figure(to, "p99_ns", &latency->p99_ns);
-	put_figure(to, "p999_ns", &latency->p999_ns);
-	put_figure(to, "max_ns", &latency->max_ns);
-}
-
-static void put_latency_or_null(json_t *to, const char *key, const struct hist *hist,
-				bool is_sample, const char *none)
-{
-	struct latency latency;
-	if (hist == NULL || hist->total == 0)
-		return put_reason(to, key, none);
-	latency_of(&latency, hist, is_sample);
-	put_latency(object_in(to, key), &latency);
-}
-
 static void put_latencies(json_t *root, const struct report_input *input)
 {
 	json_t *array = array_in(root, "messages");
@@ -191,13 +121,9 @@ static void put_latencies(json_t *root, const struct report_input *input)
 		json_t *row = row_in(array);
 		put_text(row, "pair", pair_class_name(pair));
 		message_latency(&latency, input, pair);
-		put_latency(row, &latency);
-		put_figure(row, "p50_error_ns", &latency.p50_error_ns);
-		put_figure(row, "p95_error_ns", &latency.p95_error_ns);
-		put_figure(row, "p99_error_ns", &latency.p99_error_ns);
+		latency_json(row, &latency, true);
 	}
-	put_latency_or_null(root, "flows", &input->world->outcome->flow_ns, is_sampled(input),
-			    "no flow was completed");
+	latencies_json(root, "flows", input);
 }
 
 static void put_congestion(json_t *root, const struct report_input *input)
@@ -227,34 +153,24 @@ static void put_planes(json_t *root, const struct report_input *input)
 
 // ---------------------------------------------------------------- runs with a clock or frames
 
-static void put_pace(json_t *root, const struct report_pace *pace)
+static void put_pace(json_t *root, const struct report_input *input)
 {
+	const struct report_pace *pace = &input->pace;
 	json_t *to = object_in(root, "pace");
 	put(to, "dilation",
 	    pace->dilation_milli == 0 ? json_null()
 				      : json_real((double)pace->dilation_milli / 1000));
 	put(to, "by_trial", json_boolean(pace->is_auto));
 	put_count(to, "lanes", pace->lanes);
-	put_latency_or_null(to, "lateness", pace->lateness_ns, false, "nothing waited");
-	put_latency_or_null(to, "gap", pace->gap_ns, false, "the clock was not looked at");
+	latencies_json(root, "pace.lateness", input);
+	latencies_json(root, "pace.gap", input);
 }
 
-static void put_ports(json_t *root, const struct report_ports *ports)
+static void put_ports(json_t *root, const struct report_input *input)
 {
-	json_t *to = object_in(root, "ports");
-	put_text(to, "name", ports->name);
-	put_count(to, "ports", ports->ports);
-	put_count(to, "queues", ports->queues);
-	put_count(to, "cables_per_queue_max", ports->cables_per_queue_max);
-	put_count(to, "buffers", ports->frames);
-	put_count(to, "buffer_bytes", ports->frame_bytes_max);
-	put(to, "frames_agree", json_boolean(emulation_frames_agree(ports)));
-	put_count(to, "frames_sent", ports->sent);
-	put_count(to, "frames_received", ports->received);
-	put_count(to, "frames_missed", ports->missed);
-	put_count(to, "payload_bytes_good", ports->payload_bytes_good);
-	put_count(to, "payload_bytes_wrong", ports->payload_bytes_wrong);
-	json_t *array = array_in(to, "damaged");
+	const struct report_ports *ports = &input->ports;
+	figures_json(root, "ports", input);
+	json_t *array = array_in(json_object_get(root, "ports"), "damaged");
 	for (uint32_t i = 0; i < ports->bad_count; i++) {
 		json_t *row = row_in(array);
 		put_text(row, "reason", ports->bad_names[i]);
@@ -262,29 +178,15 @@ static void put_ports(json_t *root, const struct report_ports *ports)
 	}
 }
 
-static void put_capture(json_t *root, const struct report_taps *taps)
-{
-	json_t *to = object_in(root, "capture");
-	put_text(to, "pcap", taps->pcap);
-	put_text(to, "log", taps->log);
-	put_count(to, "frames", taps->frames);
-	put_count(to, "frames_lost", taps->lost);
-	put_count(to, "bytes", taps->bytes);
-	put_count(to, "pcap_left_out", taps->pcap_left_out);
-	put_count(to, "log_left_out", taps->log_left_out);
-	put_text(to, "pcap_cut", taps->pcap_error != 0 ? strerror(taps->pcap_error) : NULL);
-	put_text(to, "log_cut", taps->log_error != 0 ? strerror(taps->log_error) : NULL);
-}
-
 // Not there at all when the run had none of it.
 static void put_emulation(json_t *root, const struct report_input *input)
 {
 	if (emulation_has_pace(input))
-		put_pace(root, &input->pace);
+		put_pace(root, input);
 	if (emulation_has_frames(input))
-		put_ports(root, &input->ports);
+		put_ports(root, input);
 	if (emulation_has_taps(input))
-		put_capture(root, &input->taps);
+		figures_json(root, "capture", input);
 	fidelity_json(root, input);
 }
 
@@ -297,7 +199,7 @@ json_t *report_document(const struct report_input *input)
 	put_text(root, "command", input->command);
 	put_run(root, input);
 	put_scenario(root, input);
-	put_network(root, input);
+	figures_json(root, "network", input);
 	cc_settings_json(root, input);
 	faults_json(root, input);
 	put_plan(root, input);

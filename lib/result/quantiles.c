@@ -4,39 +4,43 @@
 #include "quantiles.h"
 
 #include <stdio.h>
+#include <string.h>
 
-#include <weft/result/figures.h>
+#include <weft/result/latency_table.h>
 #include <weft/result/put.h>
 
-static const char *const names[] = {"min", "mean", "p50", "p95", "p99", "p999", "max"};
-#define NAMES (sizeof(names) / sizeof(*names))
+// "p99_ns" as "p99_ps" where that is the unit; NULL behind the last quantile.
+static const struct latency_row *key_at(char ret[48], uint32_t *at, const char *unit)
+{
+	const struct latency_row *row;
+	while ((row = latency_row_at((*at)++)) != NULL && row->kind != LATENCY_VALUE)
+		;
+	if (row != NULL)
+		snprintf(ret, 48, "%.*s_%s", (int)(strlen(row->key) - strlen("_ns")), row->key,
+			 unit);
+	return row;
+}
 
 void quantiles_none_json(json_t *to, uint64_t count, const char *unit, const char *reason)
 {
 	put_count(to, "count", count);
-	for (size_t i = 0; i < NAMES; i++) {
-		char key[48];
-		snprintf(key, sizeof(key), "%s_%s", names[i], unit);
+	char key[48];
+	for (uint32_t at = 0; key_at(key, &at, unit) != NULL;)
 		put_reason(to, key, reason);
-	}
 }
 
 void quantiles_json(json_t *to, const struct hist *hist, const char *unit, bool is_sample,
 		    const char *none)
 {
+	const struct latency_row *row;
 	struct latency values;
-	const struct figure *const figures[NAMES] = {
-		&values.min_ns, &values.mean_ns, &values.p50_ns, &values.p95_ns,
-		&values.p99_ns, &values.p999_ns, &values.max_ns};
+	char key[48];
 	if (hist->total == 0) {
 		quantiles_none_json(to, 0, unit, none);
 		return;
 	}
 	latency_of(&values, hist, is_sample);
 	put_count(to, "count", hist->total);
-	for (size_t i = 0; i < NAMES; i++) {
-		char key[48];
-		snprintf(key, sizeof(key), "%s_%s", names[i], unit);
-		put_figure(to, key, figures[i]);
-	}
+	for (uint32_t at = 0; (row = key_at(key, &at, unit)) != NULL;)
+		put_figure(to, key, latency_figure(&values, row));
 }

@@ -19,7 +19,7 @@ import sys
 
 ROW = re.compile(r"^\| `([^`]+)` \| ([^|]+) \|(.*)\|$")
 SIMPLE = {"integer": "integer", "time": "integer", "number": "number", "text": "string", "word": "string", "flag": "boolean"}
-KINDS = {"COUNT": "integer", "BYTES": "integer", "PS": "time", "FLAG": "flag"} # of units of figures.def; others are numbers
+KINDS = {"COUNT": "integer", "BYTES": "integer", "PS": "time", "FLAG": "flag", "WORD": "word", "TEXT": "text or null"} # of units of figures.def; others are numbers
 # Objects and lists that a result has only where it had something to say; docs/result.md says when.
 SOMETIMES = {"jobs", "program", "buffer", "pfc", "bypass.recovery", "pace", "ports", "capture", "fidelity", "wall", "expect", "mrc_ctl", "gpu", "fast_forward", "taken", "warnings", "scenario.path", "scenario.spray"}
 FIGURES = "digest hops culprit goodput_per_nic_bps busbw_bps fct_p50_s fct_p99_s marked_share trimmed_share retransmitted_share queue_bytes_max measures "
@@ -46,6 +46,12 @@ def figures(root):
         section, key, unit, needs, _, meaning, *_ = arguments(call)
         if section:
             ret[f"{section}.{key}"] = (KINDS.get(unit, "number") + ("" if needs == "ALWAYS" else " or null"), meaning)
+    latency = [arguments(call) for call in re.findall(r"^LATENCY\((.*?)\)$", text, re.MULTILINE | re.DOTALL)]
+    for section, of, _, _, counts in map(arguments, re.findall(r"^LATENCIES\((.*?)\)$", text, re.MULTILINE | re.DOTALL)):
+        for key, kind, _, meaning, *_ in latency:
+            may_be_none = kind != "COUNT" and of == "MAY_BE_SAMPLE"
+            if kind != "ERROR" or section == "messages[]":
+                ret[f"{section}.{key}"] = ("integer or null" if may_be_none else "integer", counts if key == "count" else meaning)
     return ret
 
 

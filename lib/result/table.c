@@ -14,6 +14,7 @@
 #include <weft/result/figure_table.h>
 #include <weft/result/figures.h>
 #include <weft/result/jobs.h>
+#include <weft/result/latency_table.h>
 #include <weft/result/number.h>
 #include <weft/result/warnings.h>
 
@@ -221,17 +222,22 @@ static void collectives(FILE *to, const struct report_input *input)
 // of the row.
 static void latency_row(FILE *to, const char *name, const struct latency *latency)
 {
-	const struct figure cells[] = {latency->p50_ns, latency->p99_ns, latency->p999_ns,
-				       latency->max_ns};
-	const int count = sizeof(cells) / sizeof(*cells);
+	const struct latency_row *row;
+	int left = 0;
 	struct text text;
+	for (uint32_t i = 0; (row = latency_row_at(i)) != NULL; i++)
+		left += row->label != NULL;
 	fprintf(to, "  %-12s %13s", name, number_grouped(&text, latency->count));
-	for (int i = 0; i < count; i++) {
-		if (cells[i].reason != NULL) {
-			fprintf(to, " %*s", (count - i) * (CELL_WIDTH + 1) - 1, cells[i].reason);
+	for (uint32_t i = 0; (row = latency_row_at(i)) != NULL; i++) {
+		if (row->label == NULL)
+			continue;
+		const struct figure *figure = latency_figure(latency, row);
+		if (figure->reason != NULL) {
+			fprintf(to, " %*s", left * (CELL_WIDTH + 1) - 1, figure->reason);
 			break;
 		}
-		fprintf(to, " %*.3f", CELL_WIDTH, (double)cells[i].value / 1000);
+		fprintf(to, " %*.3f", CELL_WIDTH, (double)figure->value / 1000);
+		left--;
 	}
 	fprintf(to, "\n");
 	if (latency->above_range > 0)
@@ -241,8 +247,8 @@ static void latency_row(FILE *to, const char *name, const struct latency *latenc
 
 static void latency_header(FILE *to, const char *first)
 {
-	fprintf(to, "  %-12s %13s %*s %*s %*s %*s\n", first, "count", CELL_WIDTH, "p50", CELL_WIDTH,
-		"p99", CELL_WIDTH, "p99.9", CELL_WIDTH, "max");
+	fprintf(to, "  %-12s %13s", first, "count");
+	latency_heads(to, CELL_WIDTH);
 }
 
 static void messages(FILE *to, const struct report_input *input)

@@ -11,12 +11,15 @@
 
 #include <weft/result/report.h>
 
-// Units: COUNT and BYTES are whole numbers, PS a time, FLAG yes or no, all others real numbers.
+// Units: COUNT and BYTES are whole numbers, PS a time, FLAG yes or no, WORD and TEXT words, all
+// others real numbers.
 enum figure_unit {
 	FIGURE_COUNT,
 	FIGURE_BYTES,
 	FIGURE_PS,
 	FIGURE_FLAG,
+	FIGURE_WORD,
+	FIGURE_TEXT, // or null: there is none
 	FIGURE_SHARE,
 	FIGURE_FACTOR,
 	FIGURE_RATE, // bits per second
@@ -56,6 +59,8 @@ enum figure_shown {
 struct figure_value {
 	uint64_t count; // COUNT, BYTES, FLAG, PS
 	double real;	// all others
+	const char *text;
+	char words[64]; // of a text that is made for it
 };
 
 struct figure_row {
@@ -86,7 +91,7 @@ const struct figure_row *figure_find(const char *path);
 // Why a run has no such figure; NULL: it has.
 const char *figure_missing(const struct figure_row *row, const struct report_input *input);
 
-// What it comes to, as a real number; NAN where the run has none.
+// What it comes to, as a real number; NAN where the run has none, and of texts.
 double figure_real(const struct figure_row *row, const struct report_input *input);
 
 // Puts all rows of `section` ("transport.refused") into that object of the document, which is made

@@ -10,27 +10,20 @@
 
 #include "paths.h"
 #include "sections.h"
-#include <weft/result/figures.h>
+#include <weft/result/latency_table.h>
 #include <weft/result/number.h>
 
 #define WIDTH 11
 
-static const char *time_or(struct text *text, const struct figure *figure)
-{
-	return figure->reason != NULL ? "-" : number_time(text, figure->value * PS_PER_NS);
-}
-
 static void show_row(FILE *to, const char *name, const struct hist *hist, bool is_sample)
 {
 	struct latency of;
-	struct text text[5];
+	struct text text;
 	if (hist->total == 0)
 		return;
 	latency_of(&of, hist, is_sample);
-	fprintf(to, "  %-32s %*s %*s %*s %*s %*s\n", name, WIDTH + 2,
-		number_grouped(&text[0], of.count), WIDTH, time_or(&text[1], &of.p50_ns), WIDTH,
-		time_or(&text[2], &of.p99_ns), WIDTH, time_or(&text[3], &of.p999_ns), WIDTH,
-		time_or(&text[4], &of.max_ns));
+	fprintf(to, "  %-32s %*s", name, WIDTH + 2, number_grouped(&text, of.count));
+	latency_times(to, WIDTH, &of);
 }
 
 static void show_planes(FILE *to, const char *what, const struct hist *hists, uint32_t planes,
@@ -96,8 +89,8 @@ void delays_table(FILE *to, const struct report_input *input)
 	if (delays == NULL || input->is_short)
 		return;
 	const struct delays *whole = delays->whole;
-	fprintf(to, "\nDelays of packets%*s %*s %*s %*s %*s\n", 31 - 14 + WIDTH + 3, "count", WIDTH,
-		"p50", WIDTH, "p99", WIDTH, "p99.9", WIDTH, "max");
+	fprintf(to, "\nDelays of packets%*s", 31 - 14 + WIDTH + 3, "count");
+	latency_heads(to, WIDTH);
 	show_classes(to, "one way", whole->one_way_ns, is_sample);
 	if (input->ports.name != NULL)
 		fprintf(to, "  one way: unavailable, frames do not carry when they left\n");

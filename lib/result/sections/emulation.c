@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <weft/result/figures.h>
+#include <weft/result/latency_table.h>
 #include <weft/result/number.h>
 
 bool emulation_has_pace(const struct report_input *input)
@@ -125,17 +125,15 @@ static void dilation_line(FILE *to, const struct report_pace *pace)
 static void wall_row(FILE *to, const char *name, const struct hist *hist)
 {
 	struct latency latency;
-	struct text text[5];
+	struct text text;
 	if (hist == NULL || hist->total == 0)
 		return;
 	latency_of(&latency, hist, false);
-	fprintf(to, "  %-12s %17s %10s %10s %10s %10s\n", name,
-		number_grouped(&text[0], latency.count), time_of(&text[1], latency.p50_ns.value),
-		time_of(&text[2], latency.p99_ns.value), time_of(&text[3], latency.p999_ns.value),
-		time_of(&text[4], latency.max_ns.value));
+	fprintf(to, "  %-12s %17s", name, number_grouped(&text, latency.count));
+	latency_times(to, 10, &latency);
 	if (latency.above_range > 0)
 		fprintf(to, "    %s of these lie above the range of the histogram\n",
-			number_grouped(&text[0], latency.above_range));
+			number_grouped(&text, latency.above_range));
 }
 
 static void pace_section(FILE *to, const struct report_input *input)
@@ -143,8 +141,8 @@ static void pace_section(FILE *to, const struct report_input *input)
 	const struct report_pace *pace = &input->pace;
 	fprintf(to, "\nPace (wall time)\n");
 	dilation_line(to, pace);
-	fprintf(to, "  %-12s %17s %10s %10s %10s %10s\n", "", "count", "p50", "p99", "p99.9",
-		"max");
+	fprintf(to, "  %-12s %17s", "", "count");
+	latency_heads(to, 10);
 	wall_row(to, "lateness", pace->lateness_ns);
 	wall_row(to, "gaps", pace->gap_ns);
 	if (has_lateness(pace))
