@@ -46,7 +46,6 @@ struct before_traffic {
 struct call {
 	struct choice choice;
 	struct scenario scenario;
-	char path[SCENARIO_PATH_BYTES];
 	uint64_t text_hash; // of scenario and assignments
 	struct meeting meeting;
 	uint32_t index;		       // of this host

@@ -14,7 +14,6 @@
 #include <weft/run/input_files.h>
 #include <weft/run/outcome.h>
 
-#define SCENARIO_BYTES_MAX ((size_t)1 << 20)
 #define FRAMES_LEAST 6144u
 #define FRAMES_EACH 512u // more for each port
 #define PORTS_BYTES ((size_t)64 << 10)
@@ -44,15 +43,6 @@ static void hash_text(struct call *call, const char *text, size_t bytes) // FNV-
 {
 	for (size_t i = 0; i < bytes; i++)
 		call->text_hash = (call->text_hash ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
-}
-
-static int read_file(struct call *call, char **ret_text, size_t *ret_bytes)
-{
-	int rc = data_path_find(DATA_PATH_SCENARIOS, call->choice.scenario, call->path,
-				sizeof(call->path), &call->refusal);
-	return rc < 0
-		? rc
-		: file_read(call->path, SCENARIO_BYTES_MAX, ret_text, ret_bytes, &call->refusal);
 }
 
 // One process is one host, which is a whole scale-up domain.
@@ -177,7 +167,7 @@ static bool lacks_control(const struct choice *choice)
 int setup_scenario(struct call *call)
 {
 	const struct choice *choice = &call->choice;
-	char *text = NULL;
+	struct data_file file = {.path = "pair"};
 	char own[sizeof(pair_text) + sizeof(rc_control) + 64];
 	uint32_t nics = 1 + choice->callers;
 	size_t bytes = (size_t)snprintf(own, sizeof(own), pair_text,
@@ -186,23 +176,27 @@ int setup_scenario(struct call *call)
 	const char *used = call->choice.foreign_count > 0 ? foreign_text : own;
 	if (used == foreign_text)
 		bytes = sizeof(foreign_text) - 1;
-	strcpy(call->path, "pair");
-	int rc = choice->scenario != NULL ? read_file(call, &text, &bytes) : 0;
+	int rc = choice->scenario == NULL
+		? 0
+		: data_file_read(&file, DATA_PATH_SCENARIOS, choice->scenario, &call->refusal);
 	if (rc < 0)
 		return rc;
-	used = text != NULL ? text : used;
+	if (file.text != NULL) {
+		used = file.text;
+		bytes = file.bytes;
+	}
 	hash_text(call, used, bytes);
 	for (uint32_t i = 0; i < choice->set_count; i++)
 		hash_text(call, choice->sets[i], strlen(choice->sets[i]) + 1);
 	if (choice->gpu != NULL) // data then, and no pattern
 		hash_text(call, "--gpu", sizeof("--gpu"));
-	rc = scenario_parse(&call->scenario, call->path, used, bytes, choice->sets,
+	rc = scenario_parse(&call->scenario, file.path, used, bytes, choice->sets,
 			    choice->set_count, &call->refusal);
 	if (rc == 0)
 		rc = read_jobs(call);
 	if (rc == 0 && choice->max_rate != NULL)
 		rc = cap_rate(call, used, bytes);
-	free(text);
+	free(file.text);
 	return rc < 0 ? rc : check_hosts(call);
 }
 

@@ -182,10 +182,10 @@ static void files_row(char paths[OUTPUT_COUNT][PATH_BYTES], size_t count)
 static void next_row(const struct call *call)
 {
 	struct brief_line line = {.to = stdout, .style = style_of(STDOUT_FILENO)};
-	char *folder = escape_shell(call->folder);
+	char folder[401];
+	escape_shell(folder, sizeof(folder), call->folder);
 	brief_begin(&line, "next");
-	brief_add(&line, BRIEF_TYPE, 0, "weft report %.400s -v", folder);
-	free(folder);
+	brief_add(&line, BRIEF_TYPE, 0, "weft report %s -v", folder);
 	brief_add(&line, BRIEF_PLAIN, 0, "for all tables");
 	brief_end(&line);
 }

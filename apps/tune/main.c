@@ -121,10 +121,11 @@ static int show_all(struct call *call, const struct tune_result *result)
 {
 	tune_show(stdout, &call->plan, result);
 	bool is_whole = result->verdict != TUNE_UNFINISHED && result->verdict != TUNE_PART;
-	char *study = escape_shell(call->study);
-	if (call->options.verb == VERB_RUN && is_whole)
+	if (call->options.verb == VERB_RUN && is_whole) {
+		char study[16384];
+		escape_shell(study, sizeof(study), call->study);
 		printf("\nNext: weft tune report %s\n", study);
-	free(study);
+	}
 	if (!call->plan.aim.is_front || result->verdict == TUNE_UNFINISHED)
 		return 0;
 	putchar('\n');

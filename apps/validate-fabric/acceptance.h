@@ -18,6 +18,7 @@
 #include <sys/types.h>
 
 #include <weft/core/refusal.h>
+#include <weft/files/files.h>
 #include <weft/result/report_manifest.h>
 #include <weft/scenario/scenario.h>
 #include <weft/verdict/report_verdict.h>
@@ -88,20 +89,10 @@ case_write_fn ask_one_packet, ask_pair_near, ask_pair_far, ask_permutation, ask_
 
 // ---------------------------------------------------------------- scene
 
-// The file that names the fabric under test.
-struct fabric_file {
-	char path[ACCEPTANCE_PATH_BYTES];
-	char *text;
-	size_t bytes;
-};
-
-int fabric_file_read(struct fabric_file *ret, const char *name, struct refusal *refusal);
-void fabric_file_free(struct fabric_file *fabric_file);
-
 // The scenario of a case into *ret_text, which the caller frees: fabric, queues, transport,
 // congestion control, wire format, faults and inputs of `scene`, and all of `own`, whose faults
 // come behind.
-int fabric_file_merge(const struct fabric_file *fabric_file, const char *own, char **ret_text,
+int fabric_file_merge(const struct data_file *fabric_file, const char *own, char **ret_text,
 		      struct refusal *refusal);
 
 // ---------------------------------------------------------------- cases
@@ -158,7 +149,7 @@ struct acceptance {
 	const char *required[ACCEPTANCE_WORDS_MAX]; // --require, word by word
 	uint32_t required_count;
 	bool is_quick, wants_list, is_done;
-	struct fabric_file fabric_file;
+	struct data_file fabric_file;
 	struct scenario scenario;
 	struct fabric_facts fabric_facts;
 	uint32_t case_count;

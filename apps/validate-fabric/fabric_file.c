@@ -9,28 +9,11 @@
 
 #include <yaml.h>
 
-#include <weft/files/files.h>
-
 #include "acceptance.h"
-
-#define FABRIC_FILE_BYTES_MAX ((size_t)16 << 20)
 
 // What a case takes over from the scenario; all else is about its traffic.
 static const char *const kept[] = {"seed", "fabric", "queue",  "scaleup", "transport",
 				   "cc",   "wire",   "faults", "inputs",  NULL};
-
-int fabric_file_read(struct fabric_file *ret, const char *name, struct refusal *refusal)
-{
-	int rc = data_path_find(DATA_PATH_SCENARIOS, name, ret->path, sizeof(ret->path), refusal);
-	return rc < 0
-		? rc
-		: file_read(ret->path, FABRIC_FILE_BYTES_MAX, &ret->text, &ret->bytes, refusal);
-}
-
-void fabric_file_free(struct fabric_file *fabric_file)
-{
-	free(fabric_file->text);
-}
 
 // ---------------------------------------------------------------- documents
 
@@ -226,7 +209,7 @@ static void watch_links(yaml_document_t *to, int root)
 	yaml_document_append_mapping_pair(to, root, key, watch);
 }
 
-int fabric_file_merge(const struct fabric_file *fabric_file, const char *own, char **ret_text,
+int fabric_file_merge(const struct data_file *fabric_file, const char *own, char **ret_text,
 		      struct refusal *refusal)
 {
 	yaml_document_t base, more, merged;

@@ -106,7 +106,8 @@ static void place_refusal(struct acceptance *acceptance)
 static int read_fabric(struct acceptance *acceptance)
 {
 	char *text = NULL;
-	int rc = fabric_file_read(&acceptance->fabric_file, acceptance->name, &acceptance->refusal);
+	int rc = data_file_read(&acceptance->fabric_file, DATA_PATH_SCENARIOS, acceptance->name,
+				&acceptance->refusal);
 	if (rc == 0)
 		rc = fabric_file_merge(
 			&acceptance->fabric_file,
@@ -241,7 +242,7 @@ static int validate(struct acceptance *acceptance)
 		budget_say(stdout, acceptance);
 		rc = run_all(acceptance);
 	}
-	fabric_file_free(&acceptance->fabric_file);
+	free(acceptance->fabric_file.text);
 	manifest_rows_free(&acceptance->inputs);
 	fabric_facts_free(&acceptance->fabric_facts);
 	if (rc < 0)

@@ -222,11 +222,11 @@ bool page_repeats(struct page_repeats *ret, const struct acceptance *acceptance)
 
 static void put_word(FILE *to, const char *option, const char *word)
 {
-	char *quoted = escape_shell(word != NULL ? word : option);
+	char quoted[4 * ACCEPTANCE_PATH_BYTES];
+	escape_shell(quoted, sizeof(quoted), word != NULL ? word : option);
 	if (word != NULL)
 		fprintf(to, " %s", option);
 	fprintf(to, " %s", quoted);
-	free(quoted);
 }
 
 void page_command(FILE *to, const struct acceptance *acceptance)

@@ -488,6 +488,7 @@ static void assumed_row(struct brief_line *line, const json_t *result)
 }
 
 #define RETRY_BYTES 48
+#define FOLDER_BYTES 16384 // of a path, each byte in quotes
 
 // The command, or its first words where it is long: "weft sim incast ...".
 static void retry_of(const char *command, char ret[RETRY_BYTES])
@@ -502,12 +503,12 @@ static void retry_of(const char *command, char ret[RETRY_BYTES])
 
 static void next_row(struct brief_line *line, const struct report_input *input)
 {
-	char retry[RETRY_BYTES], fresh[RETRY_BYTES];
+	char retry[RETRY_BYTES], fresh[RETRY_BYTES], folder[FOLDER_BYTES];
 	if (input->command == NULL)
 		return;
 	retry_of(input->command, retry);
 	snprintf(fresh, sizeof(fresh), "o-%.24s", input->world->scenario->name);
-	char *folder = escape_shell(input->out_dir != NULL ? input->out_dir : fresh);
+	escape_shell(folder, sizeof(folder), input->out_dir != NULL ? input->out_dir : fresh);
 	brief_begin(line, "next");
 	if (input->out_dir != NULL) {
 		brief_add(line, BRIEF_TYPE, 0, "weft report %s", folder);
@@ -516,7 +517,6 @@ static void next_row(struct brief_line *line, const struct report_input *input)
 		brief_add(line, BRIEF_TYPE, 0, "%s --out %s", retry, folder);
 		brief_add(line, BRIEF_TYPE, 0, "%s -v", retry);
 	}
-	free(folder);
 	brief_end(line);
 }
 

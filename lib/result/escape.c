@@ -255,19 +255,16 @@ int escape_close(FILE *escape)
 	return fclose(escape) != 0 || has_failed ? -EIO : 0;
 }
 
-char *escape_shell(const char *word)
+void escape_shell(char *ret, size_t bytes, const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789-_=./,:%@+";
-	char *ret = NULL;
-	size_t bytes;
-	FILE *to = open_memstream(&ret, &bytes);
-	check(to != NULL);
 	bool is_plain = word[0] != '\0' && word[strspn(word, plain)] == '\0';
-	fputs(is_plain ? "" : "'", to);
-	for (const char *at = word; *at != '\0'; at++)
-		fputs(*at == '\'' ? "'\\''" : (char[2]){*at, '\0'}, to);
-	fputs(is_plain ? "" : "'", to);
-	check(fclose(to) == 0);
-	return ret;
+	const char *mark = is_plain ? "" : "'";
+	size_t used = (size_t)snprintf(ret, bytes, "%s", mark);
+	for (const char *at = word; *at != '\0' && used < bytes; at++)
+		used += (size_t)snprintf(ret + used, bytes - used, *at == '\'' ? "'\\''" : "%c",
+					 *at);
+	if (used < bytes)
+		snprintf(ret + used, bytes - used, "%s", mark);
 }

@@ -4,7 +4,7 @@
 #include <weft/run/host_info.h>
 
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include <weft/result/report_escape.h>
 
@@ -12,8 +12,9 @@ void command_text(const char *program, int argc, char **argv, char *ret, uint32_
 {
 	uint32_t used = (uint32_t)snprintf(ret, bytes, "weft %s", program);
 	for (int i = 1; i < argc && used < bytes; i++) {
-		char *word = escape_shell(argv[i]);
-		used += (uint32_t)snprintf(ret + used, bytes - used, " %s", word);
-		free(word);
+		used += (uint32_t)snprintf(ret + used, bytes - used, " ");
+		if (used < bytes)
+			escape_shell(ret + used, bytes - used, argv[i]);
+		used += (uint32_t)strlen(ret + used);
 	}
 }

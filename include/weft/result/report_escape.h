@@ -40,8 +40,9 @@ void escape_markdown(FILE *to, const char *text);
 // before what a spreadsheet would take for a formula. Numbers stay numbers.
 void escape_cell(FILE *to, const char *text);
 
-// One word of a command as a shell reads it: in quotes where it needs them. The caller frees it.
-char *escape_shell(const char *word);
+// Writes one word of a command as a shell reads it, in quotes where it needs them, and cut to
+// `bytes` bytes as snprintf() does.
+void escape_shell(char *ret, size_t bytes, const char *word);
 
 #ifdef __cplusplus
 }

@@ -9,9 +9,9 @@
 #include <weft/scenario/scenario.h>
 #include <weft/workload/plan.h>
 
-// The job behind `name`: a file where it is a path (has a slash or ends in .yaml), as it is named
-// or beside the file `beside` (NULL: none), else a shipped one. Read once; the plan stays until the
-// program ends. -ENOENT with what there is, or -errno with the place in the file.
+// The job behind `name`: a file where it is a path (has a slash, or ends in .yaml, .yml or .json),
+// as it is named or beside the file `beside` (NULL: none), else a shipped one. Read once; the plan
+// stays until the program ends. -ENOENT with what there is, or -errno with the place in the file.
 int plan_files_find(const struct plan **ret, const char *name, const char *beside,
 		    struct refusal *refusal);
 
