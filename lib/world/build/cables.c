@@ -8,6 +8,7 @@
 #include <weft/world/world_signal.h>
 
 #include "build.h"
+#include "traffic_engine.h"
 #include <weft/host/trigger_flows.h>
 
 // Parts per 10^9 as a threshold for 32 random bits; everything is 2^32 - 1.
@@ -21,7 +22,7 @@ static uint32_t threshold_of(uint32_t share_ppb)
 // of their own.
 static bool has_work(const struct world *world, const struct fault *fault)
 {
-	if (world->job.group_count > 0 || world->program != NULL || world->coll_stream != NULL)
+	if (world->job.group_count > 0 || traffic_engine_of(world) != NULL)
 		return true;
 	for (uint32_t i = 0; i < world->flow_count; i++) {
 		const struct flow *flow = &world->flows[i];

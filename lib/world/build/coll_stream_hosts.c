@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "build.h"
-#include "opgraph_hosts.h"
+#include "traffic_engine.h"
 #include <weft/host/coll_stream_host.h>
 #include <weft/host/host.h>
 
@@ -114,10 +114,8 @@ static int draw(struct world *world)
 	return 0;
 }
 
-int coll_stream_hosts_build(struct world *world, struct refusal *refusal)
+static int build(struct world *world, struct refusal *refusal)
 {
-	if (world->coll_stream == NULL)
-		return 0;
 	int rc = check_coll_stream(world, refusal);
 	if (rc == 0 && draw(world) < 0)
 		rc = build_no_memory(world, refusal);
@@ -126,12 +124,55 @@ int coll_stream_hosts_build(struct world *world, struct refusal *refusal)
 
 // ---------------------------------------------------------------- what hosts will have to do
 
-void coll_stream_hosts_plan(struct world *world)
+static uint32_t ranks_of(const struct world *world)
 {
-	if (world->coll_stream == NULL)
-		return;
-	for (uint32_t rank = 0; rank < coll_stream_config(world->coll_stream)->ranks; rank++)
+	return coll_stream_config(world->coll_stream)->ranks;
+}
+
+static uint32_t nic_of(const struct world *world, uint32_t rank)
+{
+	(void)world;
+	return rank;
+}
+
+static uint64_t data_bytes(const struct world *world, uint32_t rank)
+{
+	(void)rank;
+	return coll_buffer_bytes(coll_stream_config(world->coll_stream));
+}
+
+static void count_ends(const struct world *world, uint64_t *of_nic)
+{
+	for (uint32_t rank = 0; rank < ranks_of(world); rank++)
+		of_nic[rank]++;
+}
+
+static uint64_t fabric_bytes(const struct world *world)
+{
+	return coll_stream_bytes(world->coll_stream);
+}
+
+static uint64_t fabric_messages(const struct world *world)
+{
+	return coll_stream_messages(world->coll_stream);
+}
+
+static void plan(struct world *world)
+{
+	for (uint32_t rank = 0; rank < ranks_of(world); rank++)
 		if (world_has(world, rank))
 			host_later(world->hosts[rank], HOST_OP_BEGIN, rank, 0);
 	world->work_total += 2 * coll_stream_messages(world->coll_stream);
 }
+
+const struct traffic_engine coll_stream_engine = {
+	.host = &coll_stream_host_engine,
+	.build = build,
+	.plan = plan,
+	.ranks = ranks_of,
+	.nic_of = nic_of,
+	.data_bytes = data_bytes,
+	.count_ends = count_ends,
+	.fabric_bytes = fabric_bytes,
+	.fabric_messages = fabric_messages,
+};

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "hosts.h"
+#include "traffic_engine.h"
 
 // ---------------------------------------------------------------- visits
 
@@ -124,13 +125,9 @@ void connections_measure(const struct world *world, struct builder *builder)
 {
 	for (uint32_t i = 0; i < world->flow_count; i++)
 		need_data(builder, world->flows[i].to, world->flows[i].bytes);
-	for (uint32_t rank = 0; world->program != NULL && rank < world->program->ranks; rank++)
-		need_data(builder, world->program->nics[rank],
-			  world->opgraph_host->write_target.end[rank]);
-	for (uint32_t rank = 0;
-	     world->coll_stream != NULL && rank < coll_stream_config(world->coll_stream)->ranks;
-	     rank++)
-		need_data(builder, rank, coll_buffer_bytes(coll_stream_config(world->coll_stream)));
+	const struct traffic_engine *engine = traffic_engine_of(world);
+	for (uint32_t rank = 0; engine != NULL && rank < engine->ranks(world); rank++)
+		need_data(builder, engine->nic_of(world, rank), engine->data_bytes(world, rank));
 	for (uint32_t i = 0; i < world->job.group_count; i++) {
 		const struct group *group = &world->job.groups[i];
 		uint64_t bytes = slices_bytes(world, group);

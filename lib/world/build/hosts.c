@@ -6,8 +6,8 @@
 #include <errno.h>
 
 #include "hosts.h"
-#include "opgraph_hosts.h"
 #include "outcome/flow_evs.h"
+#include "traffic_engine.h"
 
 static struct nic *nic_at(const struct world *world, uint32_t nic)
 {
@@ -90,6 +90,7 @@ static int build_host(struct world *world, uint32_t index, const struct builder 
 	if (host == NULL)
 		return -ENOMEM;
 	uint32_t nics = world->fabric.nics_per_host, ranks = builder->ranks_on[index];
+	const struct traffic_engine *engine = traffic_engine_of(world);
 	uint64_t *placed = world->nic_placed;
 	if (placed != NULL)
 		placed += (size_t)index * nics * world->scenario->watch.bins;
@@ -100,9 +101,7 @@ static int build_host(struct world *world, uint32_t index, const struct builder 
 		.job = &world->job,
 		.engines = {[ENGINE_FLOWS] = &flow_engine,
 			    [ENGINE_RINGS] = &rank_engine,
-			    [ENGINE_LINES] = world->opgraph_host != NULL ? &opgraph_host_engine
-				    : world->coll_stream != NULL	 ? &coll_stream_host_engine
-									 : NULL},
+			    [ENGINE_LINES] = engine != NULL ? engine->host : NULL},
 		.opgraph_host = world->opgraph_host,
 		.coll_stream_host = world->coll_stream_hosts[world->shard_of[index]],
 		.flows = world->flows,
@@ -128,7 +127,9 @@ static int build_host(struct world *world, uint32_t index, const struct builder 
 	// Local events: a few per NIC timer, a release and an end per rank, and per channel of a
 	// rank what credits let be under way.
 	const struct ring_config *ring = &world->job.ring;
-	uint64_t events = builder->flows_on[index] + 16 + opgraph_hosts_events(world, index) +
+	bool has_events = engine != NULL && engine->events != NULL;
+	uint64_t events = builder->flows_on[index] + 16 +
+		(has_events ? engine->events(world, index) : 0) +
 		(uint64_t)ranks * (3 + 3ull * ring->channels * (ring->credits + 1));
 	host->ranks = arena_draw(arena, ARENA_WORLD, ranks, sizeof(struct rank));
 	if (host->ranks == NULL)
@@ -399,12 +400,15 @@ static void plan_messages(struct world *world)
 
 int hosts_build(struct world *world, struct refusal *refusal)
 {
+	const struct traffic_engine *engine = traffic_engine_of(world);
 	struct builder builder = {.refusal = refusal};
 	int rc = draw_builder(world, &builder);
-	if (rc == 0)
-		rc = opgraph_hosts_build(world, refusal);
-	if (rc == 0)
-		rc = coll_stream_hosts_build(world, refusal);
+	if (rc == 0 && engine == NULL && world->scenario->watch.has_operations)
+		rc = refuse(refusal, -EINVAL,
+			    "watch.operations: this traffic has no operations of ranks; goal, "
+			    "collective, jobs and traces of nodes have");
+	if (rc == 0 && engine != NULL)
+		rc = engine->build(world, refusal);
 	if (rc == 0)
 		rc = trigger_flows_build(world, refusal);
 	if (rc == 0)
@@ -419,10 +423,8 @@ int hosts_build(struct world *world, struct refusal *refusal)
 		count_qp_pool(world, &builder);
 	transport_timers(world, sharers_max(world, &builder));
 	plan_messages(world);
-	if (rc == 0 && world->opgraph_host != NULL) {
-		world->opgraph_host->rank_of = builder.rank_of;
-		world->opgraph_host->group_first = builder.group_first;
-	}
+	if (rc == 0 && engine != NULL && engine->join_rings != NULL)
+		engine->join_rings(world, &builder);
 	for (uint32_t i = 0; rc == 0 && i < world->topology.hosts; i++)
 		rc = build_stalling_host(world, i, &builder);
 	if (rc == 0)
@@ -431,10 +433,9 @@ int hosts_build(struct world *world, struct refusal *refusal)
 		builder.qps[i] = 0;
 	if (rc == 0)
 		rc = connections_visit(world, connect, &builder);
-	if (rc == 0) {
+	if (rc == 0)
 		plan_flows(world);
-		opgraph_hosts_plan(world);
-		coll_stream_hosts_plan(world);
-	}
+	if (rc == 0 && engine != NULL)
+		engine->plan(world);
 	return rc == -ENOMEM ? build_no_memory(world, refusal) : rc;
 }

@@ -4,11 +4,13 @@
 #include <errno.h>
 
 #include "build.h"
+#include "hosts.h"
 #include "opgraph_hosts.h"
+#include "traffic_engine.h"
 #include <weft/host/host.h>
 #include <weft/host/opgraph_host.h>
 
-bool opgraph_hosts_is_local(const struct world *world, const struct op *op)
+static bool is_local_op(const struct world *world, const struct op *op)
 {
 	const uint32_t *nics = world->program->nics;
 	uint32_t per_host = world->fabric.nics_per_host;
@@ -94,7 +96,7 @@ static uint32_t make_lines(const struct world *world, const uint32_t *first, str
 		for (uint32_t i = first[rank], next; i != OP_NONE; i = next) {
 			const struct op *op = &program->ops[i];
 			struct seen *to = &seen[op->peer];
-			bool is_local = opgraph_hosts_is_local(world, op);
+			bool is_local = is_local_op(world, op);
 			next = line_of[i];
 			if (!is_local && to->from != rounds + rank + 1) {
 				*to = (struct seen){rounds + rank + 1, count++};
@@ -141,8 +143,7 @@ static void count_events(const struct world *world, uint64_t *events)
 			program->stream_first[rank];
 	for (uint32_t i = 0; i < program->op_count; i++) {
 		uint64_t *of = &events[program->nics[program->ops[i].rank] / per_host];
-		if (program->ops[i].kind == OP_SEND &&
-		    opgraph_hosts_is_local(world, &program->ops[i]))
+		if (program->ops[i].kind == OP_SEND && is_local_op(world, &program->ops[i]))
 			*of += 2;
 		*of += external_compute_is(&program->ops[i]);
 	}
@@ -190,21 +191,14 @@ static int build_opgraph_host(struct world *world)
 	return rc < 0 ? rc : build_lines(world, opgraph_host);
 }
 
-int opgraph_hosts_build(struct world *world, struct refusal *refusal)
+static int build(struct world *world, struct refusal *refusal)
 {
 	const struct program *program = world->program;
-	if (program == NULL && world->coll_stream == NULL && world->scenario->watch.has_operations)
-		return refuse(refusal, -EINVAL,
-			      "watch.operations: this traffic has no operations of ranks; goal, "
-			      "collective, jobs and traces of nodes have");
-	if (program == NULL)
-		return 0;
 	int rc = opgraph_hosts_check_nics(world, refusal);
 	if (rc == 0)
 		rc = check_rings(world, refusal);
 	for (uint32_t i = 0; rc == 0 && i < program->op_count; i++)
-		if (program->ops[i].kind == OP_SEND &&
-		    opgraph_hosts_is_local(world, &program->ops[i]))
+		if (program->ops[i].kind == OP_SEND && is_local_op(world, &program->ops[i]))
 			rc = check_local(world, &program->ops[i], refusal);
 	if (rc < 0)
 		return rc;
@@ -213,16 +207,52 @@ int opgraph_hosts_build(struct world *world, struct refusal *refusal)
 
 // ---------------------------------------------------------------- what hosts will have to do
 
-uint64_t opgraph_hosts_events(const struct world *world, uint32_t index)
+static void join_rings(struct world *world, const struct builder *builder)
 {
-	return world->program == NULL ? 0 : world->opgraph_host->events[index];
+	world->opgraph_host->rank_of = builder->rank_of;
+	world->opgraph_host->group_first = builder->group_first;
 }
 
-void opgraph_hosts_plan(struct world *world)
+static uint32_t ranks(const struct world *world)
+{
+	return world->program->ranks;
+}
+
+static uint32_t nic_of(const struct world *world, uint32_t rank)
+{
+	return world->program->nics[rank];
+}
+
+static uint64_t data_bytes(const struct world *world, uint32_t rank)
+{
+	return world->opgraph_host->write_target.end[rank];
+}
+
+static void count_ends(const struct world *world, uint64_t *of_nic)
 {
 	const struct program *program = world->program;
-	if (program == NULL)
-		return;
+	for (uint32_t i = 0; i < program->op_count; i++)
+		of_nic[program->nics[program->ops[i].rank]]++;
+}
+
+static uint64_t work_of(const struct world *world, uint32_t host)
+{
+	const struct program *program = world->program;
+	uint32_t per_host = world->fabric.nics_per_host;
+	uint64_t work = 0;
+	for (uint32_t i = 0; i < program->op_count; i++)
+		work += program->nics[program->ops[i].rank] / per_host == host;
+	return work;
+}
+
+static uint64_t events(const struct world *world, uint32_t host)
+{
+	return world->opgraph_host->events[host];
+}
+
+static void plan(struct world *world)
+{
+	const struct program *program = world->program;
 	for (uint32_t rank = 0; rank < program->ranks; rank++) {
 		uint32_t host = program->nics[rank] / world->fabric.nics_per_host;
 		if (program_run_left(world->opgraph_host->run, rank) > 0 && world_has(world, host))
@@ -231,7 +261,7 @@ void opgraph_hosts_plan(struct world *world)
 	world->work_total += program->op_count;
 }
 
-uint64_t opgraph_hosts_fabric_bytes(const struct world *world)
+static uint64_t fabric_bytes(const struct world *world)
 {
 	const struct program *program = world->program;
 	uint64_t bytes = 0;
@@ -241,7 +271,7 @@ uint64_t opgraph_hosts_fabric_bytes(const struct world *world)
 	return bytes;
 }
 
-uint64_t opgraph_hosts_left(const struct world *world, uint32_t shard)
+static uint64_t ops_left(const struct world *world, uint32_t shard)
 {
 	const struct program *program = world->program;
 	uint32_t per_host = world->fabric.nics_per_host;
@@ -251,3 +281,18 @@ uint64_t opgraph_hosts_left(const struct world *world, uint32_t shard)
 			left += program_run_left(world->opgraph_host->run, rank);
 	return left;
 }
+
+const struct traffic_engine program_engine = {
+	.host = &opgraph_host_engine,
+	.build = build,
+	.join_rings = join_rings,
+	.plan = plan,
+	.ranks = ranks,
+	.nic_of = nic_of,
+	.data_bytes = data_bytes,
+	.count_ends = count_ends,
+	.events = events,
+	.work_of = work_of,
+	.left = ops_left,
+	.fabric_bytes = fabric_bytes,
+};

@@ -10,6 +10,7 @@
 #include <errno.h>
 
 #include "build.h"
+#include "traffic_engine.h"
 
 #define TIERS 3 // of switches, in the tallest topology
 
@@ -45,11 +46,9 @@ static void count_ends(const struct world *world, struct deal *deal)
 		after[world->flows[i].from]++;
 		after[world->flows[i].to]++;
 	}
-	for (uint32_t i = 0; world->program != NULL && i < world->program->op_count; i++)
-		after[world->program->nics[world->program->ops[i].rank]]++;
-	for (uint32_t i = 0;
-	     world->coll_stream != NULL && i < coll_stream_config(world->coll_stream)->ranks; i++)
-		after[i]++;
+	const struct traffic_engine *engine = traffic_engine_of(world);
+	if (engine != NULL)
+		engine->count_ends(world, after);
 	for (uint32_t nic = 0; nic < world->topology.nics; nic++)
 		after[nic] += deal->below[nic];
 }

@@ -7,12 +7,14 @@
 #include <weft/world/world.h>
 
 #include "hosts.h"
+#include "traffic_engine.h"
 
 uint64_t world_work_of(const struct world *world, uint32_t host)
 {
 	uint32_t per_host = world->fabric.nics_per_host;
 	uint64_t work = 0;
-	check(world->coll_stream == NULL);
+	const struct traffic_engine *engine = traffic_engine_of(world);
+	check(engine == NULL || engine->work_of != NULL);
 	for (uint32_t i = 0; i < world->flow_count; i++)
 		work += (world->flows[i].from / per_host == host) +
 			(world->flows[i].to / per_host == host);
@@ -22,10 +24,7 @@ uint64_t world_work_of(const struct world *world, uint32_t host)
 			if (group->gpus[at] / per_host == host)
 				work += group->bucket_count;
 	}
-	const struct program *program = world->program;
-	for (uint32_t i = 0; program != NULL && i < program->op_count; i++)
-		work += program->nics[program->ops[i].rank] / per_host == host;
-	return work;
+	return work + (engine != NULL ? engine->work_of(world, host) : 0);
 }
 
 // Of one host, in the making.

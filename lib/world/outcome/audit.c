@@ -3,7 +3,7 @@
 // books, what arrived against what was sent, and no flow faster than its lines and cables are.
 
 #include "build/build.h"
-#include "build/opgraph_hosts.h"
+#include "build/traffic_engine.h"
 #include "flow_evs.h"
 #include <weft/host/host.h>
 
@@ -20,9 +20,11 @@ void world_audit_machines(const struct world *world, struct fifo_pool *const *ch
 			if (world_is_in(world, hosts + i, shard))
 				switch_audit(world->switches[i], chunks[shard]);
 	flow_evs_audit(world);
-	for (uint32_t shard = 0; is_whole && shard < world->shard_count; shard++)
-		if (chunks[shard] != NULL && world->program != NULL)
-			check(opgraph_hosts_left(world, shard) == 0 && "all operations ended");
+	const struct traffic_engine *engine = traffic_engine_of(world);
+	bool has_left = is_whole && engine != NULL && engine->left != NULL;
+	for (uint32_t shard = 0; has_left && shard < world->shard_count; shard++)
+		if (chunks[shard] != NULL)
+			check(engine->left(world, shard) == 0 && "all operations ended");
 }
 
 // What one end counts as received against what the others count as sent; cables may double.
@@ -60,8 +62,8 @@ static uint64_t bytes_of_flows(const struct world *world)
 static void audit_whole(const struct world *world)
 {
 	const struct transport_counters *of = &world->outcome->transport;
-	bool has_more = world->job.group_count > 0 || world->program != NULL ||
-		world->coll_stream != NULL; // beside its flows
+	bool has_more = world->job.group_count > 0 ||
+		traffic_engine_of(world) != NULL; // beside its flows
 	check(of->payload_bytes_placed + of->payload_bytes_flushed >= of->payload_bytes_new &&
 	      "all payload is placed");
 	if (world->flow_count > 0 && !has_more)
@@ -71,14 +73,13 @@ static void audit_whole(const struct world *world)
 
 // The same of a program or a collective stream, and flows beside it: every byte that left a host
 // was placed.
-static void audit_program(const struct world *world)
+static void audit_program(const struct world *world, const struct traffic_engine *engine)
 {
-	uint64_t bytes = world->coll_stream != NULL ? coll_stream_bytes(world->coll_stream)
-						    : opgraph_hosts_fabric_bytes(world);
+	uint64_t bytes = engine->fabric_bytes(world);
 	const struct outcome *outcome = world->outcome;
 	check(outcome->program.fabric_bytes == bytes && "every message was sent once");
-	if (world->coll_stream != NULL)
-		check(outcome->program.fabric_messages == coll_stream_messages(world->coll_stream));
+	if (engine->fabric_messages != NULL)
+		check(outcome->program.fabric_messages == engine->fabric_messages(world));
 	if (world->job.group_count == 0)
 		check(outcome->transport.payload_bytes_placed == bytes + bytes_of_flows(world) &&
 		      "all bytes of all messages are placed");
@@ -142,6 +143,6 @@ void world_audit(const struct world *world, const struct world_audit *of)
 		audit_marks(world, of->doubled);
 	if (of->is_whole)
 		audit_whole(world);
-	if (of->is_whole && (world->program != NULL || world->coll_stream != NULL))
-		audit_program(world);
+	if (of->is_whole && traffic_engine_of(world) != NULL)
+		audit_program(world, traffic_engine_of(world));
 }
