@@ -4,9 +4,11 @@ this folder on the path of each test; by hand: WEFT=build/apps/weft PYTHONPATH=t
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 SOURCE = pathlib.Path(os.environ.get("WEFT_SOURCE") or pathlib.Path(__file__).resolve().parent.parent)
@@ -96,3 +98,51 @@ def wait_for_work(process, seconds):
         if time.monotonic() > deadline:
             raise TimeoutError(f"{process.args[0]} had {processor_s(process.pid):.2f} s of the processor in {TIMEOUT_S} s")
         time.sleep(0.01)
+
+
+def fields_of(value, path=""):
+    """Paths of all leaves, as docs/result.md writes them."""
+    if isinstance(value, dict):
+        return set().union(*(fields_of(inner, f"{path}.{name}" if path else name) for name, inner in value.items()), set())
+    if isinstance(value, list):
+        return set().union(*(fields_of(inner, path + "[]") for inner in value), set())
+    return {path}
+
+
+def documented(title):
+    text = pathlib.Path(SOURCE, "docs", "result.md").read_text(encoding="utf-8")
+    rows = [line for line in text.split(f"## {title}\n")[1].split("\n## ")[0].splitlines() if line.startswith("| ")]
+    return {name.strip() for row in rows[1:] for name in row.split("|")[1].split(",")}
+
+
+def blocks(text):
+    """Yields (name, text) of a file: a block between fences whose first line is a comment with its name."""
+    for block in re.findall(r"```\w*\n(.*?)```", text, re.DOTALL):
+        name = re.match(r"# (\S+)\n", block)
+        if name:
+            yield name[1], block
+
+
+def brightness(colour):
+    parts = [int(colour[at:at + 2], 16) / 255 for at in (1, 3, 5)]
+    parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def contrast(one, other):
+    bright, dark = sorted((brightness(one), brightness(other)), reverse=True)
+    return (bright + 0.05) / (dark + 0.05)
+
+
+def check_parts_and_cases(parts, check_cases, cases):
+    """Each part in a folder of its own, then what people met where it is here; ends the program."""
+    with tempfile.TemporaryDirectory() as name:
+        for part in parts:
+            folder = pathlib.Path(name, part.__name__)
+            folder.mkdir()
+            part(folder)
+    if cases.is_dir():
+        check_cases()
+    else:
+        print(f"the cases that people met are not here ({cases}): their part is left out")
+    sys.exit(1 if check.failed else 0 if cases.is_dir() else SKIPPED)

@@ -11,7 +11,7 @@ import tempfile
 import xml.etree.ElementTree
 
 import weft
-from weft import SOURCE, check
+from weft import SOURCE, check, documented, fields_of
 
 AZURE = "azure-gb200-llama405b"
 LLAMA = {"gpu": 148, "hbm": 72, "software": 54, "network": 35, "maintenance": 32, "sram": 19, "gsp": 17, "nic": 7, "watchdog": 7,
@@ -40,21 +40,6 @@ def mean(side):
 
 def near(found, wanted, off_max):
     return abs(found - wanted) <= off_max
-
-
-def fields_of(value, path=""):
-    """Paths of all leaves, as docs/result.md writes them."""
-    if isinstance(value, dict):
-        return set().union(*(fields_of(inner, f"{path}.{name}" if path else name) for name, inner in value.items()), set())
-    if isinstance(value, list):
-        return set().union(*(fields_of(inner, path + "[]") for inner in value), set())
-    return {path}
-
-
-def documented(title):
-    text = pathlib.Path(SOURCE, "docs", "result.md").read_text(encoding="utf-8")
-    rows = [line for line in text.split(f"## {title}\n")[1].split("\n## ")[0].splitlines() if line.startswith("| ")]
-    return {name.strip() for row in rows[1:] for name in row.split("|")[1].split(",")}
 
 
 def check_golden():

@@ -9,17 +9,9 @@ import subprocess
 import tempfile
 import unittest
 
-from weft import SOURCE, WEFT
+from weft import SOURCE, WEFT, blocks
 
 PAGES = ["README.md", "docs/howto/find-the-bad-link.md"]
-
-
-def blocks(text):
-    """Yields (name, text) of a file: a block between fences whose first line is a comment with its name."""
-    for block in re.findall(r"```\w*\n(.*?)```", text, re.DOTALL):
-        name = re.match(r"# (\S+)\n", block)
-        if name:
-            yield name[1], block
 
 
 def commands(text):

@@ -13,7 +13,7 @@ import tempfile
 
 import remanifest
 import weft
-from weft import SOURCE, check
+from weft import SOURCE, brightness, check, contrast
 
 LOSSY = "{kind: loss, at: {t0: 2, up: 1, plane: 0}, probability: 2%}"
 CONTRAST_TEXT, CONTRAST_SHAPE = 4.5, 3.0 # WCAG 2.1, level AA
@@ -170,17 +170,6 @@ def check_forms(folder):
 
 
 # ---------------------------------------------------------------- colours
-
-def brightness(colour):
-    parts = [int(colour[at:at + 2], 16) / 255 for at in (1, 3, 5)]
-    parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
-
-
-def contrast(one, other):
-    bright, dark = sorted((brightness(one), brightness(other)), reverse=True)
-    return (bright + 0.05) / (dark + 0.05)
-
 
 def faint(style):
     """What cannot be told from its ground, in each scheme of a screen."""

@@ -11,7 +11,7 @@ import tempfile
 import xml.etree.ElementTree
 
 import weft
-from weft import SOURCE, check
+from weft import check, documented, fields_of
 
 AZURE = "azure-gb200-llama405b"
 # racks, step and exposed in us
@@ -26,21 +26,6 @@ def scaling(*words):
         check(False, f"{words}: {errors}")
         sys.exit(1)
     return json.loads(out)
-
-
-def fields_of(value, path=""):
-    """Paths of all leaves, as docs/result.md writes them."""
-    if isinstance(value, dict):
-        return set().union(*(fields_of(inner, f"{path}.{name}" if path else name) for name, inner in value.items()), set())
-    if isinstance(value, list):
-        return set().union(*(fields_of(inner, path + "[]") for inner in value), set())
-    return {path}
-
-
-def documented(title):
-    text = pathlib.Path(SOURCE, "docs", "result.md").read_text(encoding="utf-8")
-    rows = [line for line in text.split(f"## {title}\n")[1].split("\n## ")[0].splitlines() if line.startswith("| ")]
-    return {name.strip() for row in rows[1:] for name in row.split("|")[1].split(",")}
 
 
 def check_golden():

@@ -10,19 +10,11 @@ import subprocess
 import sys
 import tempfile
 
-from weft import SOURCE, WEFT, check, skip
+from weft import SOURCE, WEFT, blocks, check, skip
 
 PAGE = SOURCE / "docs" / "tour.md"
 COMMAND = re.compile(r"    (weft|grep|promtool|cc|\./two-endpoints|python3|apps/packaging/deb)( |$)")
 TASKS = 14
-
-
-def blocks(text):
-    """Yields (name, text) of a file: a block between fences whose first line is a comment with its name."""
-    for block in re.findall(r"```\w*\n(.*?)```", text, re.DOTALL):
-        name = re.match(r"# (\S+)\n", block)
-        if name:
-            yield name[1], block
 
 
 def commands(text):

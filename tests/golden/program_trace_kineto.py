@@ -3,12 +3,10 @@
 """What Kineto's records move: sends and receives, all-to-alls with split sizes against the bytes of each pair, and records that are
 damaged: named, and left out when that is asked for."""
 import json
-import pathlib
-import sys
-import tempfile
 
-from program_trace_members import CASES, ELEMENTS, SKIPPED, check, kernel, kineto, placed, refused, run
+from program_trace_members import CASES, ELEMENTS, check, kernel, kineto, placed, refused, run
 import weft
+from weft import check_parts_and_cases
 
 
 def gemm(ts, dur):
@@ -147,16 +145,7 @@ def check_cases():
 
 
 def main():
-    with tempfile.TemporaryDirectory() as name:
-        for part in (check_messages, check_splits, check_parts, check_damage):
-            folder = pathlib.Path(name, part.__name__)
-            folder.mkdir()
-            part(folder)
-    if CASES.is_dir():
-        check_cases()
-    else:
-        print(f"the cases that people met are not here ({CASES}): their part is left out")
-    sys.exit(1 if check.failed else 0 if CASES.is_dir() else SKIPPED)
+    check_parts_and_cases((check_messages, check_splits, check_parts, check_damage), check_cases, CASES)
 
 
 if __name__ == "__main__":

@@ -2,13 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Texts of SimAI and CSV of AICB: what their tensor, expert and data collectives and the messages of their pipelines move, against
 arithmetic, and the order in which they run."""
-import pathlib
-import sys
-import tempfile
 import time
 
 import weft
-from program_trace_members import CASES, SKIPPED, check, placed, refused, run
+from weft import check_parts_and_cases
+from program_trace_members import CASES, check, placed, refused, run
 
 MIB = 1 << 20
 FABRIC = "name: flat\nfabric: {nics: %d, planes: 4, nics_per_t0: 2, t1_count: 2}\ntraffic: {kind: trace, channels: 1}\n"
@@ -158,16 +156,7 @@ def check_cases():
 
 
 def main():
-    with tempfile.TemporaryDirectory() as name:
-        for part in (check_simai, check_aicb, check_goal):
-            folder = pathlib.Path(name, part.__name__)
-            folder.mkdir()
-            part(folder)
-    if CASES.is_dir():
-        check_cases()
-    else:
-        print(f"the cases that people met are not here ({CASES}): their part is left out")
-    sys.exit(1 if check.failed else 0 if CASES.is_dir() else SKIPPED)
+    check_parts_and_cases((check_simai, check_aicb, check_goal), check_cases, CASES)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ import urllib.parse
 import zlib
 
 import weft
-from weft import SKIPPED, SOURCE, WEFT, check
+from weft import SKIPPED, SOURCE, WEFT, check, contrast
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 PAGE_BYTES_MAX, PICTURE_BYTES_MAX, WIDTH, HEIGHT_MAX = 5_000_000, 400_000, 1440, 16_000
@@ -268,17 +268,6 @@ def check_requests(profile, folder, page):
 
 
 # ---------------------------------------------------------------- looks
-
-def brightness(colour):
-    parts = [int(colour[at:at + 2], 16) / 255 for at in (1, 3, 5)]
-    parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
-
-
-def contrast(one, other):
-    bright, dark = sorted((brightness(one), brightness(other)), reverse=True)
-    return (bright + 0.05) / (dark + 0.05)
-
 
 def faint(text):
     """Colours of text that cannot be told from their ground, of each scheme of a page's style."""
