@@ -6,6 +6,7 @@
 //   pair.c     what two hosts send each other              before_traffic.c what is measured before
 //   table.c    what is printed                             json.c     the same as JSON
 //   foreign.c  writes to and from RoCEv2 of others
+//   workload.c the file that traffic stands in
 //   bare.c     the bare loop beside a pair             live.c     what a run tells while it goes
 //   ranks.c    what all hosts of a scenario came to        probe.c    what a port is and can
 //   generator.c  gradients that somebody else makes
@@ -23,6 +24,7 @@
 #include <weft/ports/codec.h>
 #include <weft/result/report_manifest.h>
 #include <weft/run/gpu_pass.h>
+#include <weft/run/workload.h>
 #include <weft/scenario/scenario.h>
 #include <weft/wall/bare.h>
 #include <weft/wall/meeting.h>
@@ -46,7 +48,8 @@ struct before_traffic {
 struct call {
 	struct choice choice;
 	struct scenario scenario;
-	uint64_t text_hash; // of scenario and assignments
+	uint64_t text_hash;	  // of scenario and assignments, and of the files that they name
+	struct workload workload; // the file that the traffic stands in, where it does
 	struct meeting meeting;
 	uint32_t index;		       // of this host
 	bool peers[MEETING_HOSTS_MAX]; // hosts that it has ports to
@@ -93,6 +96,12 @@ struct host_run {
 
 // Reads the scenario; as two NICs where none is given. -errno with a reason.
 int setup_scenario(struct call *call);
+
+// The file that its traffic stands in, where it does. -errno with a reason.
+int setup_workload(struct call *call);
+
+// Adds to what all hosts must have the same.
+void setup_hash(struct call *call, const void *text, size_t bytes);
 
 // Finds the hosts that this one exchanges packets with, here and in what is measured before.
 int setup_peers(struct call *call);

@@ -66,8 +66,10 @@ int host_run_run(struct call *call, struct host_run *host_run, const struct tap_
 		rc = setup_meet(call); // and nobody has begun
 	if (rc == 0)
 		rc = clocks_agree(call, &start_ns);
-	if (rc == 0)
+	if (rc == 0) {
+		call->meeting.fired = wall_fired(host_run->wall);
 		rc = meeting_watch(&call->meeting, &call->refusal);
+	}
 	if (rc == 0) {
 		run(call, host_run, start_ns);
 		host_run->taps_rc = wall_close(host_run->wall, &host_run->taps,

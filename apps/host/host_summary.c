@@ -33,6 +33,8 @@ void host_summary_of(struct host_summary *ret, const struct call *call,
 				     .frames_faulted = counts->frames_faulted,
 				     .links_lost = counts->links_lost,
 				     .links_back = counts->links_back,
+				     .triggers_told = counts->triggers_told,
+				     .triggers_heard = counts->triggers_heard,
 				     .generated_elements = call->gpu.report.elements,
 				     .generated_wrong = call->gpu.report.wrong,
 				     .cpu_ns = (uint64_t)clock_ns(CLOCK_PROCESS_CPUTIME_ID),
@@ -63,6 +65,8 @@ static void add_one(struct host_summary *ret, const struct host_summary *host_su
 	ret->frames_faulted += host_summary->frames_faulted;
 	ret->links_lost += host_summary->links_lost;
 	ret->links_back += host_summary->links_back;
+	ret->triggers_told += host_summary->triggers_told;
+	ret->triggers_heard += host_summary->triggers_heard;
 	ret->generated_elements += host_summary->generated_elements;
 	ret->generated_wrong += host_summary->generated_wrong;
 	ret->cpu_ns += host_summary->cpu_ns;
@@ -90,7 +94,7 @@ json_t *host_summary_json(const struct host_summary *host_summary)
 	const struct transport_counters *count = &host_summary->transport;
 	return json_pack(
 		"{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,"
-		"s:I,s:I,s:I,s:I}",
+		"s:I,s:I,s:I,s:I,s:I,s:I}",
 		"end_ps", (json_int_t)host_summary->end_ps, "lateness_p999_ps",
 		(json_int_t)host_summary->lateness_ps, "stalls", whole(host_summary->stalls),
 		"work_done", whole(host_summary->work_done), "work_total",
@@ -107,7 +111,9 @@ json_t *host_summary_json(const struct host_summary *host_summary)
 		whole(host_summary->frames_dropped), "frames_strange",
 		whole(host_summary->frames_strange), "frames_faulted",
 		whole(host_summary->frames_faulted), "links_lost", whole(host_summary->links_lost),
-		"links_back", whole(host_summary->links_back), "generated_elements",
+		"links_back", whole(host_summary->links_back), "triggers_told",
+		whole(host_summary->triggers_told), "triggers_heard",
+		whole(host_summary->triggers_heard), "generated_elements",
 		whole(host_summary->generated_elements), "generated_wrong",
 		whole(host_summary->generated_wrong));
 }

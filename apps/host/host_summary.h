@@ -15,6 +15,7 @@ struct host_summary {
 	uint64_t payload_bytes_good, payload_bytes_wrong, frames_lost, frames_dropped;
 	uint64_t frames_sent, frames_received;
 	uint64_t frames_strange, frames_faulted, links_lost, links_back;
+	uint64_t triggers_told, triggers_heard;	      // to others, of others
 	uint64_t generated_elements, generated_wrong; // that generators checked
 	uint64_t cpu_ns, memory_bytes;		      // of its process
 	struct transport_counters transport;

@@ -133,6 +133,8 @@ static int probe(struct call *call)
 {
 	int rc = setup_scenario(call);
 	if (rc == 0)
+		rc = setup_workload(call);
+	if (rc == 0)
 		rc = probe_run(call);
 	dpdk_stop();
 	return rc < 0 ? outcome_refused("host", &call->refusal, rc) : outcome_end("host", rc);
@@ -142,6 +144,8 @@ static int run(struct call *call)
 {
 	signals_catch();
 	int rc = setup_scenario(call);
+	if (rc == 0)
+		rc = setup_workload(call);
 	if (rc == 0)
 		rc = generator_check(call);
 	if (rc == 0)
@@ -162,6 +166,7 @@ static int run(struct call *call)
 	meeting_close(&call->meeting);
 	dpdk_stop();
 	staging_abandon(&call->staging);
+	workload_free(&call->workload);
 	manifest_rows_free(&call->inputs);
 	return status;
 }

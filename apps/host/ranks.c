@@ -191,6 +191,11 @@ static void print_table(FILE *to, const struct call *call, const struct gathered
 			"payload: %" PRIu64 " bytes placed, every byte compared, %" PRIu64
 			" wrong\n",
 			sum.payload_bytes_good + sum.payload_bytes_wrong, sum.payload_bytes_wrong);
+	if (sum.triggers_told > 0)
+		fprintf(to,
+			"triggers: %" PRIu64 " fired for other hosts, which heard of them %" PRIu64
+			" times beside the ports\n",
+			sum.triggers_told, sum.triggers_heard);
 	table_data(to, count);
 	fprintf(to,
 		"frames: %" PRIu64 " found no port or buffer, %" PRIu64

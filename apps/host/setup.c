@@ -39,10 +39,11 @@ static const char foreign_text[] =
 	"traffic: {kind: flows, flows: [{from: 1, to: 0, bytes: 4KiB}]}\n"
 	"limits: {time: 3600s}\n";
 
-static void hash_text(struct call *call, const char *text, size_t bytes) // FNV-1a
+void setup_hash(struct call *call, const void *text, size_t bytes) // FNV-1a
 {
 	for (size_t i = 0; i < bytes; i++)
-		call->text_hash = (call->text_hash ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
+		call->text_hash = (call->text_hash ^ ((const uint8_t *)text)[i]) *
+			UINT64_C(0x100000001b3);
 }
 
 // One process is one host, which is a whole scale-up domain.
@@ -130,11 +131,11 @@ static void hash_plan(struct call *call, const struct plan *plan)
 	memcpy(&architecture, plan->architecture, sizeof(architecture));
 	memcpy(&cut, &plan->parallel, sizeof(cut));
 	architecture.name = cut.order = NULL;
-	hash_text(call, (const char *)&architecture, sizeof(architecture));
-	hash_text(call, (const char *)&cut, sizeof(cut));
-	hash_text(call, plan->parallel.order, strlen(plan->parallel.order) + 1);
-	hash_text(call, (const char *)times, sizeof(times));
-	hash_text(call, (const char *)plan->timing.parts, sizeof(plan->timing.parts));
+	setup_hash(call, &architecture, sizeof(architecture));
+	setup_hash(call, &cut, sizeof(cut));
+	setup_hash(call, plan->parallel.order, strlen(plan->parallel.order) + 1);
+	setup_hash(call, times, sizeof(times));
+	setup_hash(call, plan->timing.parts, sizeof(plan->timing.parts));
 }
 
 // Files of jobs that the scenario names; all ends must have the same.
@@ -185,11 +186,11 @@ int setup_scenario(struct call *call)
 		used = file.text;
 		bytes = file.bytes;
 	}
-	hash_text(call, used, bytes);
+	setup_hash(call, used, bytes);
 	for (uint32_t i = 0; i < choice->set_count; i++)
-		hash_text(call, choice->sets[i], strlen(choice->sets[i]) + 1);
+		setup_hash(call, choice->sets[i], strlen(choice->sets[i]) + 1);
 	if (choice->gpu != NULL) // data then, and no pattern
-		hash_text(call, "--gpu", sizeof("--gpu"));
+		setup_hash(call, "--gpu", sizeof("--gpu"));
 	rc = scenario_parse(&call->scenario, file.path, used, bytes, choice->sets,
 			    choice->set_count, &call->refusal);
 	if (rc == 0)
@@ -285,7 +286,8 @@ int setup_world(struct call *call, struct host_run *host_run)
 					   .are_hosts = true};
 	const struct world_shards one = {.count = 1};
 	host_run->host = call->index;
-	return world_build_shards(&host_run->world, &host_run->arena, &call->scenario, NULL, 0,
+	return world_build_shards(&host_run->world, &host_run->arena, &call->scenario,
+				  call->workload.text, call->workload.bytes,
 				  host_run->is_dealt ? hosts : one, &call->refusal);
 }
 

@@ -112,10 +112,7 @@ static int find_workload(struct call *call)
 {
 	const struct traffic_config *traffic = &call->scenario.traffic;
 	bool is_trace = traffic->kind == TRAFFIC_TRACE;
-	const char *file = is_trace		  ? traffic->trace
-		: traffic->kind == TRAFFIC_MATRIX ? traffic->matrix
-		: traffic->kind == TRAFFIC_GOAL	  ? traffic->file
-						  : NULL;
+	const char *file = workload_file(traffic);
 	char path[2 * SCENARIO_PATH_BYTES];
 	uint32_t nics;
 	if (file == NULL || (is_trace && (call->workload.text != NULL || call->workload.has_set)))

@@ -262,6 +262,20 @@ static int read_nodes(struct workload *workload, const char *path, uint32_t *ret
 	return rc;
 }
 
+const char *workload_file(const struct traffic_config *traffic)
+{
+	switch (traffic->kind) {
+	case TRAFFIC_TRACE:
+		return traffic->trace;
+	case TRAFFIC_MATRIX:
+		return traffic->matrix;
+	case TRAFFIC_GOAL:
+		return traffic->file;
+	default:
+		return NULL;
+	}
+}
+
 int workload_read(struct workload *ret, enum traffic_kind kind, const char *path,
 		  uint32_t *ret_nics, struct refusal *refusal)
 {

@@ -15,6 +15,7 @@
 #include <weft/ports/port.h>
 #include <weft/ports/tap.h>
 #include <weft/ports/tick.h>
+#include <weft/wall/fired.h>
 #include <weft/wall/wall.h>
 #include <weft/world/world.h>
 
@@ -106,7 +107,8 @@ struct wall {
 	bool has_failed;       // a QP was seen in ERROR
 	uint64_t ticked;       // up to which time is accounted to stages
 	struct rest rest;
-	ps_t slice_ps; // so much is run at once: the outbox has room for it
+	struct fired fired; // triggers, from host to host
+	ps_t slice_ps;	    // so much is run at once: the outbox has room for it
 	struct wall_counts counts;
 	uint64_t missed_before; // by the ports, when they were drained, or the loop was made
 	struct hist turn_ns;
@@ -134,6 +136,15 @@ static inline uint64_t missed_by_ports(const struct wall *wall)
 	wall->options.ports->ops->count(wall->options.ports, &counts);
 	return counts.missed;
 }
+
+// Draws the lists, where there are triggers that start flows of other hosts. -ENOMEM.
+int fired_init(struct wall *wall);
+
+// Lets others know what the machine fired just now.
+void fired_tell(struct wall *wall);
+
+// Lets the machine know what others fired; it is `at` now.
+void fired_hear(struct wall *wall, ps_t at);
 
 // Counts a frame that is no packet, for `reason`.
 void other_count(struct wall *wall, const struct frame *frame, enum wire_reason reason);

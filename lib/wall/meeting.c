@@ -353,17 +353,17 @@ int meeting_open(struct meeting *ret, const struct meeting_options *options, con
 
 static int write_part(int socket, const void *from, uint32_t bytes)
 {
-	const struct word word = {WORD_SHARE, bytes};
+	const struct word word = {.kind = WORD_SHARE, .host = bytes};
 	int rc = write_all(socket, &word, sizeof(word));
 	return rc < 0 ? rc : write_all(socket, from, bytes);
 }
 
-// What a watch said last, that its host is there, may lie before.
+// What a watch said last, that its host is there or what it fired, may lie before.
 static int read_part(const struct meeting *meeting, int socket, void *ret, uint32_t bytes,
 		     int64_t deadline_ms)
 {
-	struct word word = {WORD_HERE, 0};
-	while (word.kind == WORD_HERE) {
+	struct word word = {.kind = WORD_HERE};
+	while (word.kind == WORD_HERE || word.kind == WORD_FIRED) {
 		int rc = read_all(meeting, socket, &word, sizeof(word), deadline_ms);
 		if (rc < 0)
 			return rc;

@@ -51,7 +51,7 @@ static bool send_all(int socket, const void *from, size_t bytes, int64_t deadlin
 static void give(const struct meeting *meeting, const struct meeting_part *mine,
 		 int64_t deadline_ms)
 {
-	const struct word word = {WORD_PART, 0};
+	const struct word word = {.kind = WORD_PART};
 	int socket = meeting->sockets[0];
 	if (send_all(socket, &word, sizeof(word), deadline_ms) &&
 	    send_all(socket, &mine->bytes, sizeof(mine->bytes), deadline_ms))

@@ -24,13 +24,28 @@ struct watch {
 	int64_t heard_ms[MEETING_HOSTS_MAX];	    // of polls: when it last said anything
 	int64_t said_ms;			    // when this host did
 	uint32_t done;				    // hosts that are
+	bool owes_done; // this host is, which goes out behind what it fired
 };
 
+// A socket that has room takes a word whole.
+static bool has_room(int socket, int wait_ms)
+{
+	struct pollfd poll_of = {.fd = socket, .events = POLLOUT};
+	return poll(&poll_of, 1, wait_ms) > 0 && (poll_of.revents & POLLOUT) != 0;
+}
+
+static void put(int socket, const struct word *word)
+{
+	ssize_t sent = send(socket, word, sizeof(*word), MSG_NOSIGNAL);
+	(void)sent; // who is gone shows when it is read from
+}
+
+// Nothing to who has not read for long: it is stuck, or stopped, and nobody waits for it here.
 static void say(int socket, enum word_kind kind, uint32_t host)
 {
-	const struct word word = {kind, host};
-	ssize_t sent = send(socket, &word, sizeof(word), MSG_NOSIGNAL);
-	(void)sent; // who is gone shows when it is read from
+	const struct word word = {.kind = kind, .host = host};
+	if (has_room(socket, 0))
+		put(socket, &word);
 }
 
 // Host 0 tells all others.
@@ -42,8 +57,8 @@ static void tell_all(const struct meeting *meeting, enum word_kind kind, uint32_
 
 static void end(struct meeting *meeting, enum word_kind kind, uint32_t host)
 {
-	static const enum wall_news news[] = {WALL_QUIET, WALL_ENDED, WALL_STOPPED, WALL_LOST,
-					      WALL_QUIET};
+	static const enum wall_news news[] = {
+		[WORD_ENDED] = WALL_ENDED, [WORD_STOPPED] = WALL_STOPPED, [WORD_LOST] = WALL_LOST};
 	if (meeting->options.index == 0)
 		tell_all(meeting, kind, host);
 	meeting->lost = host;
@@ -55,6 +70,85 @@ static void on_done(struct watch *watch)
 	if (++watch->done == watch->meeting->options.count)
 		end(watch->meeting, WORD_ENDED, 0);
 }
+
+// ---------------------------------------------------------------- what was fired
+
+#define STEP_MS 100	 // between two looks at a signal
+#define FIRED_AT_ONCE 16 // words that a socket with room takes
+
+// Host 0: to all but who fired it. A host that does not take it in the time in which it has to say
+// something is lost.
+static void relay(struct watch *watch, const struct signal *signal)
+{
+	struct meeting *meeting = watch->meeting;
+	const struct word word = {.kind = WORD_FIRED, .signal = *signal};
+	for (uint32_t i = 1; i < meeting->options.count; i++) {
+		if (i == signal->from)
+			continue;
+		int64_t deadline_ms = clock_ms(CLOCK_MONOTONIC) +
+			meeting->options.timeout_s * INT64_C(1000);
+		bool fits = has_room(meeting->sockets[i], 0);
+		while (!fits && clock_ms(CLOCK_MONOTONIC) < deadline_ms &&
+		       (meeting->options.stop == NULL || *meeting->options.stop == 0))
+			fits = has_room(meeting->sockets[i], STEP_MS);
+		if (!fits) {
+			end(meeting, WORD_LOST, i);
+			return;
+		}
+		put(meeting->sockets[i], &word);
+	}
+}
+
+// Host 0: what its own loop fired.
+static void relay_own(struct watch *watch)
+{
+	struct signal signal;
+	while (watch->meeting->fired != NULL && fired_take(&watch->meeting->fired->out, &signal))
+		relay(watch, &signal);
+}
+
+// The others: whether anything has to go to host 0.
+static bool owes(const struct watch *watch)
+{
+	const struct fired *fired = watch->meeting->fired;
+	return watch->owes_done ||
+		(fired != NULL &&
+		 fired->out.taken < __atomic_load_n(&fired->out.count, __ATOMIC_ACQUIRE));
+}
+
+// The others, only when the socket has room: while they waited for that they would not read, and
+// host 0, which waits for them to read, would not either.
+static void pay(struct watch *watch)
+{
+	struct meeting *meeting = watch->meeting;
+	struct word words[FIRED_AT_ONCE] = {0};
+	uint32_t count = 0;
+	while (count < FIRED_AT_ONCE && meeting->fired != NULL &&
+	       fired_take(&meeting->fired->out, &words[count].signal))
+		words[count++].kind = WORD_FIRED;
+	if (count < FIRED_AT_ONCE && watch->owes_done) {
+		words[count].kind = WORD_DONE;
+		words[count++].host = meeting->options.index;
+		watch->owes_done = false;
+	}
+	ssize_t sent = send(meeting->sockets[0], words, count * sizeof(*words), MSG_NOSIGNAL);
+	(void)sent; // who is gone shows when it is read from
+}
+
+// `host` is who it comes from.
+static void on_fired(struct watch *watch, const struct signal *signal, uint32_t host)
+{
+	struct meeting *meeting = watch->meeting;
+	bool is_first = meeting->options.index == 0;
+	if (meeting->fired == NULL ||
+	    !fired_fits(meeting->fired, signal, is_first ? host : signal->from) ||
+	    !fired_put(&meeting->fired->in, signal))
+		end(meeting, WORD_LOST, host); // no host of this run says it
+	else if (is_first)
+		relay(watch, signal);
+}
+
+// ---------------------------------------------------------------- words
 
 // What another host says; `host` is who it comes from.
 static void on_word(struct watch *watch, const struct word *word, uint32_t host)
@@ -73,6 +167,9 @@ static void on_word(struct watch *watch, const struct word *word, uint32_t host)
 		return;
 	case WORD_HERE:
 		return;
+	case WORD_FIRED:
+		on_fired(watch, &word->signal, host);
+		return;
 	case WORD_SHARE:
 	case WORD_PART:
 		break;
@@ -90,7 +187,7 @@ static void hear(struct watch *watch, int socket, uint32_t host)
 		end(watch->meeting, WORD_LOST, host);
 }
 
-// The loop of this host rings: it is done, or stops, or ('q') it knows already.
+// The loop of this host rings: it fired something, is done, or stops, or ('q') it knows already.
 static bool hear_bell(struct watch *watch)
 {
 	struct meeting *meeting = watch->meeting;
@@ -99,10 +196,16 @@ static bool hear_bell(struct watch *watch)
 	bool is_first = meeting->options.index == 0;
 	if (count != 1 || what == 'q')
 		return false;
+	if (what == 'f')
+		__atomic_store_n(&meeting->fired->is_rung, false, __ATOMIC_RELEASE);
+	if (is_first && what != 's')
+		relay_own(watch);
 	if (what == 'd' && is_first)
 		on_done(watch);
 	else if (what == 'd')
-		say(meeting->sockets[0], WORD_DONE, meeting->options.index);
+		watch->owes_done = true;
+	else if (what == 'f')
+		return true;
 	else if (is_first)
 		end(meeting, WORD_STOPPED, 0);
 	else
@@ -152,20 +255,35 @@ static void *watch_all(void *context)
 	for (uint32_t i = 0; i < count; i++)
 		watch->heard_ms[i] = now;
 	while (meeting->news == WALL_QUIET) {
+		if (!is_first)
+			watch->polls[0].events = (short)(owes(watch) ? POLLIN | POLLOUT : POLLIN);
 		if (poll(watch->polls, count + 1, HERE_MS) < 0)
 			continue;
 		now = clock_ms(CLOCK_MONOTONIC);
 		for (uint32_t i = 0; i < count && meeting->news == WALL_QUIET; i++)
-			if (watch->polls[i].revents != 0) {
+			if ((watch->polls[i].revents & ~POLLOUT) != 0) {
 				watch->heard_ms[i] = now;
 				hear(watch, watch->polls[i].fd, is_first ? i + 1 : 0);
 			}
+		if (!is_first && (watch->polls[0].revents & POLLOUT) != 0)
+			pay(watch);
 		say_here(watch, count, now);
 		if (watch->polls[count].revents != 0 && !hear_bell(watch))
 			break;
 	}
 	free(watch);
 	return NULL;
+}
+
+static void ring(struct meeting *meeting, char what)
+{
+	ssize_t written = write(meeting->bell[1], &what, 1);
+	check(written == 1); // the pipe holds more than is ever rung
+}
+
+static void ring_fired(void *meeting)
+{
+	ring(meeting, 'f');
 }
 
 int meeting_watch(struct meeting *meeting, struct refusal *refusal)
@@ -176,6 +294,10 @@ int meeting_watch(struct meeting *meeting, struct refusal *refusal)
 		return refuse(refusal, -ENODEV, "no memory for a thread that listens");
 	watch->meeting = meeting;
 	meeting->news = WALL_QUIET;
+	if (meeting->fired != NULL) {
+		meeting->fired->context = meeting;
+		meeting->fired->ring = ring_fired;
+	}
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before); // signals are the loop's
 	int rc = pthread_create(&meeting->watch, NULL, watch_all, watch);
@@ -186,12 +308,6 @@ int meeting_watch(struct meeting *meeting, struct refusal *refusal)
 	}
 	meeting->is_watched = true;
 	return 0;
-}
-
-static void ring(struct meeting *meeting, char what)
-{
-	ssize_t written = write(meeting->bell[1], &what, 1);
-	check(written == 1); // the pipe holds more than is ever rung
 }
 
 void meeting_done(void *meeting)
@@ -207,6 +323,7 @@ enum wall_news meeting_unwatch(struct meeting *meeting, bool is_stopping)
 	ring(meeting, is_stopping ? 's' : 'q');
 	pthread_join(meeting->watch, NULL);
 	meeting->is_watched = false;
+	meeting->fired = NULL;
 	for (struct pollfd bell = {.fd = meeting->bell[0], .events = POLLIN};
 	     poll(&bell, 1, 0) > 0;) // the watch had gone before it was rung
 		if (read(meeting->bell[0], left, sizeof(left)) <= 0)

@@ -217,6 +217,8 @@ static void run(struct wall *wall, ps_t until, uint32_t runs, uint32_t arrivals)
 			   .scratch = {wall->scratch[0], wall->scratch[1]}};
 	wall->next = wall->machine.run(wall->machine.self, &in, until, &wall->out);
 	wall->until = until;
+	if (wall->out.signal_count > 0)
+		fired_tell(wall);
 	account(wall, WALL_STAGE_MACHINE);
 	write_payload(wall);
 	backing_give(&wall->backing, wall->arrivals, arrivals);
@@ -267,6 +269,7 @@ bool wall_turn(struct wall *wall, ps_t now)
 	stall(wall, at, took_ps);
 	wall->looked_at = now;
 	link_look(wall, at);
+	fired_hear(wall, at);
 	bool is_due = wall->arrival_count > 0 || wall->next <= now;
 	if (is_due)
 		catch_up(wall, at);

@@ -4,7 +4,6 @@
 #include <errno.h>
 
 #include <weft/host/host.h>
-#include <weft/world/world_signal.h>
 #include <weft/world/world_work.h>
 #include <weft/world/world_write_target.h>
 
@@ -31,11 +30,6 @@ int wall_check(const struct world *world, struct refusal *refusal)
 		return refuse(refusal, -EINVAL,
 			      "traffic.messages: a host has to know all messages before it "
 			      "starts: stored goes with it");
-	if (world_signals_total(world) > 0)
-		return refuse(refusal, -EINVAL,
-			      "% triggers of this matrix start flows of other hosts, and hosts "
-			      "tell each other nothing while they run",
-			      (int64_t)world_signals_total(world));
 	if (world->skipped != NULL)
 		return refuse(refusal, -EINVAL, "fast_forward.steady is for virtual time");
 	return link_faults_check(world, refusal);
@@ -152,7 +146,7 @@ static int draw_all(struct wall *wall)
 	if (draw_inbox(wall) < 0 || draw_outbox(wall) < 0 || draw_lines(wall) < 0 ||
 	    draw_cables(wall) < 0 || neighbour_init(wall) < 0 ||
 	    codec_seen(&wall->codec, wall->world, wall->options.host, 1, &wall->seen) < 0 ||
-	    link_init(wall) < 0)
+	    link_init(wall) < 0 || fired_init(wall) < 0)
 		return -ENOMEM;
 	wall->backing = (struct backing){.codec = &wall->codec,
 					 .ports = wall->options.ports,

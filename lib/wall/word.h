@@ -12,12 +12,14 @@ enum word_kind {
 	WORD_STOPPED,
 	WORD_LOST,
 	WORD_HERE,  // no more than that
+	WORD_FIRED, // `signal`
 	WORD_SHARE, // `host` bytes follow
 	WORD_PART,  // how many bytes follow, and those
 };
 
 struct word {
 	uint32_t kind, host;
+	struct signal signal;
 };
 
 // Bytes from a host to host 0, or back; `host` is the other end. -errno with a reason.

@@ -53,7 +53,8 @@ static struct harm harm;
 static int (*open_kind)(struct ports *ports, struct arena *arena,
 			struct refusal *refusal) = port_memory_open;
 static const char *pair_times = "hole_age: 40us, rto: 1ms";
-static bool has_macs; // each port has one of its own: see port_mac()
+static const char *pair_matrix; // what traffic.matrix names, or NULL
+static bool has_macs;		// each port has one of its own: see port_mac()
 static const struct ports_ops *inner;
 
 static inline bool copy(struct ports *ports, uint32_t queue, const struct frame *frame)
@@ -177,7 +178,8 @@ static inline struct pair *pair_build_of(const char *traffic, const char *transp
 	arena_init(&pair->ports_arena, pair->memory[HOSTS], MEMORY_BYTES);
 	for (uint32_t host = 0; host < HOSTS; host++) {
 		arena_init(&pair->arena[host], pair->memory[host], MEMORY_BYTES);
-		if (world_build(&pair->world[host], &pair->arena[host], &pair->scenario, NULL, 0,
+		if (world_build(&pair->world[host], &pair->arena[host], &pair->scenario,
+				pair_matrix, pair_matrix != NULL ? strlen(pair_matrix) : 0,
 				&pair->refusal) < 0)
 			fail_msg("%s", pair->refusal.text);
 	}

@@ -18,6 +18,10 @@ struct workload {
 	struct trace_program placed; // copies of it: traffic.copies
 };
 
+// The file that traffic stands in, as the scenario names it, "" where it leaves that open; NULL:
+// this kind of traffic stands in none.
+const char *workload_file(const struct traffic_config *traffic);
+
 // Reads the file at `path` and makes sure that it is what `kind` says; the number of NICs that it
 // is for goes to `ret_nics` (0: it does not tell). -errno with the file, the line and the reason in
 // `refusal`.

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include <weft/core/refusal.h>
+#include <weft/wall/fired.h>
 #include <weft/wall/wall.h>
 
 #ifdef __cplusplus
@@ -39,6 +40,7 @@ struct meeting {
 	volatile int news;	// enum wall_news
 	volatile uint32_t lost; // host that is gone, with WALL_LOST
 	bool is_silent;		// it said nothing for timeout_s
+	struct fired *fired; // triggers that go between hosts, or NULL: set before meeting_watch()
 };
 
 // Meets the others: host 0 waits for them, and they wait for host 0, in any order. Each hears the

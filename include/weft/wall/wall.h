@@ -5,6 +5,7 @@
 //
 //   wall.c  a turn           line.c  frames that wait for a port      wall_run.c  turn after turn
 //   neighbour.c  ARP and ND  other.c  frames of others, by kind       link.c  links of ports
+//   fired.c  triggers from host to host
 //   meeting.c, meeting_run.c, meeting_clock.c  how hosts agree and hear
 #pragma once
 
@@ -97,12 +98,13 @@ struct wall_counts {
 	uint64_t neighbours_said, neighbours_heard, neighbours_learnt, neighbours_moved;
 	uint64_t links_lost, links_back; // ports: their NIC was informed (transport.port_status)
 	uint64_t payload_bytes_good, payload_bytes_wrong;
-	uint64_t stalls;	 // turns that took too long
-	ps_t stalled_ps;	 // of them all together
-	uint64_t burst_max;	 // most packets of one turn
-	uint64_t queued_max;	 // most frames that waited for a port
-	uint64_t yields, sleeps; // empty turns behind which others had the CPU
-	int64_t asleep_ns;	 // of the sleeps, and what the shortest takes here
+	uint64_t triggers_told, triggers_heard; // fired here and there, from host to host
+	uint64_t stalls;			// turns that took too long
+	ps_t stalled_ps;			// of them all together
+	uint64_t burst_max;			// most packets of one turn
+	uint64_t queued_max;			// most frames that waited for a port
+	uint64_t yields, sleeps;		// empty turns behind which others had the CPU
+	int64_t asleep_ns;			// of the sleeps, and what the shortest takes here
 	int64_t sleep_least_ns;
 	uint64_t stage_ticks[WALL_STAGE_COUNT]; // where the time of the turns went
 	double tick_ns;				// how long a tick is; 0: wall_run() did not run
@@ -110,6 +112,7 @@ struct wall_counts {
 };
 
 struct wall;
+struct fired; // fired.h
 
 // What the loop does not do, asked before anything is opened. -EINVAL with a reason.
 int wall_check(const struct world *world, struct refusal *refusal);
@@ -144,6 +147,10 @@ uint64_t wall_qps_failed(const struct wall *wall);
 const struct wall_counts *wall_counts(const struct wall *wall);
 const struct seen *wall_seen(const struct wall *wall); // of other hosts
 const struct world *wall_world(const struct wall *wall);
+
+// Its triggers that start flows of other hosts, and theirs: who takes the first to them and writes
+// down the second. NULL: there are none in this world.
+struct fired *wall_fired(struct wall *wall);
 
 // Ends captures and gives back what waits for ports. Their totals go to `ret_taps`. -EIO when a
 // capture is not whole.

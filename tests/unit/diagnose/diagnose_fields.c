@@ -141,7 +141,8 @@ static const char wall_text[] =
 	"'messages_received': 0, 'data_packets': 1, 'resent': 0, 'duplicates': 0, "
 	"'payload_bytes_good': 0, 'payload_bytes_wrong': 0, 'frames_sent': 1, "
 	"'frames_received': 1, 'frames_lost': 0, 'frames_dropped': 0, 'frames_strange': 0, "
-	"'frames_faulted': 0, 'links_lost': 0, 'links_back': 0, 'generated_elements': 0, "
+	"'frames_faulted': 0, 'links_lost': 0, 'links_back': 0, 'triggers_told': 0, "
+	"'triggers_heard': 0, 'generated_elements': 0, "
 	"'generated_wrong': 0}]}";
 
 // Two hosts in wall time, of which one told.
