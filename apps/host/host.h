@@ -198,6 +198,9 @@ const char *host_run_fidelity(const struct call *call,
 
 // The line of data packets, with why they were sent again.
 void table_data(FILE *to, const struct transport_counters *count);
+// Which ports take others' frames, too, and why.
+void table_ports(FILE *to, const struct call *call);
+struct json_t *json_ports(const struct call *call);
 // Ports that lost their link, where one did.
 void table_links(FILE *to, uint64_t lost, uint64_t back);
 // Where a frame's time goes, in weft's loop and in the bare one.

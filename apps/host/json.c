@@ -139,6 +139,20 @@ static json_t *ports_down(const struct host_run *host_run)
 	return list;
 }
 
+json_t *json_ports(const struct call *call)
+{
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < call->ports.queue_count; i++) {
+		const char *why = port_device_takes_all(&call->ports, i);
+		json_array_append_new(list,
+				      json_pack("{s:s,s:b,s:s?}", "port",
+						call->choice.devices[i].word, "takes_all",
+						why[0] != '\0', "takes_all_because",
+						why[0] != '\0' ? why : NULL));
+	}
+	return list;
+}
+
 json_t *json_loop(const struct host_run *host_run)
 {
 	const struct wall_counts *count = wall_counts(host_run->wall);
@@ -173,12 +187,13 @@ json_t *json_loop(const struct host_run *host_run)
 void json_print(FILE *to, const struct call *call, const struct host_run *host_run)
 {
 	json_t *all = json_pack(
-		"{s:s,s:i,s:s,s:b,s:f,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "scenario",
+		"{s:s,s:i,s:s,s:b,s:f,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "scenario",
 		call->scenario.name, "host", (int)call->index, "end", wall_end_name(host_run->end),
 		"partial", host_run->end != WALL_END_DONE, "wall_s", host_run->wall_s, "conclude",
 		host_run_fidelity(call, host_run), "measured", json_times(call), "clocks",
-		clocks_json(call), "pairs", pairs_json(call), "ports_down", ports_down(host_run),
-		"rows", rows(call), "transport", transport(host_run), "loop", json_loop(host_run),
-		"stages_ns", stages(host_run), "idle", idle(host_run), "bare", bare(call));
+		clocks_json(call), "pairs", pairs_json(call), "ports", json_ports(call),
+		"ports_down", ports_down(host_run), "rows", rows(call), "transport",
+		transport(host_run), "loop", json_loop(host_run), "stages_ns", stages(host_run),
+		"idle", idle(host_run), "bare", bare(call));
 	document_print(to, all, JSON_REAL_PRECISION(12));
 }

@@ -24,7 +24,7 @@ static const struct row table[] = {
 	{DEVICE_SENDS_CHECKSUM, "UDP checksum, sent", "writes it, for wire.udp_checksum"},
 	{DEVICE_READS_CHECKSUM, "UDP checksum, received", "leaves it to the ICRC"},
 	{DEVICE_SPREADS, "receive queues by a hash of addresses", NULL},
-	{DEVICE_SELECTS, "only frames for UDP port 4791", "counts others by kind"},
+	{DEVICE_SELECTS, "only frames of a run, by rules", "counts others by kind"},
 	{DEVICE_STAMPS, "time stamps of arrivals", "stamps them when it looks"},
 	{DEVICE_SENDS_TIMED, "sending at a given time", "sends when a turn is due"},
 	{DEVICE_HAS_CLOCK, "clock of the device", "reads the clock of the CPU"},
@@ -75,8 +75,11 @@ static void print_abilities(const struct device_facts *facts)
 	}
 	printf("hw: the device has it; sw: weft host does it instead; unavailable: nobody does. "
 	       "What weft host does, it does in either case.\n%u counters of the device are at "
-	       "hand\n\n",
+	       "hand\n",
 	       facts->counters);
+	if (facts->takes_all[0] != '\0')
+		printf("frames of others come to this port, too: %s\n", facts->takes_all);
+	printf("\n");
 }
 
 static void print_fit(const struct call *call, const struct device_facts *facts, uint32_t bytes)
@@ -136,7 +139,8 @@ static void print_veth(const struct veth *veth)
 	printf("\n");
 }
 
-static int open_port(struct call *call, uint32_t frame_bytes)
+// Where a peer is asked, its answers have to come.
+static int open_port(struct call *call, const struct codec *codec, uint32_t frame_bytes)
 {
 	const struct dpdk_options dpdk = {
 		.lanes = 1, .words = call->choice.words.at, .word_count = call->choice.words.count};
@@ -149,6 +153,8 @@ static int open_port(struct call *call, uint32_t frame_bytes)
 	call->ports.frames = PROBE_FRAMES;
 	call->ports.frame_bytes_max = frame_bytes;
 	call->choice.devices[0].is_server = true;
+	if (call->choice.to == NULL)
+		call->choice.devices[0].filter = codec_filter(codec, 0, 0);
 	return port_device_open(&call->ports, &arena, call->choice.devices, 1, &dpdk,
 				&call->refusal);
 }
@@ -166,7 +172,7 @@ static int look(struct call *call, const struct codec *codec)
 {
 	struct device_facts facts;
 	struct reach_ends ends;
-	int rc = open_port(call, asked_bytes(call, codec->frame_bytes_max));
+	int rc = open_port(call, codec, asked_bytes(call, codec->frame_bytes_max));
 	if (rc < 0)
 		return rc;
 	port_device_facts(&call->ports, 0, &facts);

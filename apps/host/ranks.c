@@ -202,6 +202,7 @@ static void print_table(FILE *to, const struct call *call, const struct gathered
 		" were dropped by full ports, %" PRIu64 " were for others, %" PRIu64
 		" were taken by faults of the scenario\n",
 		sum.frames_lost, sum.frames_dropped, sum.frames_strange, sum.frames_faulted);
+	table_ports(to, call);
 	table_links(to, sum.links_lost, sum.links_back);
 	clocks_print(to, call);
 	pairs_print(to, call);
@@ -252,12 +253,12 @@ static void print_json(FILE *to, const struct call *call, const struct gathered 
 		is_partial |= all->host_summary[i].end != WALL_END_DONE;
 	}
 	json_t *document = json_pack(
-		"{s:s,s:b,s:f,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "scenario", call->scenario.name,
-		"partial", is_partial, "wall_s", host_run->wall_s, "conclude",
+		"{s:s,s:b,s:f,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "scenario",
+		call->scenario.name, "partial", is_partial, "wall_s", host_run->wall_s, "conclude",
 		fidelity(call, all, &sum, host_run), "measured", json_times(call), "clocks",
-		clocks_json(call), "pairs", pairs_json(call), "gpu", generator_json(call),
-		"collectives", json_collectives(all, host_run), "all", host_summary_json(&sum),
-		"hosts", hosts);
+		clocks_json(call), "pairs", pairs_json(call), "ports", json_ports(call), "gpu",
+		generator_json(call), "collectives", json_collectives(all, host_run), "all",
+		host_summary_json(&sum), "hosts", hosts);
 	document_print(to, document, JSON_REAL_PRECISION(12));
 }
 

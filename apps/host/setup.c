@@ -440,6 +440,12 @@ static int open_devices(struct call *call, const struct world *world)
 	if (call->ports_memory == NULL)
 		return refuse(&call->refusal, -ENODEV, "no memory for ports");
 	arena_init(&arena, call->ports_memory, PORTS_BYTES);
+	for (uint32_t i = 0; i < call->choice.device_count; i++) {
+		uint32_t port = call->wall_ports[i].port, planes = world->fabric.planes;
+		call->choice.devices[i].filter = codec_filter(
+			&call->codec, call->index * world->fabric.nics_per_host + port / planes,
+			(uint8_t)(port % planes));
+	}
 	call->ports.frames = FRAMES_LEAST + FRAMES_EACH * call->choice.device_count;
 	call->ports.frame_bytes_max = call->codec.frame_bytes_max;
 	return port_device_open(&call->ports, &arena, call->choice.devices,

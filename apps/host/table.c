@@ -179,6 +179,22 @@ void table_links(FILE *to, uint64_t lost, uint64_t back)
 			lost, back);
 }
 
+void table_ports(FILE *to, const struct call *call)
+{
+	uint32_t count = call->ports.queue_count, all = 0;
+	const char *why = "";
+	for (uint32_t i = count; i-- > 0;) {
+		const char *takes_all = port_device_takes_all(&call->ports, i);
+		all += takes_all[0] != '\0';
+		why = takes_all[0] != '\0' ? takes_all : why;
+	}
+	if (all == 0)
+		fprintf(to, "ports: %u, to which frames of this run alone come\n", count);
+	else
+		fprintf(to, "ports: %u; frames of others come to %u, too, and are counted (%s)\n",
+			count, all, why);
+}
+
 // Time of a stage of weft's loop, in ns.
 static double stage_ns(const struct wall_counts *count, enum wall_stage host_run)
 {
@@ -266,6 +282,7 @@ void table_end(FILE *to, const struct call *call, const struct host_run *host_ru
 		if ((host_run->ports_down >> i & 1) != 0)
 			fprintf(to, "port %u has no link at the end: %s\n", i,
 				call->choice.devices[i].word);
+	table_ports(to, call);
 	table_links(to, wall_counts(host_run->wall)->links_lost,
 		    wall_counts(host_run->wall)->links_back);
 	print_loop(to, host_run);

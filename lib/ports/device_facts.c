@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <rte_flow.h>
 #include <rte_lcore.h>
 
 #include <weft/core/check.h>
@@ -22,8 +21,6 @@ uint32_t device_longest(const struct rte_eth_dev_info *info)
 	uint32_t by_mtu = info->max_mtu + ETHERNET_BYTES;
 	return info->max_rx_pktlen < by_mtu ? info->max_rx_pktlen : by_mtu;
 }
-
-#define ROCE_PORT 4791
 
 // The longest frame: the kernel's MTU says it, memif has buffers as long as asked for.
 static uint32_t longest_frame(const struct device_name *name, const struct rte_eth_dev_info *info)
@@ -48,24 +45,6 @@ static void find_carrier(struct device_facts *ret)
 	ret->link_mbps = mbps > 0 ? (uint32_t)mbps : 0;
 }
 
-static bool can_select(uint16_t port)
-{
-	static const struct rte_flow_attr in = {.ingress = 1};
-	const struct rte_flow_item_udp udp = {.hdr.dst_port = rte_cpu_to_be_16(ROCE_PORT)};
-	const struct rte_flow_item_udp mask = {.hdr.dst_port = UINT16_MAX};
-	const struct rte_flow_action_queue queue = {.index = 0};
-	const struct rte_flow_item items[] = {
-		{.type = RTE_FLOW_ITEM_TYPE_ETH},
-		{.type = RTE_FLOW_ITEM_TYPE_IPV6},
-		{.type = RTE_FLOW_ITEM_TYPE_UDP, .spec = &udp, .mask = &mask},
-		{.type = RTE_FLOW_ITEM_TYPE_END}};
-	const struct rte_flow_action actions[] = {
-		{.type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &queue},
-		{.type = RTE_FLOW_ACTION_TYPE_END}};
-	struct rte_flow_error why;
-	return rte_flow_validate(port, &in, items, actions, &why) == 0;
-}
-
 static void find_abilities(struct device_facts *ret, uint16_t port,
 			   const struct rte_eth_dev_info *info)
 {
@@ -75,7 +54,6 @@ static void find_abilities(struct device_facts *ret, uint16_t port,
 	ret->can[DEVICE_SENDS_CHECKSUM] = (tx & RTE_ETH_TX_OFFLOAD_UDP_CKSUM) != 0;
 	ret->can[DEVICE_READS_CHECKSUM] = (rx & RTE_ETH_RX_OFFLOAD_UDP_CKSUM) != 0;
 	ret->can[DEVICE_SPREADS] = info->max_rx_queues > 1 && info->flow_type_rss_offloads != 0;
-	ret->can[DEVICE_SELECTS] = can_select(port);
 	ret->can[DEVICE_STAMPS] = (rx & RTE_ETH_RX_OFFLOAD_TIMESTAMP) != 0;
 	ret->can[DEVICE_SENDS_TIMED] = (tx & RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP) != 0;
 	ret->can[DEVICE_HAS_CLOCK] = rte_eth_timesync_read_time(port, &clock) == 0;
@@ -120,5 +98,6 @@ void port_device_facts(const struct ports *ports, uint32_t index, struct device_
 			  ret->interface);
 	if (name->kind == DEVICE_INTERFACE)
 		veth_find(&ret->veth, ret->interface);
-	ret->can[DEVICE_SELECTS] |= own->is_isolated[index];
+	ret->can[DEVICE_SELECTS] = own->takes_all[index][0] == '\0';
+	memcpy(ret->takes_all, own->takes_all[index], sizeof(ret->takes_all));
 }

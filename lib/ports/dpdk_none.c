@@ -92,6 +92,13 @@ bool port_device_mac(const struct ports *ports, uint32_t index, uint8_t ret[6])
 	return false;
 }
 
+const char *port_device_takes_all(const struct ports *ports, uint32_t index)
+{
+	(void)ports;
+	(void)index;
+	return "";
+}
+
 void port_device_facts(const struct ports *ports, uint32_t index, struct device_facts *ret)
 {
 	(void)ports;

@@ -26,8 +26,8 @@ struct dpdk_ports {
 	struct rte_ring **rings; // [queues] of ring ports
 	struct slot *slots;	 // [queues]
 	uint16_t ports[RTE_MAX_ETHPORTS];
-	uint32_t port_count;	       // opened
-	bool is_isolated[DEVICES_MAX]; // devices: the kernel leaves our frames to us
+	uint32_t port_count;			       // opened
+	char takes_all[DEVICES_MAX][DEVICE_WHY_BYTES]; // why others' frames come, too; empty: no
 	struct device_name names[DEVICES_MAX];
 	const char *words[ALLOW_WORDS_MAX]; // of DPDK's start
 	int sockets[DEVICES_MAX];	    // of af_packet, behind devices; -1: none

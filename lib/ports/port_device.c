@@ -20,6 +20,7 @@
 #include "device_name.h"
 #include "dpdk_ports.h"
 #include "dpdk_start.h"
+#include "flow_rules.h"
 
 #define RX_PLACES 1024
 #define TX_PLACES 1024
@@ -126,20 +127,25 @@ static int make_port(struct maker *maker, const struct ports *ports, const struc
 	return rc < 0 ? rc : rte_eth_dev_get_port_by_name(maker->name, ret_port);
 }
 
-static int set_up(uint16_t port, uint16_t mtu, struct rte_mempool *pool)
+static int set_up(struct dpdk_ports *own, uint32_t index, uint16_t mtu,
+		  const struct device_filter *filter)
 {
 	const struct rte_eth_conf conf = {.rxmode.mtu = mtu};
-	uint16_t rx = RX_PLACES, tx = TX_PLACES;
+	uint16_t rx = RX_PLACES, tx = TX_PLACES, port = own->ports[index];
+	char *why = own->takes_all[index];
+	snprintf(why, DEVICE_WHY_BYTES, "no rules were asked for");
 	int rc = rte_eth_dev_configure(port, 1, 1, &conf);
 	if (rc == 0)
 		rc = rte_eth_dev_adjust_nb_rx_tx_desc(port, &rx, &tx);
 	if (rc == 0)
-		rc = rte_eth_rx_queue_setup(port, 0, rx, SOCKET_ID_ANY, NULL, pool);
+		rc = rte_eth_rx_queue_setup(port, 0, rx, SOCKET_ID_ANY, NULL, own->pool);
 	if (rc == 0)
 		rc = rte_eth_tx_queue_setup(port, 0, tx, SOCKET_ID_ANY, NULL);
 	if (rc == 0)
 		rc = rte_eth_dev_start(port);
-	if (rc == 0)
+	if (rc == 0 && filter->udp_port != 0)
+		rc = flow_rules_select(&flow_calls_dpdk, port, filter, why);
+	if (rc == 0 && why[0] != '\0')
 		rte_eth_promiscuous_enable(port); // where there is no such thing, it is needless
 	return rc;
 }
@@ -164,6 +170,17 @@ static int check_port(const struct ports *ports, const struct device *device, ui
 	return -EINVAL;
 }
 
+// Beside sockets of packets: a program at the entry of the interface keeps ours from the kernel.
+static void find_isolation(struct dpdk_ports *own, uint32_t index)
+{
+	int rc = isolation_begin(own->names[index].name);
+	own->takes_all[index][0] = '\0';
+	if (rc < 0)
+		snprintf(own->takes_all[index], DEVICE_WHY_BYTES,
+			 "the kernel takes no program at the entry of the interface: %s",
+			 strerror(-rc));
+}
+
 static int open_device(struct ports *ports, const struct device *device, uint32_t index,
 		       uint32_t frame_bytes, struct refusal *refusal)
 {
@@ -182,11 +199,11 @@ static int open_device(struct ports *ports, const struct device *device, uint32_
 	if (rc == 0) {
 		own->port_count = index + 1;
 		own->slots[index] = (struct slot){own->ports[index], 0};
-		rc = set_up(own->ports[index],
-			    is_nic ? (uint16_t)(frame_bytes - ETHERNET_BYTES) : 0, own->pool);
+		rc = set_up(own, index, is_nic ? (uint16_t)(frame_bytes - ETHERNET_BYTES) : 0,
+			    &device->filter);
 	}
 	if (rc == 0 && name->kind == DEVICE_INTERFACE) { // open until the process ends
-		own->is_isolated[index] = isolation_begin(name->name) >= 0;
+		find_isolation(own, index);
 		own->sockets[index] = packet_socket_find(name->name);
 		own->carriers[index] = device_open(SYSFS, name->name, "carrier");
 	}
@@ -367,6 +384,12 @@ bool port_device_is_up(const struct ports *ports, uint32_t index)
 		return pread(own->carriers[index], line, sizeof(line), 0) > 0 && line[0] == '1';
 	return rte_eth_link_get_nowait(own->ports[index], &link) == 0 &&
 		link.link_status == RTE_ETH_LINK_UP;
+}
+
+const char *port_device_takes_all(const struct ports *ports, uint32_t index)
+{
+	const struct dpdk_ports *own = ports->own;
+	return own->takes_all[index];
 }
 
 bool port_device_mac(const struct ports *ports, uint32_t index, uint8_t ret[6])

@@ -77,9 +77,10 @@ class Drivers(unittest.TestCase):
         self.assertIn("port memif:nobody: net_memif\n", out)
         self.assertIn("link: down\n", out)  # nobody is at its other end
         self.assertIn("they fit (as long as asked for)", out)
+        self.assertIn("frames of others come to this port, too: no rule for UDP port: Function not implemented\n", out)
         self.assertEqual(table["frames in several buffers, sent"], "hw")
         self.assertEqual(table["receive queues by a hash of addresses"], "unavailable")
-        self.assertEqual(table["only frames for UDP port 4791"], "sw")
+        self.assertEqual(table["only frames of a run, by rules"], "sw")
 
     def test_drivers_differ(self):
         _, table = self.table("net_null0")

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <weft/measure/measure_seen.h>
+#include <weft/ports/device.h>
 #include <weft/ports/ports.h>
 #include <weft/wire/wire.h>
 #include <weft/world/world.h>
@@ -25,6 +26,9 @@ int codec_init(struct codec *ret, const struct world *world, struct refusal *ref
 // Draws what hosts `first` to `first` + `count` - 1 see of others as frames. -ENOMEM.
 int codec_seen(const struct codec *codec, const struct world *world, uint32_t first, uint32_t count,
 	       struct seen *ret);
+
+// What of the frames that come by a wire is for a port of a NIC.
+struct device_filter codec_filter(const struct codec *codec, uint32_t nic, uint8_t plane);
 
 // Writes the frame of a packet that a NIC sends, payload included, into `frame_bytes_max` bytes.
 // Returns its length.

@@ -16,7 +16,15 @@ extern "C" {
 #endif
 
 #define DEVICE_WORD_BYTES 192
+#define DEVICE_WHY_BYTES 128
 #define DEVICES_MAX 32 // ports that Debian's DPDK has
+
+// What of a wire's frames is for us, by the addresses of one NIC port.
+struct device_filter {
+	uint16_t udp_port;	  // 0: no filter, all frames are
+	bool is_v4, is_tunnelled; // addresses; IPv6 around what is sent
+	uint8_t address[16];	  // its own; an IPv4 one behind ::ffff:0:0
+};
 
 struct device {
 	// memif:NAME, shared memory with one other process of this user; the address of a PCI
@@ -25,6 +33,7 @@ struct device {
 	// arguments as DPDK writes them; or the MAC of a port that words of `options` made
 	char word[DEVICE_WORD_BYTES];
 	bool is_server; // memif: this end is there first
+	struct device_filter filter;
 };
 
 // Opens the devices, with ports->frames of ports->frame_bytes_max. Starts DPDK if that was not
@@ -59,7 +68,7 @@ enum device_ability {
 	DEVICE_SENDS_CHECKSUM, // of UDP
 	DEVICE_READS_CHECKSUM,
 	DEVICE_SPREADS,	    // to receive queues, by a hash of addresses
-	DEVICE_SELECTS,	    // frames for UDP port 4791 by a rule, and leaves the rest to others
+	DEVICE_SELECTS,	    // what its filter says, and leaves the rest to others
 	DEVICE_STAMPS,	    // arrival times
 	DEVICE_SENDS_TIMED, // at a time that the frame says
 	DEVICE_HAS_CLOCK,
@@ -78,9 +87,14 @@ struct device_facts {
 	uint32_t counters;				     // that DPDK gives of it
 	int device_node, lcore_node, memory_node;	     // of NUMA; -1: none in particular
 	bool can[DEVICE_ABILITIES];
-	struct roce roce; // of NICs, by either way
-	struct veth veth; // of interfaces
+	struct roce roce;		  // of NICs, by either way
+	struct veth veth;		  // of interfaces
+	char takes_all[DEVICE_WHY_BYTES]; // why it does not select; empty: it does, or no filter
 };
+
+// Why device `index` takes every frame that comes to it; empty: only those that its filter lets
+// through come.
+const char *port_device_takes_all(const struct ports *ports, uint32_t index);
 
 // What device `index` of open ports is and can. Sends nothing.
 void port_device_facts(const struct ports *ports, uint32_t index, struct device_facts *ret);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <weft/ports/payload.h>
+#include <weft/wire/wire_neighbour.h>
 
 // The sizes that the scenario charges hold on frames, too.
 static void take_scenario(struct wire_config *config, const struct world *world)
@@ -121,4 +122,13 @@ int codec_seen(const struct codec *codec, const struct world *world, uint32_t fi
 			     .hop_limit = nic->hop_limit};
 	return seen_init(ret, world->arena,
 			 2ull * world->transport.ev_count * world->fabric.planes);
+}
+
+struct device_filter codec_filter(const struct codec *codec, uint32_t nic, uint8_t plane)
+{
+	struct device_filter filter = {.udp_port = codec->nic.port,
+				       .is_v4 = codec->nic.ip_version == 4,
+				       .is_tunnelled = codec->nic.entropy == WIRE_ENTROPY_SRV6};
+	wire_address(&codec->nic, nic, plane, filter.address);
+	return filter;
 }
