@@ -97,7 +97,7 @@ static void set_times(struct call *call, struct transport_config *transport)
 	ps_t hole_ps = before_traffic->rtt_ps * 5 / 4 + 2 * before_traffic->lateness_ps;
 	ps_t rto_ps = RTO_LATENESSES * ps_max(before_traffic->lateness_ps, before_traffic->rtt_ps);
 	if (before_traffic->sets_rtt)
-		transport->cc.base_rtt_ps = before_traffic->rtt_ps;
+		transport->cc.base_rtt_ps = before_traffic->rtt_ps + 2 * before_traffic->lag_ps;
 	if (before_traffic->sets_hole)
 		transport->hole_age_ps = ps_min(hole_ps, RTO_MOST / 2);
 	if (before_traffic->sets_rto)
@@ -150,6 +150,8 @@ int before_traffic_run(struct call *call)
 	int rc = perform(call);
 	scenario->traffic = traffic;
 	scenario->watch = watch;
+	if (rc == 0 && port_device_time(&call->ports, clocks_now_ns, NULL) > 0)
+		call->before_traffic.lag_ps = ps_min(call->before_traffic.lateness_ps, LAG_PS);
 	set_times(call, transport);
 	return rc;
 }

@@ -35,13 +35,15 @@
 #include "pair.h"
 
 #define STALL_PS (200 * PS_PER_US) // a longer turn is a stall
+#define LAG_PS (20 * PS_PER_US)	   // at most, of frames that leave by clocks of ports
 #define DEAD_PS (2 * PS_PER_S)	   // in which a port takes nothing: it is down
 
 // What a host measured of round trips and of itself, before traffic; the times that follow.
 struct before_traffic {
 	ps_t rtt_ps; // median round trip of a packet through the whole loop, the longest of all
-	ps_t lateness_ps;		    // of the loop, p99.9, the largest of all
-	uint64_t drained;		    // frames that lay in the ports before
+	ps_t lateness_ps; // of the loop, p99.9, the largest of all
+	ps_t lag_ps;	  // frames leave so much later, by clocks of ports; 0: by the loop
+	uint64_t drained; // frames that lay in the ports before
 	bool sets_rtt, sets_hole, sets_rto; // the scenario does not say them
 };
 

@@ -14,6 +14,7 @@ static int build_loop(struct call *call, struct host_run *host_run, const struct
 				       .ports = &call->ports,
 				       .wall_ports = call->wall_ports,
 				       .wall_port_count = call->ports.queue_count,
+				       .lag_ps = call->before_traffic.lag_ps,
 				       .stall_ps = STALL_PS,
 				       .dead_ps = DEAD_PS};
 	if (taps != NULL)

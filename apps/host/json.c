@@ -143,12 +143,21 @@ json_t *json_ports(const struct call *call)
 {
 	json_t *list = json_array();
 	for (uint32_t i = 0; i < call->ports.queue_count; i++) {
+		struct device_clock clock;
 		const char *why = port_device_takes_all(&call->ports, i);
-		json_array_append_new(list,
-				      json_pack("{s:s,s:b,s:s?}", "port",
-						call->choice.devices[i].word, "takes_all",
-						why[0] != '\0', "takes_all_because",
-						why[0] != '\0' ? why : NULL));
+		const char *why_not = port_device_untimed(&call->ports, i, &clock);
+		json_array_append_new(
+			list,
+			json_pack("{s:s,s:b,s:s?,s:b,s:s?,s:I,s:I,s:f,s:I}", "port",
+				  call->choice.devices[i].word, "takes_all", why[0] != '\0',
+				  "takes_all_because", why[0] != '\0' ? why : NULL, "timed",
+				  why_not[0] == '\0', "untimed_because",
+				  why_not[0] != '\0' ? why_not : NULL, "clock_readings",
+				  (json_int_t)clock.readings, "clock_off_ns",
+				  (json_int_t)clock.off_ns, "clock_drift_ppm", clock.drift_ppm,
+				  "lag_ps",
+				  why_not[0] == '\0' ? (json_int_t)call->before_traffic.lag_ps
+						     : 0));
 	}
 	return list;
 }

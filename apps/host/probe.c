@@ -79,6 +79,8 @@ static void print_abilities(const struct device_facts *facts)
 	       facts->counters);
 	if (facts->takes_all[0] != '\0')
 		printf("frames of others come to this port, too: %s\n", facts->takes_all);
+	if (facts->untimed[0] != '\0')
+		printf("frames leave when a turn sends them: %s\n", facts->untimed);
 	printf("\n");
 }
 
@@ -175,6 +177,7 @@ static int look(struct call *call, const struct codec *codec)
 	int rc = open_port(call, codec, asked_bytes(call, codec->frame_bytes_max));
 	if (rc < 0)
 		return rc;
+	port_device_time(&call->ports, clocks_now_ns, NULL);
 	port_device_facts(&call->ports, 0, &facts);
 	if (call->choice.to != NULL)
 		rc = reach_check(call, facts.interface, &ends);

@@ -2,6 +2,7 @@
 // What is printed of a pair.
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include <weft/result/figures.h>
 #include <weft/wire/wire.h>
@@ -179,6 +180,32 @@ void table_links(FILE *to, uint64_t lost, uint64_t back)
 			lost, back);
 }
 
+// By what frames leave: the worst of ports that send by their clocks, or why none does.
+static void print_pacing(FILE *to, const struct call *call)
+{
+	struct device_clock clock, worst = {0};
+	const char *why_not = "";
+	char words[96];
+	uint32_t timed = 0;
+	for (uint32_t i = call->ports.queue_count; i-- > 0;) {
+		const char *why = port_device_untimed(&call->ports, i, &clock);
+		why_not = why[0] != '\0' ? why : why_not;
+		timed += why[0] == '\0';
+		if (why[0] == '\0' && llabs(clock.off_ns) >= llabs(worst.off_ns))
+			worst = clock;
+	}
+	if (timed > 0) {
+		device_clock_describe(&worst, words, sizeof(words));
+		fprintf(to,
+			"pacing: %u ports send by clocks of their own, %.1f us behind the loop, so "
+			"that a late turn keeps distances; the worst clock %s\n",
+			timed, us(call->before_traffic.lag_ps), words);
+	}
+	if (timed < call->ports.queue_count)
+		fprintf(to, "pacing: %u ports send as the loop turns (%s)\n",
+			call->ports.queue_count - timed, why_not);
+}
+
 void table_ports(FILE *to, const struct call *call)
 {
 	uint32_t count = call->ports.queue_count, all = 0;
@@ -193,6 +220,7 @@ void table_ports(FILE *to, const struct call *call)
 	else
 		fprintf(to, "ports: %u; frames of others come to %u, too, and are counted (%s)\n",
 			count, all, why);
+	print_pacing(to, call);
 }
 
 // Time of a stage of weft's loop, in ns.

@@ -99,5 +99,6 @@ void port_device_facts(const struct ports *ports, uint32_t index, struct device_
 	if (name->kind == DEVICE_INTERFACE)
 		veth_find(&ret->veth, ret->interface);
 	ret->can[DEVICE_SELECTS] = own->takes_all[index][0] == '\0';
+	memcpy(ret->untimed, own->timed[index].why_not, sizeof(ret->untimed));
 	memcpy(ret->takes_all, own->takes_all[index], sizeof(ret->takes_all));
 }

@@ -62,6 +62,16 @@ static void give(struct ports *ports, void *const *owners, uint32_t count)
 	rte_pktmbuf_free_bulk((struct rte_mbuf **)(uintptr_t)owners, count);
 }
 
+static void stamp(const struct ports *ports, const struct timed *timed, const struct frame *frames,
+		  uint32_t count)
+{
+	const struct dpdk_ports *own = ports->own;
+	for (uint32_t i = 0; i < count; i++)
+		if (frames[i].at > 0)
+			timed_stamp(&own->timed_field, timed, frames[i].owner,
+				    ports->start_ns + frames[i].at / PS_PER_NS);
+}
+
 static uint32_t send_burst(struct ports *ports, uint32_t queue, const struct frame *frames,
 			   uint32_t count)
 {
@@ -74,6 +84,8 @@ static uint32_t send_burst(struct ports *ports, uint32_t queue, const struct fra
 		mbufs[i]->pkt_len = frames[i].length;
 		*ride_of(own, mbufs[i]) = (struct ride){frames[i].at, frames[i].cable};
 	}
+	if (own->has_timed && own->timed[queue].is_on)
+		stamp(ports, &own->timed[queue], frames, count);
 	const struct slot *slot = &own->slots[queue];
 	return rte_eth_tx_burst(slot->port, slot->queue, mbufs, (uint16_t)count);
 }

@@ -92,6 +92,23 @@ bool port_device_mac(const struct ports *ports, uint32_t index, uint8_t ret[6])
 	return false;
 }
 
+uint32_t port_device_time(struct ports *ports, pace_clock_fn *clock, void *context)
+{
+	(void)ports;
+	(void)clock;
+	(void)context;
+	return 0;
+}
+
+const char *port_device_untimed(const struct ports *ports, uint32_t index,
+				struct device_clock *ret_clock)
+{
+	(void)ports;
+	(void)index;
+	*ret_clock = (struct device_clock){0};
+	return "";
+}
+
 const char *port_device_takes_all(const struct ports *ports, uint32_t index)
 {
 	(void)ports;

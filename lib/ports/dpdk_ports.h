@@ -12,6 +12,7 @@
 #include <weft/ports/port.h>
 
 #include "device_name.h"
+#include "timed.h"
 
 #define DPDK_NAME_BYTES 32
 #define ALLOW_WORDS_MAX 112 // of DPDK's start, with those for PCI devices
@@ -29,6 +30,9 @@ struct dpdk_ports {
 	uint32_t port_count;			       // opened
 	char takes_all[DEVICES_MAX][DEVICE_WHY_BYTES]; // why others' frames come, too; empty: no
 	struct device_name names[DEVICES_MAX];
+	struct timed timed[DEVICES_MAX]; // devices
+	struct timed_field timed_field;
+	bool has_timed;			    // any of them
 	const char *words[ALLOW_WORDS_MAX]; // of DPDK's start
 	int sockets[DEVICES_MAX];	    // of af_packet, behind devices; -1: none
 	int carriers[DEVICES_MAX]; // files of the kernel: of that interface, not of its name

@@ -130,11 +130,25 @@ static int make_port(struct maker *maker, const struct ports *ports, const struc
 static int set_up(struct dpdk_ports *own, uint32_t index, uint16_t mtu,
 		  const struct device_filter *filter)
 {
-	const struct rte_eth_conf conf = {.rxmode.mtu = mtu};
+	struct rte_eth_conf conf = {.rxmode.mtu = mtu};
+	struct rte_eth_dev_info info;
+	struct timed *timed = &own->timed[index];
 	uint16_t rx = RX_PLACES, tx = TX_PLACES, port = own->ports[index];
 	char *why = own->takes_all[index];
 	snprintf(why, DEVICE_WHY_BYTES, "no rules were asked for");
-	int rc = rte_eth_dev_configure(port, 1, 1, &conf);
+	int rc = rte_eth_dev_info_get(port, &info);
+	if (rc < 0)
+		return rc;
+	conf.txmode.offloads = timed_offload(timed, info.driver_name, info.tx_offload_capa);
+	rc = rte_eth_dev_configure(port, 1, 1, &conf);
+	timed->is_asked = rc == 0 && conf.txmode.offloads != 0;
+	if (rc < 0 && conf.txmode.offloads != 0) { // some say that they can, and do not
+		snprintf(timed->why_not, sizeof(timed->why_not),
+			 "%s refuses to send at a given time: %s", info.driver_name,
+			 rte_strerror(-rc));
+		conf.txmode.offloads = 0;
+		rc = rte_eth_dev_configure(port, 1, 1, &conf);
+	}
 	if (rc == 0)
 		rc = rte_eth_dev_adjust_nb_rx_tx_desc(port, &rx, &tx);
 	if (rc == 0)
@@ -253,6 +267,13 @@ static void close_none(struct ports *ports)
 	(void)ports;
 }
 
+static void keep(struct ports *ports)
+{
+	struct dpdk_ports *own = ports->own;
+	for (uint32_t i = 0; i < own->port_count; i++)
+		timed_check(&own->timed[i], &own->timed_field, own->ports[i]);
+}
+
 static struct ports_ops ops;
 
 static int read_names(struct dpdk_ports *own, const struct device *devices, uint32_t count,
@@ -333,6 +354,7 @@ int port_device_open(struct ports *ports, struct arena *arena, const struct devi
 	ops.name = "DPDK";
 	ops.count = count_all;
 	ops.is_up = port_device_is_up;
+	ops.keep = keep;
 	ops.close = close_none;
 	ports->ops = &ops;
 	return rc;
@@ -390,6 +412,28 @@ const char *port_device_takes_all(const struct ports *ports, uint32_t index)
 {
 	const struct dpdk_ports *own = ports->own;
 	return own->takes_all[index];
+}
+
+uint32_t port_device_time(struct ports *ports, pace_clock_fn *clock, void *context)
+{
+	struct dpdk_ports *own = ports->own;
+	uint32_t count = 0;
+	own->timed_field.clock = clock;
+	own->timed_field.context = context;
+	for (uint32_t i = 0; i < own->port_count; i++) {
+		timed_begin(&own->timed[i], &own->timed_field, own->ports[i]);
+		count += own->timed[i].is_on;
+	}
+	own->has_timed = count > 0;
+	return count;
+}
+
+const char *port_device_untimed(const struct ports *ports, uint32_t index,
+				struct device_clock *ret_clock)
+{
+	const struct dpdk_ports *own = ports->own;
+	*ret_clock = own->timed[index].clock;
+	return own->timed[index].why_not;
 }
 
 bool port_device_mac(const struct ports *ports, uint32_t index, uint8_t ret[6])

@@ -102,6 +102,7 @@ struct wall {
 	ps_t next;	       // when there is something to do without a new arrival
 	ps_t looked_at;	       // the last turn
 	ps_t links_at;	       // the next look at links
+	ps_t clocks_at;	       // and at clocks of devices
 	bool *cut;	       // [ports of the host] without a link, as the NIC was informed
 	struct link *links;    // [ports of the host]
 	bool has_failed;       // a QP was seen in ERROR

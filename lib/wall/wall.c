@@ -9,7 +9,8 @@
 
 #define BURSTS 2u	   // of each port in a turn: so much is still cached when it is placed
 #define PACKETS_SPARE 256u // left to the host: what it sends needs some
-#define HOLD_FRAMES 64u	   // that wait for a port before its line is held
+#define CLOCKS_PS (100 * PS_PER_MS) // between two looks at clocks of devices
+#define HOLD_FRAMES 64u		    // that wait for a port before its line is held
 
 // ---------------------------------------------------------------- what came
 
@@ -160,6 +161,7 @@ static void depart(struct wall *wall, const struct departure *departure, struct 
 		give(wall, frame);
 		return;
 	}
+	frame->at = wall->options.lag_ps > 0 ? departure->start + wall->options.lag_ps : 0;
 	line_put(&wall->lines[line], wall->options.ports, frame, &wall->counts);
 }
 
@@ -260,6 +262,17 @@ static void stall(struct wall *wall, ps_t at, ps_t took_ps)
 	wall->until = wall->next = at;
 }
 
+// Whether they still agree with ours, where frames leave by them.
+static void look_at_clocks(struct wall *wall, ps_t at)
+{
+	struct ports *ports = wall->options.ports;
+	if (wall->options.lag_ps == 0 || at < wall->clocks_at)
+		return;
+	wall->clocks_at = at + CLOCKS_PS;
+	if (ports->ops->keep != NULL)
+		ports->ops->keep(ports);
+}
+
 bool wall_turn(struct wall *wall, ps_t now)
 {
 	ps_t at = ps_max(wall->until, now), took_ps = now - wall->looked_at;
@@ -269,6 +282,7 @@ bool wall_turn(struct wall *wall, ps_t now)
 	stall(wall, at, took_ps);
 	wall->looked_at = now;
 	link_look(wall, at);
+	look_at_clocks(wall, at);
 	fired_hear(wall, at);
 	bool is_due = wall->arrival_count > 0 || wall->next <= now;
 	if (is_due)

@@ -278,6 +278,7 @@ enum wall_end wall_run(struct wall *wall, const struct wall_control *control)
 	int64_t start_ns = await_start(control);
 	uint64_t start_ticks = ticks();
 	wall->counts.start_ns = start_ns;
+	wall->options.ports->start_ns = start_ns;
 	enum wall_end ended = turn_after_turn(wall, control, start_ns);
 	end(wall, start_ticks, control->clock(control->clock_context) - start_ns);
 	return ended;

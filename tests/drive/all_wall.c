@@ -246,3 +246,51 @@ static void a_ring_is_done_when_its_credits_have_arrived(void **)
 		pair_close(pair);
 	}
 }
+
+// ---------------------------------------------------------------- frames with times
+
+#define TIMES_MAX 4096u
+
+static ps_t times[TIMES_MAX]; // of frames with data that host 0 sends
+static uint32_t time_count;
+
+static void note_time(uint32_t host, const struct frame *frame)
+{
+	if (host == 0 && frame->length > 1000 && time_count < TIMES_MAX)
+		times[time_count++] = frame->at;
+}
+
+static void run_with_lag(ps_t lag_ps)
+{
+	pair_lag_ps = lag_ps;
+	struct pair *pair = pair_open_at("{from: 0, to: 1, bytes: 4MiB}", "",
+					 "200us, algorithm: fixed");
+	time_count = 0;
+	harm.seen = note_time;
+	look(pair, 50 * PS_PER_US, PS_PER_S);
+	all_is_right(pair, 4 << 20);
+	assert_in_range(time_count, 1024, TIMES_MAX - 1);
+	pair_close(pair);
+	pair_lag_ps = 0;
+}
+
+static int order_times(const void *a, const void *b)
+{
+	ps_t left = *(const ps_t *)a, right = *(const ps_t *)b;
+	return (left > right) - (left < right);
+}
+
+// Where ports send by their clocks: a turn of 50 us sends a hundred packets and more at once, whose
+// times are apart as two lines of 100 Gb/s would have sent them.
+static void frames_of_a_late_turn_keep_their_distances(void **)
+{
+	run_with_lag(0);
+	for (uint32_t i = 0; i < time_count; i++)
+		assert_int_equal(times[i], 0); // at once
+	run_with_lag(60 * PS_PER_US);
+	ps_t each = line_ps(line_of(UINT64_C(100000000000)), 4096);
+	qsort(times, time_count, sizeof(*times), order_times);
+	assert_true(times[0] >= 60 * PS_PER_US);
+	for (uint32_t i = 2; i < time_count; i++)
+		assert_true(times[i] - times[i - 2] >= each);
+}

@@ -53,6 +53,7 @@ static struct harm harm;
 static int (*open_kind)(struct ports *ports, struct arena *arena,
 			struct refusal *refusal) = port_memory_open;
 static const char *pair_times = "hole_age: 40us, rto: 1ms";
+static ps_t pair_lag_ps;	// of frames that leave at a time
 static const char *pair_matrix; // what traffic.matrix names, or NULL
 static bool has_macs;		// each port has one of its own: see port_mac()
 static const struct ports_ops *inner;
@@ -150,6 +151,7 @@ static inline void open_wall(struct pair *pair, uint32_t host)
 					     .wall_ports = wall_ports,
 					     .wall_port_count = PLANES,
 					     .stall_ps = STALL_PS,
+					     .lag_ps = pair_lag_ps,
 					     .dead_ps = DEAD_PS};
 	if (wall_create(&pair->wall[host], &pair->world[host], &options, &pair->refusal) < 0)
 		fail_msg("%s", pair->refusal.text);

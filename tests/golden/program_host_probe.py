@@ -78,6 +78,7 @@ class Drivers(unittest.TestCase):
         self.assertIn("link: down\n", out)  # nobody is at its other end
         self.assertIn("they fit (as long as asked for)", out)
         self.assertIn("frames of others come to this port, too: no rule for UDP port: Function not implemented\n", out)
+        self.assertIn("frames leave when a turn sends them: net_memif sends nothing at a given time\n", out)
         self.assertEqual(table["frames in several buffers, sent"], "hw")
         self.assertEqual(table["receive queues by a hash of addresses"], "unavailable")
         self.assertEqual(table["only frames of a run, by rules"], "sw")

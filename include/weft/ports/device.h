@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 #include <weft/core/refusal.h>
+#include <weft/ports/device_clock.h>
+#include <weft/ports/pacing.h>
 #include <weft/ports/port.h>
 #include <weft/ports/roce.h>
 #include <weft/ports/veth.h>
@@ -89,12 +91,22 @@ struct device_facts {
 	bool can[DEVICE_ABILITIES];
 	struct roce roce;		  // of NICs, by either way
 	struct veth veth;		  // of interfaces
+	char untimed[DEVICE_WHY_BYTES];	  // why it sends frames at once
 	char takes_all[DEVICE_WHY_BYTES]; // why it does not select; empty: it does, or no filter
 };
 
 // Why device `index` takes every frame that comes to it; empty: only those that its filter lets
 // through come.
 const char *port_device_takes_all(const struct ports *ports, uint32_t index);
+
+// Reads the clocks of devices that send at given times, beside this one, some ms long. How many of
+// them agree: they send frames when these say, as long as both clocks go together.
+uint32_t port_device_time(struct ports *ports, pace_clock_fn *clock, void *context);
+
+// Why device `index` sends frames at once, be their times as they may; empty: it does not. How its
+// clock went goes to `ret_clock`.
+const char *port_device_untimed(const struct ports *ports, uint32_t index,
+				struct device_clock *ret_clock);
 
 // What device `index` of open ports is and can. Sends nothing.
 void port_device_facts(const struct ports *ports, uint32_t index, struct device_facts *ret);

@@ -26,7 +26,8 @@ struct frame {
 	uint8_t *bytes; // room for frame_bytes_max
 	uint32_t length;
 	uint32_t cable;
-	ps_t at; // virtual time of its arrival
+	ps_t at; // virtual time of its arrival; devices: when it is to leave, from ports->start_ns
+		 // on, 0: at once
 };
 
 // What ports know of a cable.
@@ -62,6 +63,9 @@ struct ports_ops {
 	uint32_t (*taken)(const struct ports *ports);
 	// Whether there is a link behind a queue; NULL: always.
 	bool (*is_up)(const struct ports *ports, uint32_t queue);
+	// Looks whether clocks of devices still agree with ours, where frames leave by them; NULL:
+	// they do not.
+	void (*keep)(struct ports *ports);
 	void (*close)(struct ports *ports);
 };
 
@@ -74,6 +78,7 @@ struct ports {
 	uint32_t *queue_of;	// [cables]
 	uint32_t *queue_frames; // [queues] places it needs
 	uint8_t *queue_to;	// [queues] lane that receives
+	int64_t start_ns;	// devices: time 0 of frames, by the clock of port_device_time()
 	void *own;		// of the kind
 };
 

@@ -58,6 +58,9 @@ struct wall_options {
 	const struct wall_foreign
 		*foreign; // [foreign_count] by the peer's QPs in the world, or NULL
 	uint32_t foreign_count;
+	// Ports that send frames when these say: so long after they would have left, so that those
+	// of a turn that was late keep their distances. 0: at once
+	ps_t lag_ps;
 	ps_t stall_ps; // a turn that takes longer is a stall of the host
 	ps_t dead_ps;  // a port that takes nothing for so long is down
 };
