@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """weft host as a ring of three namespaces: the interfaces of each are ends of veths, which a bridge for each plane joins.
 
-What the ring sends and completes is what it does in virtual time, every byte compared; with losses, too. The test makes and
-removes what it needs. Needs DPDK, root, veth and bridges."""
+What the ring sends and completes is what it does in virtual time, every byte compared; with losses, and with one plane cut, too.
+Frames go to addresses for tests alone. The test makes and removes what it needs. Needs DPDK, root, veth and bridges."""
+import ipaddress
 import itertools
 import json
 import os
@@ -11,6 +12,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import weft
@@ -22,8 +24,29 @@ LOSS = "faults: [{kind: loss, at: all, probability: 1%}]\n"
 RING = f"""name: ring
 fabric: {{nics: {HOSTS}, planes: {PLANES}, nics_per_t0: {HOSTS}, t1_count: 1, link_rate: 10Gb/s}}
 transport: {{evs: 16}}
-traffic: {{kind: ring, collective: all_reduce, bytes: 2MiB, channels: 1}}
+traffic: {{kind: ring, collective: all_reduce, bytes: %s, channels: 1}}
 limits: {{time: 600s}}
+"""
+# Prints where UDP frames to the ports of MRC and RoCEv2 went, from and to, until its input ends.
+WATCHER = """
+import ipaddress, socket, sys, threading
+at = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+at.bind((sys.argv[1], 0))
+at.settimeout(0.2)
+over = threading.Event()
+threading.Thread(target=lambda: (sys.stdin.read(), over.set()), daemon=True).start()
+print("ready", flush=True)
+seen = set()
+while not over.is_set():
+    try:
+        frame = at.recv(128)
+    except TimeoutError:
+        continue
+    kind, udp, first, size = (frame[23], 34, 26, 4) if frame[12:14] == b"\\x08\\0" else (frame[20], 54, 22, 16)
+    if kind == 17 and frame[udp + 2:udp + 4] in (b"\\x12\\xb7", b"\\x13\\x6b"):
+        seen.add(tuple(str(ipaddress.ip_address(frame[begin:begin + size])) for begin in (first, first + size)))
+for one in sorted(seen):
+    print(*one)
 """
 
 
@@ -66,12 +89,14 @@ class Rings(unittest.TestCase):
         self.addCleanup(process.kill)
         return process
 
-    def ring(self, more=""):
-        """What all hosts of a ring came to, and what the ring does in virtual time."""
+    def ring(self, more="", size="2MiB", during=None):
+        """What all hosts of a ring came to, and what the ring does in virtual time; `during` is called once host 0 will send."""
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "ring.yaml"
-            path.write_text(RING + more, encoding="utf-8")
+            path.write_text(RING % size + more, encoding="utf-8")
             processes = [self.start(host, path) for host in reversed(range(HOSTS))]  # who calls comes first
+            if during:
+                during(processes[-1])
             ended = [(*process.communicate(timeout=200), process.returncode) for process in reversed(processes)]
             run = weft.run("sim", path, "--json", check=True)
         self.assertEqual([status for _, _, status in ended], [DONE] * HOSTS, ended)
@@ -83,9 +108,8 @@ class Rings(unittest.TestCase):
         self.assertIn(missing, [GRANT_BYTES * ranks for ranks in range(HOSTS + 1)])  # the last credits may be on their way
         self.assertEqual(total["messages_received"], virtual["messages_received"])
         self.assertEqual((total["work_done"], total["work_total"]), (HOSTS, HOSTS))
-        for name, plane in itertools.product(self.hosts, range(PLANES)):  # as the kernel counts what each sent
-            (link,) = json.loads(ip("-n", name, "-j", "-s", "link", "show", f"veth{plane}"))
-            self.assertGreater(link["stats64"]["tx"]["bytes"], virtual["payload_bytes_placed"] / HOSTS / PLANES / 2, link)
+        for host, plane in itertools.product(range(HOSTS), range(PLANES)):  # as the kernel counts what each sent
+            self.assertGreater(self.sent_bytes(host, plane), virtual["payload_bytes_placed"] / HOSTS / PLANES / 4)
         print(f"{HOSTS} hosts over veth: {total['resent']} of {total['data_packets']} packets sent again", flush=True)
         return total, virtual
 
@@ -100,6 +124,41 @@ class Rings(unittest.TestCase):
         self.assertGreater(total["resent"], 0)
         share = total["frames_faulted"] / total["data_packets"]  # at both ends, and of SACKs, too
         self.assertAlmostEqual(share, 0.03, delta=0.02)
+
+    def sent_bytes(self, host, plane):
+        (link,) = json.loads(ip("-n", self.hosts[host], "-j", "-s", "link", "show", f"veth{plane}"))
+        return link["stats64"]["tx"]["bytes"]
+
+    def test_a_ring_outlives_one_of_its_two_planes(self):
+        size, kept = 64 << 20, []
+
+        def cut(first):
+            """Plane 1 of all, with a quarter of what it carries behind it."""
+            until = time.monotonic() + 60
+            while self.sent_bytes(0, 1) < size / 4 and time.monotonic() < until:
+                time.sleep(0.01)
+            self.assertIsNone(first.poll())
+            for host in range(HOSTS):
+                ip("-n", self.bridges, "link", "set", f"port{host}-1", "down")
+            kept.extend(self.sent_bytes(host, 0) for host in range(HOSTS))
+
+        total, virtual = self.ring("", "64MiB", cut)
+        self.assertGreater(total["resent"], 0)
+        self.assertEqual(total["data_packets"], virtual["data_packets"] + total["resent"])
+        for host in range(HOSTS):  # what was left went by plane 0
+            self.assertGreater(self.sent_bytes(host, 0) - kept[host], size / 4)
+
+    def test_frames_go_to_addresses_for_tests_alone(self):
+        for version, network in ((4, "198.18.0.0/15"), (6, "fc00::/7")):
+            with self.subTest(version=version):
+                words = ["ip", "netns", "exec", self.bridges, sys.executable, "-c", WATCHER, "port0-0"]
+                with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as watcher:
+                    self.assertEqual(watcher.stdout.readline(), "ready\n")
+                    self.ring(f"wire: {{ip: {version}}}\n", "256KiB")
+                    ways = [line.split() for line in watcher.communicate()[0].splitlines()]
+                self.assertEqual(len({source for source, _ in ways}), HOSTS, ways)
+                for address in itertools.chain(*ways):
+                    self.assertIn(ipaddress.ip_address(address), ipaddress.ip_network(network))
 
 
 if __name__ == "__main__":
