@@ -205,10 +205,11 @@ static json_t *device_json(const struct acceptance *acceptance)
 {
 	const struct fabric_config *fabric = &acceptance->scenario.fabric;
 	const struct fabric_facts *fabric_facts = &acceptance->fabric_facts;
-	return json_pack("{ss si si si sf si si si sf sI sI sI sI}", "topology",
+	return json_pack("{ss si si si sf sf si si si sf sI sI sI sI}", "topology",
 			 page_topology(acceptance), "nics", fabric_facts->nics, "nics_per_host",
 			 fabric_facts->nics_per_host, "planes", fabric_facts->planes,
-			 "nic_rate_bps", fabric_facts->nic_rate_bps, "t0_count",
+			 "nic_rate_bps", fabric_facts->nic_rate_bps, "payload_rate_bps",
+			 fabric_facts->nic_rate_bps * fabric_facts->wire_share, "t0_count",
 			 fabric_facts->t0_count, "nics_per_t0", fabric_facts->nics_per_t0,
 			 "t0_links_up", fabric_facts->ups, "share_above_t0", fabric_facts->up_share,
 			 "nic_delay_ps", (json_int_t)fabric->nic_delay_ps, "trunk_delay_ps",

@@ -191,6 +191,7 @@ static void device(struct report_model *report_model)
 		{"NICs of a host", "nics_per_host", UNIT_COUNT},
 		{"planes", "planes", UNIT_COUNT},
 		{"rate of a NIC", "nic_rate_bps", UNIT_BPS},
+		{"of it for payload, in full packets", "payload_rate_bps", UNIT_BPS},
 		{"T0 switches of a plane", "t0_count", UNIT_COUNT},
 		{"NICs of a T0", "nics_per_t0", UNIT_COUNT},
 		{"links of a T0 upwards, in a plane", "t0_links_up", UNIT_COUNT},

@@ -83,9 +83,23 @@ static void expectations(json_t *section, const json_t *study)
 	}
 }
 
+const char *study_effect_words(const char *effect)
+{
+	static const char *const words[][2] = {
+		{"changes", "changes figures in this range"},
+		{"noise", "no effect beyond noise"},
+		{"flat", "no effect on any figure in this range"},
+		{"nothing", "no effect in this range, nor on the digest"},
+		{"unknown", "not known: too few runs finished"}};
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strcmp(words[i][0], effect) == 0)
+			return words[i][1];
+	return effect;
+}
+
 static void sweeps(json_t *section, const json_t *study)
 {
-	static const char *const head[] = {"key", "values", "it", NULL};
+	static const char *const head[] = {"key", "values", "effect", NULL};
 	const json_t *list = json_object_get(study, "sweeps"), *each;
 	size_t i;
 	if (json_array_size(list) == 0)
@@ -96,7 +110,7 @@ static void sweeps(json_t *section, const json_t *study)
 		json_t *row = report_model_row(table);
 		report_model_cell(row, "%s", report_model_text(each, "key"));
 		report_model_cell(row, "%zu", json_array_size(json_object_get(each, "values")));
-		report_model_cell(row, "%s", report_model_text(each, "effect"));
+		report_model_cell(row, "%s", study_effect_words(report_model_text(each, "effect")));
 	}
 }
 
@@ -225,6 +239,29 @@ static bool is_drawn(const json_t *figure)
 	return false;
 }
 
+// All runs have it, and in none of them it is anything but 0: a line says that.
+static bool is_zero(const json_t *figure)
+{
+	const json_t *each;
+	size_t i;
+	json_array_foreach(json_object_get(figure, "points"), i,
+			   each) if (report_model_number(each, "min", NAN) != 0 ||
+				     report_model_number(each, "max", NAN) != 0) return false;
+	return true;
+}
+
+static void zeros(json_t *section, const json_t *list)
+{
+	const json_t *each;
+	size_t i, used = 0;
+	char text[4096];
+	json_array_foreach(list, i, each) if (is_zero(each) && used < sizeof(text))
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
+					 used > 0 ? "; " : "", report_model_text(each, "title"));
+	if (used > 0)
+		report_model_note(section, "0 in all runs: %s.", text);
+}
+
 static void figures(struct report_model *report_model)
 {
 	json_t *section = report_model_section(report_model, "figures", "Figures");
@@ -236,8 +273,10 @@ static void figures(struct report_model *report_model)
 	{
 		if (is_drawn(each))
 			figure_chart(section, report_model->result, each);
-		figure_table(section, report_model->result, each);
+		if (!is_zero(each))
+			figure_table(section, report_model->result, each);
 	}
+	zeros(section, list);
 }
 
 // Figures that no run has, and why.

@@ -15,6 +15,7 @@
 
 void story_of_run(struct report_model *report_model, const struct html_input *input);
 void story_of_study(struct report_model *report_model, const struct html_input *input);
+const char *study_effect_words(const char *effect); // of a swept key, a word of study.json
 void story_of_tune(struct report_model *report_model);
 void story_of_acceptance(struct report_model *report_model, const struct html_input *input);
 

@@ -109,8 +109,9 @@ static void lead(json_t *story, const json_t *acceptance, const json_t *most)
 		: snprintf(text, sizeof(text), "named by %zu cases, %zu of them missed. ",
 			   naming(cases, own, NULL), naming(cases, own, "fail"));
 	snprintf(text + used, sizeof(text) - (size_t)used,
-		 "%zu of %zu cases were not asked; why stands beside them.", not_asked,
-		 json_array_size(cases));
+		 "%zu of %zu cases %s not asked; why stands beside %s.", not_asked,
+		 json_array_size(cases), not_asked == 1 ? "was" : "were",
+		 not_asked == 1 ? "it" : "them");
 	put_text(story, "lead", text);
 }
 
@@ -148,11 +149,13 @@ static void about(json_t *story, const json_t *acceptance)
 
 // ---------------------------------------------------------------- figures
 
-// Goodput of the worst case of that name, or with that beginning, against the line rate.
+// Goodput of the worst case of that name, or with that beginning, against what a NIC's line
+// carries beside headers.
 static bool goodput(json_t *story, const json_t *acceptance, const char *name, const char *label)
 {
 	const json_t *each, *worst = NULL;
-	double rate = report_model_number(acceptance, "device.nic_rate_bps", 0), least = HUGE_VAL;
+	double rate = report_model_number(acceptance, "device.payload_rate_bps", 0),
+	       least = HUGE_VAL;
 	size_t i;
 	json_array_foreach(json_object_get(acceptance, "cases"), i, each)
 	{
@@ -170,8 +173,8 @@ static bool goodput(json_t *story, const json_t *acceptance, const char *name, c
 		return false;
 	char note[160], best[64];
 	json_t *one = story_figure(story, label, least, UNIT_BPS);
-	story_against(one, least / rate, "line rate");
-	snprintf(note, sizeof(note), "line rate %s; case %s %s",
+	story_against(one, least / rate, "payload rate");
+	snprintf(note, sizeof(note), "payload rate %s; case %s %s",
 		 report_model_number_text(best, sizeof(best), rate, UNIT_BPS),
 		 report_model_text(worst, "name"),
 		 is_state(worst, "pass") ? "met what was asked" : "missed what was asked");

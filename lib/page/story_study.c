@@ -161,11 +161,10 @@ static void figures(json_t *story, const json_t *study)
 		enum unit unit;
 		double factor;
 		bool is_less;
-	} wanted[] = {{"goodput_bps", UNIT_BPS, 1, false},
-		      {"collective_s", UNIT_PS, 1e12, true},
-		      {"fct_p99_s", UNIT_PS, 1e12, true},
-		      {"retransmitted_share", UNIT_SHARE, 1, true},
-		      {"done_s", UNIT_PS, 1e12, true}};
+	} wanted[] = {
+		{"goodput_bps", UNIT_BPS, 1, false},	      {"collective_s", UNIT_PS, 1e12, true},
+		{"fct_p99_s", UNIT_PS, 1e12, true},	      {"ideal_share", UNIT_SHARE, 1, false},
+		{"retransmitted_share", UNIT_SHARE, 1, true}, {"done_s", UNIT_PS, 1e12, true}};
 	size_t count = 0;
 	array_in(story, "figures");
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted) && count < FIGURES_SHOWN; i++)
@@ -282,7 +281,7 @@ static void next(json_t *story, const json_t *study)
 	json_array_foreach(json_object_get(study, "sweeps"), i, each)
 	{
 		snprintf(what, sizeof(what), "%.60s: %.80s", report_model_text(each, "key"),
-			 report_model_text(each, "effect"));
+			 study_effect_words(report_model_text(each, "effect")));
 		step(list, what, "what the swept key does to the figures", "What swept keys do");
 	}
 }

@@ -85,8 +85,9 @@ static void figures(json_t *story, const json_t *study)
 	array_in(story, "figures");
 	snprintf(note, sizeof(note), "the default is 1; %.0f seeds that the search never met",
 		 report_model_number(best, "fresh.seeds", 0));
-	ratio(story, "Aim of the best, of the default", json_object_get(best, "fresh"), note);
-	ratio(story, "The same in the search", json_object_get(best, "search"),
+	ratio(story, "Aim of the best over that of the default", json_object_get(best, "fresh"),
+	      note);
+	ratio(story, "The same on the seeds of the search", json_object_get(best, "search"),
 	      "the luckiest of many look better there than they are");
 	double runs = report_model_number(study, "search.runs", -1);
 	if (runs < 0)

@@ -82,6 +82,7 @@ def check_first(folder):
     ran("report", out, "--plain", "--quiet")
     study, page = json.loads((out / "study.json").read_text()), (out / "report.html").read_text()
     check_titles(study, page)
+    check_zeros(study, page)
     check_rounded(study, page)
     check_command(folder, page)
 
@@ -91,6 +92,16 @@ def check_titles(study, page):
     check(all(title[0].isupper() for title in titles), f"{len(titles)} titles begin with a capital: {[title for title in titles if title[0].islower()]}")
     tiles = re.findall(r'<p class="label">(.*?)</p>', page)
     check(len(tiles) == 3 and set(tiles) < set(titles), f"and so do the figures that the page begins with: {tiles}")
+
+
+def check_zeros(study, page):
+    """What is 0 in all runs has a place in a sentence and no table."""
+    zeros = [one["title"] for one in study["figures"] if all(point["min"] == point["max"] == 0 for point in one["points"])]
+    said = re.search(r"<p[^>]*>0 in all runs: (.*?)\.</p>", page)
+    check(len(zeros) > 4 and said is not None and html.unescape(said[1]).split("; ") == zeros, f"{len(zeros)} figures are 0 in all runs {said and said[1]}")
+    captions = re.findall(r"<caption>(.*?)</caption>", page)
+    others = [one["title"] for one in study["figures"] if one["title"] not in zeros]
+    check(set(others) <= set(map(html.unescape, captions)) and not set(zeros) & set(captions), f"{len(others)} have tables")
 
 
 def check_rounded(study, page):

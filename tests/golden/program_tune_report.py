@@ -104,7 +104,7 @@ class Report(program_tune.Room):
         self.assertEqual(int(runs[0].replace(",", "")), counts["runs"])
         self.assertIn(f"{counts['search']['runs']} in the search, with {counts['search']['settings']} settings", runs[1])
         self.assertIn(f" {counts['runs']} runs, ", page)
-        self.assertRegex(tiles["Aim of the best, of the default"][0], r"^0\.\d{1,4}$")
+        self.assertRegex(tiles["Aim of the best over that of the default"][0], r"^0\.\d{1,4}$")
         self.assertIsNone(re.search(r"<td[^>]*>-?\d+\.\d{5,}</td>", page))
         page, document = (self.folder / "small.html").read_text(encoding="utf-8"), self.report("--curves", 5)
         charts = json.loads(page.partition('id="charts">')[2].partition("</script>")[0])

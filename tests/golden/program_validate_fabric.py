@@ -53,6 +53,9 @@ def check_grid(got, page):
     check(found == wanted, f"page: a grid of {sum(map(len, found.values()))} cases {'' if found == wanted else [found, wanted]}")
     met = sum(case["state"] == "pass" for case in got["cases"])
     asked = sum(case["state"] not in ("not_asked", "left_out") for case in got["cases"])
+    out_of = len(got["cases"]) - asked
+    words = f"{out_of} of {len(got['cases'])} cases {'was not asked; why stands beside it' if out_of == 1 else 'were not asked; why stands beside them'}."
+    check(words in page and " of payload rate" in page and "line rate" not in page, f"page: {words}")
     check(f">{met} of {asked} cases met" in page and page.index('id="figures"') < page.index('id="cases"') < page.index("<section"), f"page: {met} of {asked} in its headline")
 
 
