@@ -70,12 +70,17 @@ static void traffic_words(char *ret, size_t bytes, const struct world *world)
 
 // ---------------------------------------------------------------- notes
 
+static bool has_deadlock(const struct world *world)
+{
+	return world->pauses != NULL && world->pauses->deadlock_count > 0;
+}
+
 static void why_partial(const struct report_input *input, char *ret, size_t bytes)
 {
 	if (input->limit_option != NULL)
-		snprintf(ret, bytes, "PARTIAL RESULT: a limit was reached: raise %s",
-			 input->limit_option);
-	else if (strcmp(input->end, "stalled") == 0)
+		snprintf(ret, bytes, "PARTIAL RESULT: a limit was reached, %.0f %% done: raise %s",
+			 report_done_percent(input), input->limit_option);
+	else if (strcmp(input->end, "stalled") == 0 || has_deadlock(input->world))
 		report_stall(input, ret, bytes);
 	else
 		snprintf(ret, bytes, "PARTIAL RESULT: %s; figures are of what was done",

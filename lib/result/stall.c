@@ -3,9 +3,13 @@
 
 #include <weft/result/report_stall.h>
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include <weft/result/number.h>
+
+#define DEADLOCK_NAMED 4
 
 // QPs that used up their tries; what they then heard from peers is no cause.
 static void gave_up(const struct report_input *input, uint64_t count, char *ret, size_t bytes)
@@ -17,7 +21,6 @@ static void gave_up(const struct report_input *input, uint64_t count, char *ret,
 		 count == 1 ? "" : "s", transport->rto_linear + transport->rto_doublings);
 }
 
-// Of packets where these are known from the start, else of operations.
 static double done_share(const struct world *world)
 {
 	const struct transport_counters *transport = &world->outcome->transport;
@@ -32,12 +35,39 @@ static double done_share(const struct world *world)
 	return share < 1 ? share : 1;
 }
 
+// Rounded down: what is not whole is not 100 %.
+double report_done_percent(const struct report_input *input)
+{
+	return floor(100 * done_share(input->world));
+}
+
+static void deadlock(const struct report_input *input, char *ret, size_t bytes)
+{
+	const struct world_pauses *pauses = input->world->pauses;
+	char name[WORLD_CABLE_NAME_BYTES];
+	int used = snprintf(ret, bytes,
+			    "DEADLOCK: %" PRIu32 " ports that PFC paused wait for each "
+			    "other for good: ",
+			    pauses->deadlock_count);
+	for (uint32_t i = 0; i < pauses->deadlock_count && i < DEADLOCK_NAMED; i++) {
+		world_cable_name(input->world, pauses->deadlock[i], name, sizeof(name));
+		used += snprintf(ret + used, bytes - (size_t)used, "%s%s", i > 0 ? ", " : "", name);
+	}
+	snprintf(ret + used, bytes - (size_t)used, "%s; %.0f %% done",
+		 pauses->deadlock_count > DEADLOCK_NAMED ? ", ..." : "",
+		 report_done_percent(input));
+}
+
 void report_stall(const struct report_input *input, char *ret, size_t bytes)
 {
 	const struct world *world = input->world;
 	const struct transport_counters *transport = &world->outcome->transport;
 	uint64_t count = transport->qps_failed - transport->qps_failed_remote;
-	double done = 100 * done_share(world);
+	double done = report_done_percent(input);
+	if (world->pauses != NULL && world->pauses->deadlock_count > 0) {
+		deadlock(input, ret, bytes);
+		return;
+	}
 	char who[96] = "messages wait for what nobody sends", where[128] = "";
 	const struct report_section *diagnosis = input->diagnosis;
 	if (count > 0)

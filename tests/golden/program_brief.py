@@ -17,6 +17,15 @@ SCENARIOS = [("two-racks",), ("rail-8x4",), ("incast",), ("perm128-400g",), ("du
              ("jobs-two-rings", "--variant", "across"), ("ring-barrier",), ("torus-4x4x4",), ("rail-8x4", "--set", "traffic.channels=4"),
              ("incast", "--set", "transport.kind=rc", "--set", "cc.algorithm=dcqcn", "--set", "fabric.spray=round_robin")]
 TRUNK = "{kind: link_down, at: {t0: 2, up: 1, plane: 1}, from: 50us}"
+RING = """name: ring
+fabric: {topology: graph, nics: 4, link_rate: 100Gb/s, nodes: [{name: a, nics: 1}, {name: b, nics: 1}, {name: c, nics: 1}, {name: d, nics: 1}],
+         links: [{from: a, to: b}, {from: b, to: c}, {from: c, to: d}, {from: d, to: a}]}
+queue: {pfc: true, ecn: false, bytes: 50kB}
+cc: {algorithm: fixed}
+transport: {kind: rc, rto: 100ms}
+traffic: {kind: flows, flows: [{from: 0, to: 2, bytes: 2MB}, {from: 1, to: 3, bytes: 2MB}, {from: 2, to: 0, bytes: 2MB}, {from: 3, to: 1, bytes: 2MB}]}
+limits: {time: 5ms}
+"""
 STALLS = ["rail-8x4", "--set", "transport.kind=rc", "--set", "cc.algorithm=dcqcn", "--fault", TRUNK]
 FLOWS = "name: flows\ndescription: pairs\nfabric: {nics: 8, nics_per_t0: 4, t1_count: 4}\ntraffic: {kind: permutation, bytes: 64kB}\n"
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "Gb/s": 1e9, "Tb/s": 1e12, "Mb/s": 1e6, "GB/s": 1e9, "%": 0.01, "B": 1, "kB": 1e3, "MB": 1e6, "": 1}
@@ -153,6 +162,25 @@ class Brief(unittest.TestCase):
         self.assertRegex(done.stdout, r"! \d+ connections gave up after \d+ tries; no packet has arrived anywhere; 0 % done")
         done = self.sim("two-racks", "--fault", "{kind: link_down, at: {nic: 3}}", status=(NOT_VALID,))[0]
         self.assertRegex(done.stdout, r"gave up after \d+ tries over nic 3 \(down\); \d+ % done")
+
+    def test_a_limit_says_how_much_is_done(self):
+        done, result = self.sim("perm128-400g", "--set", "limits.time=40us", status=(NOT_VALID,))
+        said = re.search(r"! PARTIAL RESULT: a limit was reached, (\d+) % done: raise limits.time", done.stdout)
+        sent = 128 * 2_000_000
+        self.assertTrue(said, done.stdout)
+        self.assertTrue(5 < int(said[1]) < 95 and abs(int(said[1]) / 100 - result["goodput"]["payload_bytes"] / sent) < 0.02,
+                        (said[0], result["goodput"]["payload_bytes"] / sent))
+
+    def test_a_deadlock_is_named(self):
+        """Four switches in a ring, each port paused by the next one."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "ring.yaml")
+            file.write_text(RING, encoding="utf-8")
+            done, result = self.sim(file, "--seed", "1", status=(NOT_VALID,))
+        said = re.search(r"! DEADLOCK: (\d+) ports that PFC paused wait for each other for good: (.*); (\d+) % done", " ".join(done.stdout.split()))
+        self.assertTrue(said, done.stdout)
+        self.assertEqual((int(said[1]), said[2].split(", ")), (4, result["pfc"]["deadlock"]["cables"]))
+        self.assertLess(int(said[3]), 50)
 
     def test_several_culprits_are_named(self):
         faults = [word for t0, up, plane in ((2, 1, 0), (3, 1, 0), (4, 2, 1))
