@@ -304,13 +304,18 @@ void study_spread(const struct report_study *study, uint32_t point, uint32_t fig
 	spread_of(ret, study->row, study->plan.seeds);
 }
 
+uint32_t study_comparisons(const struct report_study *study)
+{
+	return study->points > 1 ? study->points - 1 : 1;
+}
+
 void study_difference(const struct report_study *study, uint32_t point, uint32_t figure,
 		      struct spread_difference *ret)
 {
 	study_values(study, 0, figure, study->row);
 	study_values(study, point, figure, study->other);
 	spread_difference_of(ret, study->row, study->other, study->plan.seeds,
-			     study->points > 1 ? study->points - 1 : 1);
+			     study_comparisons(study));
 }
 
 // ---------------------------------------------------------------- expectations

@@ -74,7 +74,9 @@ const char *study_missing_all(const struct report_study *study, uint32_t figure)
 bool study_has(const struct report_study *study, uint32_t figure);
 bool study_is_zero(const struct report_study *study, uint32_t figure);
 
-// A figure's spread at a point, and how far from the first point's it is.
+// A figure's spread at a point, and how far from the first point's it is; so many of these hold
+// together.
+uint32_t study_comparisons(const struct report_study *study);
 void study_spread(const struct report_study *study, uint32_t point, uint32_t figure,
 		  struct spread_figures *ret);
 void study_difference(const struct report_study *study, uint32_t point, uint32_t figure,
