@@ -343,27 +343,18 @@ static void links_rows(struct brief_line *line, const json_t *result)
 	}
 }
 
-// Where a flow keeps the path that its hash chose, and the uplinks are not alike.
+// Where a flow keeps the path that its hash chose, and a line has several.
 static void collide_row(struct brief_line *line, const json_t *result)
 {
-	const json_t *each;
-	size_t i;
+	double most = real(result, "links.collide");
 	char text[200];
-	bool is_hashed = strcmp(word(result, "scenario.transport"), "rc") == 0 &&
-		strcmp(word(result, "scenario.spray"), "hash") == 0;
-	json_array_foreach(at(result, "links.groups"), i, each)
-	{
-		double most = real(each, "max_to_mean");
-		if (!is_hashed || strcmp(word(each, "group"), "trunk_up") != 0 || isnan(most) ||
-		    most < LINKS_COLLIDE_MIN)
-			continue;
-		snprintf(text, sizeof(text),
-			 "the busiest of the uplinks carries %.2f times their mean: ECMP puts "
-			 "several "
-			 "flows on one link",
-			 most);
-		text_row(line, "collide", text);
-	}
+	if (isnan(most) || most < LINKS_COLLIDE_MIN)
+		return;
+	snprintf(text, sizeof(text),
+		 "the busiest line carries %.2f times the mean of its kind: ECMP puts several "
+		 "flows on it",
+		 most);
+	text_row(line, "collide", text);
 }
 
 // "t0 2 up 1 - t1 1 (lossy)"

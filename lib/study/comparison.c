@@ -23,7 +23,7 @@ struct side {
 	double goodput_bps; // per receiving NIC
 	double retransmitted;
 	double ideal_share; // of the time; NAN: there is none
-	double collide;	    // the busiest uplink over their mean; NAN: flows have no path of a hash
+	double collide;	    // links_collide()
 	ps_t end_ps;	    // the last completion; of a sample that of what ran
 	bool is_mrc;	    // else RoCEv2
 	bool is_sample, has_collective;
@@ -223,7 +223,7 @@ static void warnings_of_sides(FILE *to, const struct report_comparison *comparis
 					comparison->sides[i].name);
 }
 
-// Where one of them collides, all that keep flows on the path of their hash.
+// Where one of them collides, all in which flows meet.
 static void collisions_of_sides(FILE *to, const struct report_comparison *comparison)
 {
 	double most = 0;
@@ -231,7 +231,7 @@ static void collisions_of_sides(FILE *to, const struct report_comparison *compar
 		most = fmax(most, comparison->sides[i].collide);
 	if (most < LINKS_COLLIDE_MIN)
 		return;
-	fprintf(to, "\nECMP collisions (the busiest of the uplinks, of their mean)\n");
+	fprintf(to, "\nECMP collisions (the busiest line over the mean of its kind)\n");
 	for (uint32_t i = 0; i < comparison->side_count; i++) {
 		const struct side *side = &comparison->sides[i];
 		if (!isnan(side->collide))
@@ -308,7 +308,7 @@ static json_t *side_json(const struct side *side)
 	if (!isnan(side->ideal_share))
 		put_real(ret, "ideal_share", side->ideal_share);
 	if (!isnan(side->collide))
-		put_real(ret, "uplinks_max_to_mean", side->collide);
+		put_real(ret, "collide", side->collide);
 	warnings_names_json(ret, side->warned);
 	if (side->has_collective) {
 		put_figure(ret, "collective_ps", &time);

@@ -163,7 +163,7 @@ static double planes_uneven(const struct report_input *input)
 
 // ---------------------------------------------------------------- the list
 
-#define NO_HASH "no flow keeps to the path of its hash, or links are not watched (watch.links)"
+#define NO_HASH "no flow shares a line by its hash, or links are not watched (watch.links)"
 #define NO_TRAFFIC "no payload arrived"
 #define NO_FLOWS "no flow was completed"
 #define NO_COLLECTIVES "no collective, not all ended, or a stated error above 10 %"
@@ -196,8 +196,8 @@ static const struct study_figure others[] = {
 	 "no PFC", NULL},
 	{"planes_max_to_mean", "Busiest plane over mean plane", STUDY_FACTOR, false, planes_uneven,
 	 "one plane, or no data packet", NULL},
-	{"uplinks_max_to_mean", "Busiest uplink over mean uplink: ECMP collisions", STUDY_FACTOR,
-	 false, links_collide, NO_HASH, NULL},
+	{"collide", "Busiest line over the mean of its kind: ECMP collisions", STUDY_FACTOR, false,
+	 links_collide, NO_HASH, NULL},
 };
 
 #define TITLE_BYTES 96

@@ -197,9 +197,9 @@ static void figure_tables(FILE *to, const struct report_study *study, bool is_sh
 // ---------------------------------------------------------------- one seed
 
 // The columns of a line for each point.
-static const char *const columns[] = {"goodput_bps",	"done_s",	"fct_p99_s",
-				      "collective_s",	"marked_share", "retransmitted_share",
-				      "queue_bytes_max"};
+static const char *const columns[] = {"goodput_bps",	     "done_s",	       "ideal_share",
+				      "fct_p99_s",	     "collective_s",   "marked_share",
+				      "retransmitted_share", "queue_bytes_max"};
 #define COLUMN_COUNT (sizeof(columns) / sizeof(*columns))
 
 static uint32_t figure_named(const char *name)
@@ -208,6 +208,11 @@ static uint32_t figure_named(const char *name)
 	while (strcmp(study_figure(i)->name, name) != 0)
 		i++;
 	return i;
+}
+
+static bool is_share(uint32_t figure)
+{
+	return study_figure(figure)->unit == STUDY_SHARE;
 }
 
 // Of one seed the run's digest and how it ended, of several how sure the time is.
@@ -254,9 +259,12 @@ static void point_line(FILE *to, const struct report_study *study, uint32_t poin
 		if (!study_has(study, figure))
 			continue;
 		study_spread(study, point, figure, &spread);
-		fprintf(to, " %10s",
-			study_number(&text, study_figure(figure)->unit,
-				     spread.count > 0 ? spread.mean : NAN));
+		double mean = spread.count > 0 ? spread.mean : NAN;
+		if (is_share(figure) && !isnan(mean))
+			snprintf(text.at, sizeof(text.at), "%.3g %%", 100 * mean);
+		else
+			study_number(&text, study_figure(figure)->unit, mean);
+		fprintf(to, " %*s", is_share(figure) ? 8 : 10, text.at);
 	}
 	point_end(to, study, point);
 }
@@ -299,14 +307,15 @@ static void mrc_against_roce(FILE *to, const struct report_study *study)
 
 static void point_table(FILE *to, const struct report_study *study)
 {
-	static const char *const heads[COLUMN_COUNT] = {
-		"goodput", "done at", "FCT p99", "collective", "marked", "retx rate", "queue max"};
+	static const char *const heads[COLUMN_COUNT] = {"goodput", "done at",	 "of ideal",
+							"FCT p99", "collective", "marked",
+							"retx",	   "queue max"};
 	int width = name_width(study);
 	bool is_one = study->plan.seeds == 1;
 	fprintf(to, "  %-*s", width, "");
 	for (size_t i = 0; i < COLUMN_COUNT; i++)
 		if (study_has(study, figure_named(columns[i])))
-			fprintf(to, " %10s", heads[i]);
+			fprintf(to, " %*s", is_share(figure_named(columns[i])) ? 8 : 10, heads[i]);
 	fprintf(to, "%s\n", is_one ? "  digest" : "   done +-  differs");
 	for (uint32_t point = 0; point < study->points; point++)
 		point_line(to, study, point, width);
@@ -356,7 +365,7 @@ static void sweep_lines(FILE *to, const struct report_study *study)
 	static const char *const says[] = {
 		[STUDY_UNKNOWN] = "not known: too few runs finished",
 		[STUDY_CHANGES] = "changes figures in this range",
-		[STUDY_NOISE] = "no effect beyond noise: no figure differs beyond what seeds do",
+		[STUDY_NOISE] = "no effect beyond noise",
 		[STUDY_FLAT] = "flat: key has no effect on any figure in this range (digests "
 			       "differ)",
 		[STUDY_NOTHING] = "flat: key has no effect on any figure in this range (nor on the "
@@ -366,8 +375,13 @@ static void sweep_lines(FILE *to, const struct report_study *study)
 		fputc('\n', to);
 	for (uint32_t i = 0; i < study->plan.sweep_count; i++) {
 		const struct study_sweep *sweep = &study->plan.sweeps[i];
-		fprintf(to, "%s, %s to %s: %s\n", sweep->key, sweep->values[0],
-			sweep->values[sweep->count - 1], says[study_flatness_of(study, i)]);
+		enum study_flatness flatness = study_flatness_of(study, i);
+		fprintf(to, "%s, %s to %s: %s", sweep->key, sweep->values[0],
+			sweep->values[sweep->count - 1], says[flatness]);
+		if (flatness == STUDY_NOISE)
+			fprintf(to, " (%u seeds; try %u)", study->plan.seeds,
+				study->plan.seeds < 10 ? 10 : 2 * study->plan.seeds);
+		fputc('\n', to);
 	}
 }
 

@@ -39,11 +39,11 @@ def main():
         alone = result_of("sim", file, "--variant", "roce", "--set", "watch.links=true", "--json")
         uneven = next(one["max_to_mean"] for one in alone["links"]["groups"] if one["group"] == "trunk_up")
         check(said is not None and uneven > 1.5 and abs(float(said[1]) - uneven) < 0.006, f"flows that ECMP puts on one link are told: {uneven:.2f}")
-        told = {name: side["uplinks_max_to_mean"] for name, side in sides.items() if "uplinks_max_to_mean" in side}
+        told = {name: side["collide"] for name, side in sides.items() if "collide" in side}
         check(list(told) == ["roce"] and abs(told["roce"] - uneven) < 1e-9, f"in JSON, too, of RoCE alone: {told}")
         even = outcome("sim", file, "--set", "fabric.t1_count=1")[1]
         check("side by side" in even and "ECMP collisions" not in even, "one uplink has no collisions")
-        head = r"\nBusiest uplink over mean uplink: ECMP collisions\n.*runs +mean.*\n"
+        head = r"\nBusiest line over the mean of its kind: ECMP collisions\n.*runs +mean.*\n"
         for many in (["--seeds=2"], ["--sweep", "fabric.t1_count=4,8", "--variant", "roce"]):
             seeds = outcome("sim", file, *many)[1]
             check(re.search(head, seeds), f"and by {many[0]}: {seeds[-600:]}")
@@ -60,7 +60,7 @@ def main():
         check(outcome("sim", file, "--variant", "mrc", "--out", one)[0] == 0, "one variant is a run's folder")
         outcome("sim", file, "--variant", "roce", "--out", other)
         check("links.groups[trunk_up].max_to_mean " in outcome("compare", one, other)[1], "of two runs the uplinks are named")
-        check("uplinks_max_to_mean" in outcome("compare", out, out, "--all")[1], "two studies are compared by it")
+        check("collide" in outcome("compare", out, out, "--all")[1], "two studies are compared by it")
     return 1 if check.failed else 0
 
 

@@ -9,13 +9,14 @@
 #include <weft/result/report.h>
 
 #define LINKS_BUSIEST 16
-#define LINKS_COLLIDE_MIN 1.5 // the busiest uplink over their mean: ECMP puts several flows on it
+#define LINKS_COLLIDE_MIN 1.5 // the busiest line over the mean of its kind
 
 // As results call a group of cables: "trunk_up".
 const char *links_group_name(enum link_group group);
 
-// The busiest uplink over their mean where RoCEv2 keeps flows on the path of their hash; NAN: it
-// does not, or links were not watched.
+// Where RoCEv2 keeps flows on the path of their hash, the busiest line over the mean of its kind:
+// of uplinks, where one carries more than a line of a NIC does on average, so more than one flow's;
+// of NICs' lines in several planes, in a collective. NAN: there is none, or links were not watched.
 double links_collide(const struct report_input *input);
 
 // The `links` of result.json, and the lines of the table; nothing in that without watch.links.

@@ -12,6 +12,9 @@
 #include <weft/result/number.h>
 #include <weft/result/put.h>
 
+// What is retransmitted counts on an uplink, too: one flow alone puts hardly more on it.
+#define ABOVE_A_NIC 1.1
+#define NO_COLLISION "no flow shares a line by its hash"
 #define NOT_WATCHED "not measured: watch.links is false"
 
 static const char *const names[LINK_GROUP_COUNT] = {"nic_up", "trunk_up", "trunk_down", "nic_down"};
@@ -113,16 +116,47 @@ static double max_to_mean(const struct load *load)
 	return load->bytes > 0 ? (double)load->most * load->cables / load->bytes : 0;
 }
 
+// What the lines of a group that carry something carry on average, of their rate; the busiest.
+static double mean_line(const struct world *world, enum link_group group, double *ret_most)
+{
+	double sum = 0;
+	uint32_t carrying = 0;
+	*ret_most = 0;
+	for (uint32_t i = 0; i < 2 * world->topology.link_count; i++) {
+		double carried = (double)world->links.counts[i].data_bytes /
+			(double)world->topology.links[i / 2].rate_bps;
+		if (world_link_group(world, i) != group || carried == 0)
+			continue;
+		carrying++;
+		sum += carried;
+		*ret_most = fmax(*ret_most, carried);
+	}
+	return carrying > 0 ? sum / carrying : 0;
+}
+
+// Ranks of a collective load their lines alike, but for what their planes make of it.
+static double nics_collide(const struct world *world, double mean, double most)
+{
+	bool is_alike = world->outcome->collective_count > 0 && world->topology.planes > 1;
+	return is_alike && mean > 0 ? most / mean : 0;
+}
+
 double links_collide(const struct report_input *input)
 {
 	const struct world *world = input->world;
 	struct links links;
+	double uplink, up, down;
 	if (world->links.counts == NULL || world->transport.kind != TRANSPORT_RC ||
 	    world->fabric.spray != FABRIC_SPRAY_HASH)
 		return NAN;
+	mean_line(world, LINK_TRUNK_UP, &uplink);
+	double sent = mean_line(world, LINK_NIC_UP, &up);
+	double got = mean_line(world, LINK_NIC_DOWN, &down);
 	links_of(&links, world);
-	return links.loads[LINK_TRUNK_UP].bytes > 0 ? max_to_mean(&links.loads[LINK_TRUNK_UP])
-						    : NAN;
+	double most = nics_collide(world, sent, up);
+	if (uplink > ABOVE_A_NIC * fmax(sent, got))
+		most = fmax(most, max_to_mean(&links.loads[LINK_TRUNK_UP]));
+	return most > 0 ? most : NAN;
 }
 
 static void put_load(json_t *array, const struct load *load, enum link_group group)
@@ -222,6 +256,11 @@ void links_json(json_t *root, const struct report_input *input)
 			put_load(groups, &links.loads[group], (enum link_group)group);
 	put_planes(array_in(to, "planes"), world);
 	links_top_json(to, input);
+	double collide = links_collide(input);
+	if (isnan(collide))
+		put_reason(to, "collide", NO_COLLISION);
+	else
+		put_real(to, "collide", collide);
 	depths_json(to, input);
 	json_t *array = array_in(to, "switches");
 	for (uint32_t i = 0; i < world->topology.switch_count; i++)
