@@ -36,6 +36,7 @@ const struct data_type *type_find(const char *name);
 
 // all_reduce, alltoall, sendrecv, ...: names of nccl-tests and of scenarios. -EINVAL.
 int kind_parse(const char *word, enum coll_kind *ret);
+int kind_refuse(const char *word, struct refusal *refusal); // with those that there are
 // An algorithm's name, or auto, or credit_ring. -EINVAL.
 struct choice {
 	bool is_auto;

@@ -189,7 +189,7 @@ int main(int argc, char **argv)
 	int rc = command_line_read(&arguments, &call, argc, argv, &call.refusal);
 	int status = EXIT_SUCCESS;
 	if (rc == 0 && kind_parse(argv[optind], &call.kind) < 0)
-		rc = outcome_bad_word(&call.refusal, "there is no collective", argv[optind]);
+		rc = kind_refuse(argv[optind], &call.refusal);
 	if (rc == 0)
 		rc = check_call(&call);
 	if (rc == 0)

@@ -2,6 +2,7 @@
 // Words and numbers as nccl-tests has them.
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,15 @@ int kind_parse(const char *word, enum coll_kind *ret)
 	else
 		return -EINVAL;
 	return 0;
+}
+
+int kind_refuse(const char *word, struct refusal *refusal)
+{
+	snprintf(refusal->text, sizeof(refusal->text),
+		 "there is no collective '%.64s'; there are: all_reduce, reduce_scatter, "
+		 "all_gather, alltoall, broadcast, reduce, gather, scatter, sendrecv",
+		 word);
+	return -EINVAL;
 }
 
 int choice_parse(const char *word, struct choice *ret)

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <weft/core/edit_distance.h>
 #include <weft/result/report_escape.h>
 
 #include "command.h"
@@ -94,6 +95,24 @@ static bool is_command(const char *name)
 	return command->name != NULL;
 }
 
+// The command that a misspelt word was meant to be, or NULL.
+static const char *nearest_command(const char *word)
+{
+	const char *found = NULL;
+	size_t length = strlen(word);
+	uint32_t least = length < 9 ? 1 + (uint32_t)length / 3 : 3;
+	if (length >= EDIT_DISTANCE_BYTES)
+		return NULL;
+	for (const struct command *command = commands; command->name != NULL; command++) {
+		uint32_t edits = edit_distance(word, command->name);
+		if (edits < least) {
+			least = edits;
+			found = command->name;
+		}
+	}
+	return found;
+}
+
 // Runs the command arguments[0] with what follows it.
 static int run_command(char **arguments)
 {
@@ -111,9 +130,13 @@ static int run_command(char **arguments)
 		return EXIT_ENVIRONMENT;
 	}
 	char *shown = escape_text(command);
-	fprintf(stderr, "weft: '%s' is not a command\n", shown);
+	const char *meant = nearest_command(command);
+	fprintf(stderr, "weft: '%s' is not a command%s%s%s\n", shown,
+		meant != NULL ? "; did you mean weft " : "", meant != NULL ? meant : "",
+		meant != NULL ? "?" : "");
 	free(shown);
-	list_commands(stderr);
+	if (meant == NULL)
+		list_commands(stderr);
 	return EXIT_BAD_INPUT;
 }
 

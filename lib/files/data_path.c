@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <weft/core/edit_distance.h>
 #include <weft/files/files.h>
 
 // Relative to the folder of the program: a build folder inside the source tree, an installation's
@@ -95,6 +96,38 @@ static int append_name(void *context, const char *name)
 	return is_full;
 }
 
+// The name that a misspelt one was meant to be.
+struct near_name {
+	const char *asked;
+	char found[EDIT_DISTANCE_BYTES];
+	uint32_t least;
+};
+
+static int see_name(void *context, const char *name)
+{
+	struct near_name *near_name = context;
+	if (strlen(name) >= EDIT_DISTANCE_BYTES)
+		return 0;
+	uint32_t edits = edit_distance(near_name->asked, name);
+	if (edits < near_name->least) {
+		near_name->least = edits;
+		strcpy(near_name->found, name);
+	}
+	return 0;
+}
+
+// No more than two edits, and of a short name one in three letters.
+static bool is_meant(enum data_path data_path, const char *name, struct near_name *ret)
+{
+	size_t length = strlen(name);
+	*ret = (struct near_name){.asked = name,
+				  .least = length < 9 ? 1 + (uint32_t)length / 3 : 3};
+	uint32_t most = ret->least;
+	if (length < EDIT_DISTANCE_BYTES)
+		data_path_each(data_path, see_name, ret);
+	return ret->least < most;
+}
+
 int data_path_find(enum data_path data_path, const char *name, char *ret_path, size_t path_bytes,
 		   struct refusal *refusal)
 {
@@ -110,6 +143,13 @@ int data_path_find(enum data_path data_path, const char *name, char *ret_path, s
 			strcpy(ret_path, real);
 			return 0;
 		}
+	}
+	struct near_name meant;
+	if (is_meant(data_path, name, &meant)) {
+		snprintf(refusal->text, sizeof(refusal->text),
+			 "no %s '%.64s' is shipped; did you mean %s? (%s has all)",
+			 kinds[data_path].noun, name, meant.found, kinds[data_path].list_command);
+		return -ENOENT;
 	}
 	snprintf(refusal->text, sizeof(refusal->text),
 		 "no %s '%.64s' is shipped; there are:", kinds[data_path].noun, name);

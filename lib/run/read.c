@@ -322,15 +322,20 @@ static int find_variant(struct call *call, uint32_t *ret)
 static int check_variants(struct call *call)
 {
 	const struct options *options = &call->options;
-	if (options->out == NULL && options->pcap == NULL && options->log == NULL &&
-	    !options->wants_footprint && !options->is_dilation_auto)
+	const char *option = options->pcap != NULL ? "--pcap"
+		: options->log != NULL		   ? "--log"
+		: options->wants_footprint	   ? "--footprint"
+		: options->is_dilation_auto	   ? "--dilation auto"
+		: options->out == NULL		   ? NULL
+		: options->export_form != NULL	   ? "--export"
+						   : "--fidelity";
+	if (option == NULL)
 		return 0;
-	return refuse(
-		&call->refusal, -EINVAL,
-		"--pcap, --log, --footprint, --dilation auto, and --out with --fidelity or "
-		"--export "
-		"are of one run, and this scenario has % variants: choose one with --variant NAME",
-		call->scenario.variant_count);
+	snprintf(call->refusal.text, sizeof(call->refusal.text),
+		 "%s is of one run, and this scenario has %u variants: choose one with --variant "
+		 "NAME",
+		 option, call->scenario.variant_count);
+	return -EINVAL;
 }
 
 // What a study cannot do.
@@ -343,7 +348,8 @@ static int check_study(struct call *call)
 	if (options->pcap != NULL || options->log != NULL || options->wants_footprint)
 		return refuse(&call->refusal, -EINVAL,
 			      "--seeds, --sweep and variants with --out are many runs: --pcap, "
-			      "--log and --footprint are of one");
+			      "--log and --footprint are of one; choose it with --variant NAME, "
+			      "--set and --seed");
 	if (sweeps_seed && options->seed_count > 0)
 		return refuse(&call->refusal, -EINVAL, "--seeds and --sweep seed=... are the same");
 	return 0;

@@ -72,7 +72,7 @@ const char *key_nearest(const struct key_table *table, const char *path)
 		if ((other > length ? other - length : length - other) >= least)
 			continue; // each is an edit
 		uint32_t edits = edit_distance(path, keys[i].path);
-		if (edits < least && edits < strlen(last_word(keys[i].path))) {
+		if (edits < least && edits < strlen(last_word(keys[i].path)) && edits < length) {
 			least = edits;
 			nearest = keys[i].path;
 		}

@@ -19,16 +19,22 @@ trace      x --out y                 | needs --export: '--out'
 trace      x --force                 | needs --export: '--force'
 trace      x --json --export goal --out y | has no effect with --export: '--json'
 trace                                | no file given
+sim        incats                    | no scenario 'incats' is shipped; did you mean incast?
+sim        two-rack                  | no scenario 'two-rack' is shipped; did you mean two-racks?
+sim        qqq                       | no scenario 'qqq' is shipped; there are: a100-4096
+sim        incast --set a=b          | there is no key a
+sim        compare-ring --pcap x     | --pcap is of one run, and this scenario has 9 variants: choose one with --variant NAME
+coll       allreduce                 | there is no collective 'allreduce'; there are: all_reduce, reduce_scatter
 mllog      x --block 1.5             | --block is a whole number from 1 to 100000, not '1.5'
 mllog      x --within 3              | needs --result: '--within'
 mllog      x --ratios --json         | has no effect with --json: '--ratios'
 verdict    x                         | no profile given: --profile is needed
 verdict    x --profile p --force     | needs --junit: '--force'
-verdict    --list --json             | --list goes alone; what is '--json'
+verdict    --list --json             | --list goes alone; unexpected argument '--json'
 report     x --force                 | needs --out or --no-manifest: '--force'
 report     x --no-files --quiet      | has no effect with --quiet: '--no-files'
 plan       x --tray 0                | --tray is a whole number from 1 to 1000000, not '0'
-plan       --list-keys x             | --list-keys goes alone; what is 'x'
+plan       --list-keys x             | --list-keys goes alone; unexpected argument 'x'
 compare    a                         | no second result given
 compare    a b --all --json          | has no effect with --json: '--all'
 compare    a b --within nan          | --within is a number from 0 to 1000000, not 'nan'
@@ -63,7 +69,7 @@ sim        incast --force            | needs --out, --pcap or --log: '--force'
 sim        incast --skip-damaged     | needs --trace: '--skip-damaged'
 sim        incast --tap x            | needs --pcap or --log: '--tap'
 sim        incast --fast-forward x           | --fast-forward is steady, not 'x'
-sim        --list x                  | --list goes alone; what is 'x'
+sim        --list x                  | --list goes alone; unexpected argument 'x'
 emu        incast --export goal      | unknown option --export
 emu        incast --lanes 17         | --lanes is a whole number from 1 to 16, not '17'
 emu        incast --gpu-timeout 3   | needs --gpu: '--gpu-timeout'

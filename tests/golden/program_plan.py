@@ -48,7 +48,7 @@ LINES = {
 }
 REFUSED = [
     ([], "no plan given"),
-    (["--list", "llama-small"], "--list goes alone; what is 'llama-small'"),
+    (["--list", "llama-small"], "--list goes alone; unexpected argument 'llama-small'"),
     (["llama"], "no job 'llama' is shipped; there are: bert-large"),
     (["custom"], "custom: a plan needs its layers"),
     (["llama-3.1-405b-azure", "other"], "unexpected argument 'other'"),

@@ -154,7 +154,7 @@ def options(check):
         check.refused(f"{option} without a value", [good, option], f"{option} needs a value", out=False)
     check.refused("--out with an empty name", [good, "--out", ""], "--out", out=False)
     for words in (["--list-keys", "two-racks"], ["two-racks", "--list"], ["--list", "--quiet"]):
-        check.refused("a list of one scenario", words, "goes alone; what is '", out=False)
+        check.refused("a list of one scenario", words, "goes alone; unexpected argument '", out=False)
     check.refused("no scenario", [], "weft sim: no scenario; try `weft sim incast` (--help lists the options)")
 
 

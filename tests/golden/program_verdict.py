@@ -123,7 +123,7 @@ def check_refusals(folder, healthy):
     (folder / "empty").mkdir()
     text = remanifest.put(folder / "text", "result.json", "no JSON\n")
     weft.outcome("validate-fabric", "two-planes", "--quick", "--only", "one-packet", "--out", folder / "book")
-    refused("a list of one profile", ["--list", "strict"], "--list goes alone; what is 'strict'")
+    refused("a list of one profile", ["--list", "strict"], "--list goes alone; unexpected argument 'strict'")
     refused("no result", ["--profile", "strict"], "weft verdict: no result given (--help lists the options)")
     refused("no profile", [healthy], "--profile")
     refused("a book", [folder / "book", "--profile", "strict"], "this is a book")

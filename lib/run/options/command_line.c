@@ -228,7 +228,7 @@ static int check_alone(const struct reading *reading, const struct option_row *r
 	char what[96];
 	bool is_first = reading->argc > 1 && strcmp(reading->argv[1], name) == 0;
 	int own = 1 + (row->value != NULL && strchr(reading->argv[1], '=') == NULL);
-	snprintf(what, sizeof(what), "%s goes alone; what is", name);
+	snprintf(what, sizeof(what), "%s goes alone; unexpected argument", name);
 	return reading->argc <= 1 + own
 		? 0
 		: outcome_bad_word(reading->refusal, what, reading->argv[is_first ? 1 + own : 1]);

@@ -47,6 +47,8 @@ expect 'help lists the sections of its help.txt' 0 'EXIT STATUS' "$weft" --help
 expect 'help without a command is the same' 0 'EXIT STATUS' "$weft" help
 expect 'no command is bad input' 2 'usage: weft' "$weft"
 expect 'an unknown command is named' 2 "'nonsense' is not a command" "$weft" nonsense
+expect 'one that was misspelt is named' 2 "'smi' is not a command; did you mean weft sim?" "$weft" smi
+expect 'also a longer one' 2 "did you mean weft validate-fabric?" "$weft" validate-fabrci
 expect 'an unknown command is answered with the list' 2 'commands:' "$weft" nonsense
 expect 'a command that is not there is a command' 3 'there is no program weft-sim' "$weft" sim
 expect 'the summaries stand in one column' 2 '    sim              run a scenario' "$weft" nonsense

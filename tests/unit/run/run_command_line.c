@@ -165,7 +165,7 @@ static void what_is_wrong_is_named_with_what_would_be_right(void **state)
 		{"a --jobs 1 --seed 1", "needs --out or --mode loud: '--jobs'"},
 		{"a --jobs 1 --seed 1 --mode quiet", "needs --out or --mode loud: '--jobs'"},
 		{"a --jobs 1 --out x", "needs --seed: '--jobs'"},
-		{"--list --json", "--list goes alone; what is '--json'"},
+		{"--list --json", "--list goes alone; unexpected argument '--json'"},
 		{"a --json --probe", "has no effect with --probe: '--json'"},
 		{"--json", "no scenario given"},
 		{"a b c", "unexpected argument 'c'"},
