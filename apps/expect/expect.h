@@ -24,7 +24,7 @@ struct row {
 	bool has_expected;
 	double least, expected, most, time_us;
 	char algorithm[24];
-	char why_not[160]; // there is no expectation
+	char why_not[192]; // there is no expectation
 	bool is_held;
 	double measured;
 };
@@ -43,7 +43,7 @@ struct call {
 	uint64_t packets_max;
 	const char *sets[SETS_MAX];
 	uint32_t set_count;
-	bool is_json;
+	bool is_json, is_over_rc; // what was measured, while FABRIC has MRC
 	struct data_file file;
 	struct scenario scenario; // for its fabric
 	struct row rows[ROWS_MAX];
@@ -58,6 +58,7 @@ struct call {
 struct output {
 	bool is_ours;	     // a table of weft itself
 	bool is_wire;	     // of ib_write_bw, else of nccl-tests
+	bool is_rc;	     // and it says that its QPs were RC
 	char collective[32]; // as nccl-tests says, or ""
 	uint32_t ranks;	     // as nccl-tests says, or 0
 	uint32_t host_count; // of these ranks, as far as it names them

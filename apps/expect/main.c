@@ -91,6 +91,7 @@ static int choose_held(struct call *call)
 		return refuse(&call->refusal, -EINVAL,
 			      "% GPUs were measured, and the fabric has % NICs", ranks,
 			      call->scenario.fabric.nics);
+	call->is_over_rc = output.is_rc && call->scenario.transport.kind == TRANSPORT_MRC;
 	uint32_t per_host = call->scenario.fabric.nics_per_host;
 	if (output.host_count > (ranks + per_host - 1) / per_host)
 		return refuse(&call->refusal, -EINVAL,
@@ -109,7 +110,7 @@ static int choose_held(struct call *call)
 static int expect(struct call *call)
 {
 	int rc = read_fabric(call), status = EXIT_SUCCESS;
-	uint32_t held = 0, external_compute = 0;
+	uint32_t held = 0, outside = 0;
 	if (rc == 0)
 		rc = call->against != NULL ? choose_held(call) : choose_rows(call);
 	for (uint32_t i = 0; rc == 0 && status == EXIT_SUCCESS && i < call->row_count; i++) {
@@ -120,7 +121,7 @@ static int expect(struct call *call)
 			status = nccl_expect(call, row);
 		enum verdict verdict = row_verdict(row);
 		held += verdict != VERDICT_NOT_HELD;
-		external_compute += verdict == VERDICT_BELOW || verdict == VERDICT_ABOVE;
+		outside += verdict == VERDICT_BELOW || verdict == VERDICT_ABOVE;
 	}
 	if (rc < 0)
 		return outcome_refused("expect", &call->refusal, rc);
@@ -132,7 +133,7 @@ static int expect(struct call *call)
 		table_print(stdout, call);
 	if (call->against == NULL)
 		return EXIT_SUCCESS;
-	return held == 0 ? EXIT_NOT_VALID : external_compute > 0 ? EXIT_MISSED : EXIT_SUCCESS;
+	return held == 0 ? EXIT_NOT_VALID : outside > 0 ? EXIT_MISSED : EXIT_SUCCESS;
 }
 
 static int check_call(struct call *call)

@@ -77,7 +77,12 @@ static void take(const struct call *call, struct row *row, const json_t *result)
 	double time_us = number_of(out, "time"), bus = number_of(out, "bus_bw");
 	if (!json_is_number(json_object_get(out, "time"))) {
 		const char *why = json_string_value(json_object_get(result, "why_not"));
-		snprintf(row->why_not, sizeof(row->why_not), "%s", why != NULL ? why : "no time");
+		double packets = number_of(result, "packets_whole");
+		int used = snprintf(row->why_not, sizeof(row->why_not), "%s",
+				    why != NULL ? why : "no time");
+		if (packets > (double)call->packets_max)
+			snprintf(row->why_not + used, sizeof(row->why_not) - (size_t)used,
+				 "; --packets %.0f runs it whole", packets);
 		return;
 	}
 	double most = bus * time_us / number_of(result, "ideal");

@@ -118,6 +118,8 @@ int output_read(struct output *ret, const char *path, struct refusal *refusal)
 			ret->is_wire = true;
 			is_gbits = strstr(line, "Gb/sec") != NULL;
 		}
+		ret->is_rc |= strncmp(line, "Connection type", 15) == 0 &&
+			strstr(line, ": RC") != NULL;
 		if (*line == '#') {
 			take_comment(ret, line);
 			continue;

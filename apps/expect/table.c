@@ -38,7 +38,7 @@ static void put_row(FILE *to, const struct call *call, const struct row *row)
 	if (call->against != NULL)
 		fprintf(to, " %9.2f  %s", row->measured, verdict_name(row_verdict(row)));
 	if (!row->has_expected)
-		fprintf(to, "  not expected: %s", row->why_not);
+		fprintf(to, "  no figure: %s", row->why_not);
 	else if (row->ranks > 0)
 		fprintf(to, "  %s", row->algorithm);
 	fputc('\n', to);
@@ -85,4 +85,9 @@ void table_print(FILE *to, const struct call *call)
 	if (call->against != NULL)
 		fprintf(to, "# %" PRIu32 " of %" PRIu32 " inside, %" PRIu32 " not held\n", inside,
 			held, call->row_count - held);
+	if (call->is_over_rc && inside < held)
+		fputs("# it was measured over RC, and FABRIC has MRC, whose headers are longer: "
+		      "--set "
+		      "preset=roce-dcqcn\n",
+		      to);
 }

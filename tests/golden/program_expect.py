@@ -4,6 +4,7 @@
 are read in the forms that these have, and held against it."""
 import json
 import pathlib
+import re
 import sys
 import tempfile
 
@@ -91,6 +92,20 @@ def check_against(folder):
         check(got == 1 and [row["verdict"] for row in held] == ["not held", "inside", "below"], f"ib_write_bw in {unit}: {[row['verdict'] for row in held]}")
 
 
+def check_next(folder):
+    """What to do where RoCE was measured and the fabric has MRC, and where a size takes too many packets."""
+    path, kind = pathlib.Path(folder, "output.txt"), " Connection type : RC\t\tUsing SRQ      : OFF\n"
+    rate = weft.run("expect", "rail-8x4", "-b", "1M", "-e", "1M", "--set", "preset=roce-dcqcn", "--json")
+    rate = json.loads(rate.stdout)["rows"][-1]["expected"]
+    path.write_text(kind + WIRE.format(unit="Gb/sec") + f" 65536      5000     {rate:.2f}      {rate:.2f}      0.4\n", encoding="utf-8")
+    above, roce = (weft.run("expect", "rail-8x4", "--against", path, *words) for words in ([], ["--set", "preset=roce-dcqcn"]))
+    said = "# it was measured over RC, and FABRIC has MRC, whose headers are longer: --set preset=roce-dcqcn\n"
+    check(above.returncode == 1 and above.stdout.endswith(said), f"RoCE over MRC's headers {above.stdout[-200:]}")
+    check(roce.returncode == 0 and said not in roce.stdout, f"as RoCE it is inside {roce.stdout[-200:]}")
+    big = weft.run("expect", "rail-8x4", "-b", "64M", "-e", "64M", "--ranks", "32", "--packets", "20000").stdout
+    check(re.search(r"  no figure: .*; --packets \d+ runs it whole\n", big), f"too many packets: what runs it {big}")
+
+
 def check_hosts(folder):
     """Ranks that go from host to host in turn are on as many hosts as there are names."""
     ranks = "".join(f"#  Rank {rank} Group  0 Pid {rank} on node{rank % 2} device {rank // 2}\n" for rank in range(4))
@@ -123,6 +138,7 @@ with tempfile.TemporaryDirectory() as name:
     check_expected()
     check_against(name)
     check_hosts(name)
+    check_next(name)
     check_table(name)
     check_refusals(name)
 print(f"{check.failed} failed")
