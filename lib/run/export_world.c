@@ -223,6 +223,19 @@ static int add_flows(struct trace_set *set, const struct world *world, struct re
 
 // ---------------------------------------------------------------- the whole
 
+// Of a job those up to the last that has a part in it, so that what is exported can be copied.
+static uint32_t ranks_of(const struct world *world)
+{
+	uint32_t ranks = 0;
+	if (world->program != NULL)
+		return world->program->ranks;
+	for (uint32_t i = 0; i < world->job.group_count; i++)
+		for (uint32_t at = 0; at < world->job.groups[i].ranks; at++)
+			if (world->job.groups[i].gpus[at] >= ranks)
+				ranks = world->job.groups[i].gpus[at] + 1;
+	return ranks > 0 ? ranks : world->fabric.nics;
+}
+
 int export_world(struct trace_set *ret, const struct world *world, struct refusal *refusal)
 {
 	const struct program *program = world->program;
@@ -238,7 +251,7 @@ int export_world(struct trace_set *ret, const struct world *world, struct refusa
 	    (program != NULL || world->job.group_count > 0))
 		return refuse(refusal, -EINVAL,
 			      "messages of traffic.beside are in no list: export without them");
-	int rc = trace_make_ranks(ret, program != NULL ? program->ranks : world->fabric.nics);
+	int rc = trace_make_ranks(ret, ranks_of(world));
 	if (rc == 0 && program != NULL && program->job != NULL)
 		rc = add_groups(ret, program->job);
 	if (rc == 0 && program != NULL)

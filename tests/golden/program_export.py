@@ -68,6 +68,15 @@ def check_step(folder, way):
         check(abs(again / took - 1) < 0.01, f"  {form} of a step, {way or 'megatron'}: {again / 1e9:.3f} ms of {took / 1e9:.3f}")
 
 
+def check_copies(folder):
+    """A job of 4 of 8 NICs is a trace of 4 ranks, of which there is room for two copies."""
+    scenario, out = folder / "part.yaml", folder / "part"
+    scenario.write_text(f"name: part\n{IDEAL}traffic: {{kind: ring, collective: all_reduce, ranks: 4, bytes: 1MB}}\n")
+    ran("sim", scenario, "--export", "chakra", "--out", out)
+    nics = json.loads(ran("sim", scenario, "--trace", out, "--set", "traffic.copies=2", "--json"))["goodput"]["nics_receiving"]
+    check(len(list(out.glob("*.et"))) == 4 and nics == 8, f"{len(list(out.glob('*.et')))} ranks, twice on {nics} NICs")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -80,6 +89,7 @@ def main():
         for kind, algorithm in (("all_reduce", "tree"), ("all_reduce", "double_tree"), ("all_to_all", "direct"),
                                 ("all_reduce", "halving_doubling"), ("all_gather", "pat"), ("broadcast", "ring")):
             check_job(folder, IDEAL, f"kind: collective, collective: {kind}, algorithm: {algorithm}, ranks: 8, bytes: 1MB, channels: 2")
+        check_copies(folder)
         for way in ("", "ddp", "zero-1", "zero-2", "fsdp", "fsdp, within: 4", "local, every: 8"):
             check_step(folder, way and f"reduce: {{kind: {way}}}")
     sys.exit(1 if check.failed else 0)
