@@ -3,6 +3,7 @@
 // keys do, all runs, and the command.
 
 #include "report_model.h"
+#include "story.h"
 
 #include <math.h>
 #include <stdlib.h>
