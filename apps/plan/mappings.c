@@ -108,6 +108,8 @@ static void try_orders(struct search *search, const struct plan *plan)
 			cut |= 1u << i;
 	if (plan_expert_tensor_ranks(plan) > 1)
 		cut |= 1u << DIMENSION_TP;
+	if (plan->architecture->experts > 0 && plan_expert_ranks(plan) > 1)
+		cut |= 1u << DIMENSION_DP;
 	permute(search, plan, "", cut != 0 ? cut : 1u << DIMENSION_DP);
 }
 

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+import tempfile
 
 import weft
 from weft import check
@@ -97,6 +98,12 @@ def check_answers():
     least = [mapping["exposed_ps"] for mapping in of["mappings"]]
     check(least == sorted(least) and least[0] <= of["step"]["exposed_ps"] and len(least) == 3, "--json: mappings that expose least")
     check(all(mapping["memory_bytes"] <= of["memory"]["device_bytes"] for mapping in of["mappings"]), "--json: mappings that fit")
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as job:
+        job.write("name: one\nmodel: {layers: 8, hidden: 1024, heads: 8, ffn: 2816, vocab: 8192}\ncut: {cp: 4, pp: 2}\n"
+                  "step: {sequence: 4096, micro_batches: 4}\ntimes: {device: H100}\n")
+        job.flush()
+        one = json.loads(plan(job.name, "--json")[1])
+        check(any(one["step"]["exposed_ps"] == mapping["exposed_ps"] for mapping in one["mappings"]), "--json: one replica is its own mapping")
     check(all(mapping["tp"] * 2 * mapping["pp"] * mapping["dp"] == of["ranks"] for mapping in of["mappings"]), "--json: on as many ranks")
 
 

@@ -132,7 +132,7 @@ static int check_order(const struct order *order, const char *text, const struct
 {
 	uint32_t dense[DIMENSION_COUNT], expert[DIMENSION_COUNT], seen = 0;
 	sizes_of(plan, false, dense);
-	sizes_of(plan, true, expert);
+	sizes_of(plan, plan->architecture->experts > 0, expert);
 	for (uint32_t i = 0; i < order->count; i++)
 		seen |= 1u << order->at[i];
 	for (uint32_t i = 0; i < DIMENSION_COUNT; i++)

@@ -12,7 +12,9 @@
 #define RANKS_MAX (UINT32_C(1) << 20)
 #define LAYERS_MAX 4096u
 #define EXPERTS_MAX 65536u			// over all layers
-#define AMOUNT_MAX ((unsigned __int128)1 << 56) // so that sums stay in 64 bits
+#define PARAMS_MAX ((unsigned __int128)1 << 56) // so that bytes of them stay in 64 bits
+#define SUM_MAX ((unsigned __int128)1 << 62)
+#define NUMBERS_MAX 32u // times a row that a layer's tokens send, or keep for a backward
 
 bool plan_is_cut_as(const struct plan *plan, const struct plan *other)
 {
@@ -85,14 +87,44 @@ static int blame(struct checked *checked, const char *size, const char *text, in
 	return refuse(checked->refusal, -EINVAL, text, first, second, third);
 }
 
+// The widest that lies between two products of a layer.
+static uint64_t width_of(const struct architecture *of)
+{
+	uint64_t heads = ((uint64_t)of->heads + of->kv_heads) * (of->head_dim + of->rope_dim);
+	uint64_t width = larger(larger(of->ffn, of->expert_ffn), larger(of->shared_ffn, heads));
+	return larger(width, (uint64_t)of->heads * larger(of->value_dim, of->query_rank));
+}
+
+// What is added up of a step in 64 bits: bytes that a rank sends or keeps, operations of a layer.
+static int check_step(struct checked *checked)
+{
+	const struct architecture *of = checked->of;
+	const struct parallel *cut = checked->cut;
+	uint64_t width = larger(width_of(of), of->hidden);
+	uint64_t experts = of->experts_per_token < of->experts ? of->experts_per_token
+							       : of->experts;
+	unsigned __int128 tokens = (unsigned __int128)cut->sequence * cut->samples;
+	unsigned __int128 row = (unsigned __int128)width * (experts + 1) *
+		plan_expert_tensor_ranks(checked->plan);
+	row = row > of->vocab ? row : of->vocab;
+	unsigned __int128 numbers = tokens * cut->micro_batches * of->layers * NUMBERS_MAX;
+	unsigned __int128 scores = (unsigned __int128)2 * cut->sequence * width / cut->tp;
+	unsigned __int128 products = (unsigned __int128)of->hidden *
+		(16 * width * (experts + 1) + 2 * larger(of->experts, of->vocab));
+	unsigned __int128 layers_tokens = (tokens / cut->cp + 1) * of->layers;
+	if (numbers > SUM_MAX / cut->activation_bytes / row ||
+	    layers_tokens > SUM_MAX / (scores + products))
+		return blame(checked, "sequence",
+			     "a step of so many tokens of a model of this size is beyond counting",
+			     0, 0, 0);
+	return 0;
+}
+
 // Nothing that is added up later may be too large for it.
 static int check_amounts(struct checked *checked)
 {
 	const struct architecture *of = checked->of;
 	const struct parallel *cut = checked->cut;
-	uint64_t heads = ((uint64_t)of->heads + of->kv_heads) * (of->head_dim + of->rope_dim);
-	uint64_t width = larger(larger(of->ffn, of->expert_ffn), larger(of->shared_ffn, heads));
-	width = larger(width, (uint64_t)of->heads * larger(of->value_dim, of->query_rank));
 	if (of->layers > LAYERS_MAX || (uint64_t)of->layers * of->experts > EXPERTS_MAX)
 		return blame(checked, of->layers > LAYERS_MAX ? "layers" : "experts",
 			     "at most % layers, and % experts in all layers together", LAYERS_MAX,
@@ -103,17 +135,10 @@ static int check_amounts(struct checked *checked)
 				     : cut->param_bytes > 16 ? "param_bytes"
 							     : "activation_bytes",
 			     "a number has at most 16 bytes on the wire", 0, 0, 0);
-	unsigned __int128 layer = (unsigned __int128)(of->experts + 4) * width * 4;
-	unsigned __int128 moved = (unsigned __int128)cut->sequence * cut->samples *
-		cut->micro_batches;
-	unsigned __int128 row = (unsigned __int128)larger(of->hidden, width) *
-		(of->experts_per_token + 1) * cut->cp;
-	if (layer * of->hidden > AMOUNT_MAX / of->layers ||
-	    moved > AMOUNT_MAX / of->layers / 1000 || row > AMOUNT_MAX ||
-	    moved * of->layers * 1000 > AMOUNT_MAX / row)
-		return blame(checked, "hidden", "a model or a step of this size is beyond counting",
-			     0, 0, 0);
-	return 0;
+	unsigned __int128 layer = (unsigned __int128)(of->experts + 4) * width_of(of) * 4;
+	if (layer * of->hidden > PARAMS_MAX / of->layers)
+		return blame(checked, "hidden", "a model of this size is beyond counting", 0, 0, 0);
+	return check_step(checked);
 }
 
 static int check_ranks(struct checked *checked)

@@ -14,6 +14,7 @@
 #include <weft/workload/plan_memory.h>
 
 #define LOSS_LAYERS_PPB 1100000000u
+#define PS_MOST (INT64_C(1) << 60)
 
 // What a part of a layer does on a rank in one forward.
 struct work {
@@ -23,16 +24,27 @@ struct work {
 
 struct sum {
 	const struct plan *plan;
-	uint64_t operations;
-	ps_t forward_ps, backward_ps;
+	unsigned __int128 operations, forward_ps, backward_ps;
 };
 
 // ---------------------------------------------------------------- adding up
 
-static ps_t time_at(unsigned __int128 amount, uint64_t rate, const struct site *site)
+static unsigned __int128 larger(unsigned __int128 a, unsigned __int128 b)
 {
-	unsigned __int128 reached = (unsigned __int128)rate * site->efficiency_ppb;
-	return (ps_t)(amount * PS_PER_S * 1000000000u / reached);
+	return a > b ? a : b;
+}
+
+// Times beyond all that a schedule takes are refused there.
+static ps_t ps_at_most(unsigned __int128 ps)
+{
+	return ps < (unsigned __int128)PS_MOST ? (ps_t)ps : PS_MOST;
+}
+
+// Rates of devices are multiples of 1,000.
+static unsigned __int128 time_at(uint64_t amount, uint64_t rate, const struct site *site)
+{
+	unsigned __int128 reached = (unsigned __int128)(rate / 1000) * site->efficiency_ppb;
+	return (unsigned __int128)amount * PS_PER_S * 1000000u / reached;
 }
 
 // `tenths` of the forward's operations are those of the backward.
@@ -44,10 +56,10 @@ static void add(struct sum *sum, const struct work *work, uint32_t tenths)
 		return;
 	enum precision precision = work->is_narrow ? site->precision : PRECISION_BF16;
 	uint64_t rate = site->device->flops[precision];
-	ps_t operations_ps = time_at(work->operations, rate, site);
-	ps_t bytes_ps = time_at(work->bytes, site->device->memory_Bps, site);
-	sum->forward_ps += ps_max(operations_ps, bytes_ps);
-	sum->backward_ps += ps_max(operations_ps * tenths / 10, 2 * bytes_ps);
+	unsigned __int128 operations_ps = time_at(work->operations, rate, site);
+	unsigned __int128 bytes_ps = time_at(work->bytes, site->device->memory_Bps, site);
+	sum->forward_ps += larger(operations_ps, bytes_ps);
+	sum->backward_ps += larger(operations_ps * tenths / 10, 2 * bytes_ps);
 }
 
 // ---------------------------------------------------------------- parts of a layer
@@ -143,9 +155,9 @@ static void add_layer(struct sum *sum, bool is_moe)
 
 static void scale(struct sum *sum, uint64_t part, uint64_t whole)
 {
-	sum->operations = (uint64_t)((unsigned __int128)sum->operations * part / whole);
-	sum->forward_ps = (ps_t)((unsigned __int128)sum->forward_ps * part / whole);
-	sum->backward_ps = (ps_t)((unsigned __int128)sum->backward_ps * part / whole);
+	sum->operations = sum->operations * part / whole;
+	sum->forward_ps = sum->forward_ps * part / whole;
+	sum->backward_ps = sum->backward_ps * part / whole;
 }
 
 // A cell in the middle has its share of all layers.
@@ -187,7 +199,7 @@ static struct sum output_sum(const struct plan *plan)
 
 uint64_t plan_operations(const struct plan *plan)
 {
-	return cell_sum(plan).operations;
+	return (uint64_t)cell_sum(plan).operations;
 }
 
 // ---------------------------------------------------------------- activations inside a domain
@@ -221,8 +233,8 @@ static void add_inside(struct sum *sum)
 		if (inside[i].group != GROUP_CP)
 			bytes = bytes * (spread.ranks - 1) / spread.ranks;
 		bytes /= (uint64_t)cut->micro_batches * cut->vpp;
-		ps_t all_ps = (ps_t)(bytes * PS_PER_S / plan->site.domain_Bps);
-		ps_t forward_ps = all_ps * inside[i].forward / inside[i].all;
+		unsigned __int128 all_ps = bytes * PS_PER_S / plan->site.domain_Bps;
+		unsigned __int128 forward_ps = all_ps * inside[i].forward / inside[i].all;
 		sum->forward_ps += forward_ps;
 		sum->backward_ps += all_ps - forward_ps;
 	}
@@ -241,7 +253,7 @@ static ps_t optimizer_ps(const struct plan *plan)
 	uint64_t params = memory.optimizer / PLAN_OPTIMIZER_BYTES;
 	uint64_t bytes = 2 * memory.optimizer +
 		params * (plan->parallel.grad_bytes + plan->parallel.param_bytes);
-	return time_at(bytes, plan->site.device->memory_Bps, &plan->site);
+	return ps_at_most(time_at(bytes, plan->site.device->memory_Bps, &plan->site));
 }
 
 void plan_roofline(struct plan *plan)
@@ -250,8 +262,8 @@ void plan_roofline(struct plan *plan)
 		return;
 	struct sum sum = cell_sum(plan);
 	add_inside(&sum);
-	plan->timing.forward_ps = sum.forward_ps;
-	plan->timing.backward_ps = sum.backward_ps;
+	plan->timing.forward_ps = ps_at_most(sum.forward_ps);
+	plan->timing.backward_ps = ps_at_most(sum.backward_ps);
 	if (!plan->site.is_other_given)
 		plan->timing.other_ps = optimizer_ps(plan);
 }
@@ -262,7 +274,7 @@ uint32_t plan_loss_ppb(const struct plan *plan)
 		return 0; // see plan_ends_ps()
 	if (!plan_has_roofline(plan))
 		return LOSS_LAYERS_PPB / plan_slots(plan);
-	unsigned __int128 loss = (unsigned __int128)output_sum(plan).forward_ps * 1000000000u;
+	unsigned __int128 loss = output_sum(plan).forward_ps * 1000000000u;
 	loss /= (uint64_t)plan->timing.forward_ps;
 	return loss < UINT32_MAX ? (uint32_t)loss : UINT32_MAX;
 }

@@ -13,6 +13,7 @@
 
 #include <weft/workload/order.h>
 #include <weft/workload/plan_edit.h>
+#include <weft/workload/plan_memory.h>
 #include <weft/workload/workload.h>
 
 #include "../../shipped_plans.h"
@@ -261,6 +262,35 @@ static void what_does_not_fit_is_named(void **)
 	plan_begin(&draft, NULL);
 	assert_int_equal(plan_check(&draft.plan, &refusal), -EINVAL);
 	assert_string_equal(refusal.text, "a plan needs its layers");
+}
+
+// A step that ran on 512 GPUs; every size at once is more than 64 bits hold.
+static void long_contexts_are_counted_and_no_sum_runs_over(void **)
+{
+	static const char *const llama[] = {
+		"layers=126", "hidden=16384", "vocab=128256", "heads=128",
+		"kv_heads=8", "head_dim=128", "ffn=53248",    "sequence=262144",
+		"cp=8",	      "tp=8",	      "pp=9",	      "micro_batches=9",
+		NULL};
+	struct message_sum sums[MESSAGE_COUNT];
+	struct plan_edit draft;
+	custom(&draft, llama);
+	assert_int_equal(plan_check(&draft.plan, &refusal), 0);
+	plan_messages(&draft.plan, 1, sums);
+	const uint64_t tokens = UINT64_C(32768) * 9 * 14; // of a rank, in its layers
+	assert_int_equal(sums[MESSAGE_TP].total_bytes, 10 * tokens * 16384 * 2);
+	assert_int_equal(sums[MESSAGE_CP].total_bytes, 3 * 7 * tokens * 1 * 256 * 2);
+	for (uint32_t bits = 0; bits <= 20; bits++) {
+		draft.plan.parallel.samples = 1u << bits;
+		if (plan_check(&draft.plan, &refusal) < 0)
+			break;
+		unsigned __int128 all = (unsigned __int128)tokens << bits;
+		plan_messages(&draft.plan, 1, sums);
+		assert_true(sums[MESSAGE_TP].total_bytes == 10 * all * 16384 * 2);
+		assert_true(plan_operations(&draft.plan) > all / 9 * 6 * 16384 * 53248 / 8);
+	}
+	assert_non_null(strstr(refusal.text, "beyond counting"));
+	assert_true(draft.plan.parallel.samples > 32);
 }
 
 static void words_that_set_nothing_are_refused(void **)
