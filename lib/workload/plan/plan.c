@@ -95,6 +95,12 @@ static uint64_t width_of(const struct architecture *of)
 	return larger(width, (uint64_t)of->heads * larger(of->value_dim, of->query_rank));
 }
 
+// What a matrix of a layer comes from.
+static uint64_t depth_of(const struct architecture *of)
+{
+	return larger(of->hidden, larger(of->kv_rank, of->query_rank));
+}
+
 // What is added up of a step in 64 bits: bytes that a rank sends or keeps, operations of a layer.
 static int check_step(struct checked *checked)
 {
@@ -109,7 +115,7 @@ static int check_step(struct checked *checked)
 	row = row > of->vocab ? row : of->vocab;
 	unsigned __int128 numbers = tokens * cut->micro_batches * of->layers * NUMBERS_MAX;
 	unsigned __int128 scores = (unsigned __int128)2 * cut->sequence * width / cut->tp;
-	unsigned __int128 products = (unsigned __int128)of->hidden *
+	unsigned __int128 products = (unsigned __int128)depth_of(of) *
 		(16 * width * (experts + 1) + 2 * larger(of->experts, of->vocab));
 	unsigned __int128 layers_tokens = (tokens / cut->cp + 1) * of->layers;
 	if (numbers > SUM_MAX / cut->activation_bytes / row ||
@@ -136,7 +142,7 @@ static int check_amounts(struct checked *checked)
 							     : "activation_bytes",
 			     "a number has at most 16 bytes on the wire", 0, 0, 0);
 	unsigned __int128 layer = (unsigned __int128)(of->experts + 4) * width_of(of) * 4;
-	if (layer * of->hidden > PARAMS_MAX / of->layers)
+	if (layer * depth_of(of) > PARAMS_MAX / of->layers)
 		return blame(checked, "hidden", "a model of this size is beyond counting", 0, 0, 0);
 	return check_step(checked);
 }

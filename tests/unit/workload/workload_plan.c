@@ -246,6 +246,7 @@ static void what_does_not_fit_is_named(void **)
 		{"layers=4097", "at most 4096 layers"},
 		{"grad_bytes=17", "16 bytes"},
 		{"sequence=1048576", NULL},
+		{"vocab_grain=1048576", NULL},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct plan_edit draft;
@@ -259,6 +260,11 @@ static void what_does_not_fit_is_named(void **)
 	custom(&draft, (const char *const[]){SMALL, "pp=2", "vpp=2", "micro_batches=3", NULL});
 	assert_int_equal(plan_check(&draft.plan, &refusal), -EINVAL);
 	assert_non_null(strstr(refusal.text, "3 micro-batches must divide by 2 stages"));
+	custom(&draft,
+	       (const char *const[]){SMALL, "heads=1048576", "kv_rank=1048576", "value_dim=1048576",
+				     NULL});
+	assert_int_equal(plan_check(&draft.plan, &refusal), -EINVAL);
+	assert_string_equal(refusal.text, "a model of this size is beyond counting");
 	plan_begin(&draft, NULL);
 	assert_int_equal(plan_check(&draft.plan, &refusal), -EINVAL);
 	assert_string_equal(refusal.text, "a plan needs its layers");
