@@ -80,17 +80,25 @@ static void add_input(struct plan_file *file, const char *of, enum input_origin 
 	snprintf(input->text, sizeof(input->text), "%s", text);
 }
 
-bool plan_input_is_of(const struct plan_input *input, const char *key)
+// How often `word` stands in the row.
+static uint32_t times_in(const struct plan_input *input, const char *word, size_t length)
 {
-	char words[sizeof(input->of)], *rest;
-	memcpy(words, input->of, sizeof(words));
-	for (char *word = strtok_r(words, " ", &rest); word != NULL;
-	     word = strtok_r(NULL, " ", &rest)) {
-		size_t length = strlen(word);
-		if (strncmp(key, word, length) == 0 && (key[length] == '\0' || key[length] == '.'))
-			return true;
+	uint32_t count = 0;
+	for (const char *at = input->of; *at != '\0'; at += strcspn(at, " ")) {
+		at += strspn(at, " ");
+		count += strcspn(at, " ") == length && strncmp(at, word, length) == 0;
 	}
-	return false;
+	return count;
+}
+
+const struct plan_input *plan_input_of(const struct plan *plan, const char *key)
+{
+	const size_t lengths[] = {strlen(key), strcspn(key, ".")};
+	for (size_t i = 0; i < 2; i++)
+		for (uint32_t row = 0; row < plan->input_count; row++)
+			if (times_in(&plan->inputs[row], key, lengths[i]) > 0)
+				return &plan->inputs[row];
+	return NULL;
 }
 
 // Times that come from a device say so; whose guess their efficiency is, the file may say.
@@ -102,13 +110,11 @@ static void tell_origin(struct plan_file *file)
 		 site->device->name, percent, precisions[site->precision]);
 	file->plan.timing.origin = file->origin;
 	file->plan.timing.is_assumed = true;
-	for (uint32_t i = 0; i < file->plan.input_count; i++) {
-		if (!plan_input_is_of(&file->inputs[i], "times.efficiency"))
-			continue;
-		file->plan.timing.is_assumed = file->inputs[i].origin == INPUT_ASSUMED;
-		return;
-	}
-	add_input(file, "times.efficiency", INPUT_ASSUMED, file->origin);
+	const struct plan_input *input = plan_input_of(&file->plan, "times.efficiency");
+	if (input == NULL)
+		add_input(file, "times.efficiency", INPUT_ASSUMED, file->origin);
+	else
+		file->plan.timing.is_assumed = input->origin == INPUT_ASSUMED;
 }
 
 // What the file leaves to the device's row, and whether times come from it. -EINVAL with a place.
@@ -639,10 +645,17 @@ static int read_input(struct reader *reader, yaml_document_t *document, const ya
 	file->plan.input_count = index + 1;
 	memcpy(words, input->of, sizeof(words));
 	for (char *word = strtok_r(words, " ", &rest); word != NULL;
-	     word = strtok_r(NULL, " ", &rest))
+	     word = strtok_r(NULL, " ", &rest)) {
+		uint32_t count = 0;
 		if (!is_something(reader, word))
 			return reader_refuse(reader, reader_mark(reader, "inputs[].of"),
 					     "inputs[].of: nothing of `%s` is given here", word);
+		for (uint32_t i = 0; i <= index; i++)
+			count += times_in(&file->inputs[i], word, strlen(word));
+		if (count > 1)
+			return reader_refuse(reader, reader_mark(reader, "inputs[].of"),
+					     "inputs[].of: `%s` has its origin already", word);
+	}
 	return 0;
 }
 
@@ -653,14 +666,12 @@ static void settle_origin(struct plan *plan)
 		return;
 	plan->timing.origin = "the job's file, which does not say where from";
 	plan->timing.is_assumed = true;
-	for (uint32_t i = 0; i < plan->input_count; i++) {
-		if (!plan_input_is_of(&plan->inputs[i],
-				      plan->timing.has_parts ? "times.measured" : "times.forward"))
-			continue;
-		plan->timing.origin = plan->inputs[i].text;
-		plan->timing.is_assumed = plan->inputs[i].origin == INPUT_ASSUMED;
+	const struct plan_input *input = plan_input_of(
+		plan, plan->timing.has_parts ? "times.measured" : "times.forward");
+	if (input == NULL)
 		return;
-	}
+	plan->timing.origin = input->text;
+	plan->timing.is_assumed = input->origin == INPUT_ASSUMED;
 }
 
 // ---------------------------------------------------------------- reading

@@ -39,8 +39,8 @@ struct plan_file {
 int plan_file_read(struct plan_file *ret, const char *path, const char *text, size_t bytes,
 		   struct refusal *refusal);
 
-// Whether a row is about that key: it names the key, or a section of it.
-bool plan_input_is_of(const struct plan_input *input, const char *key);
+// The row about that key: it names the key, or else its section; NULL if none does.
+const struct plan_input *plan_input_of(const struct plan *plan, const char *key);
 
 // All keys of such a file, ended by one whose path is NULL.
 const struct scenario_key *plan_file_keys(void);

@@ -174,10 +174,12 @@ void fidelity_print_inputs(const struct call *call, const struct plan *plan)
 {
 	static const char *const names[] = {"fact", "assumed", "calibrated"};
 	const struct scenario *scenario = &call->scenario;
+	const struct plan_input *times = plan_input_of(
+		plan, plan->timing.has_parts ? "times.measured" : "times.forward");
 	printf("\n  It rests on\n    %-11s %s\n",
 	       plan->timing.is_assumed ? "assumed" : "calibrated", plan->timing.origin);
 	for (uint32_t i = 0; i < plan->input_count; i++)
-		if (!plan_input_is_of(&plan->inputs[i], "times.forward"))
+		if (&plan->inputs[i] != times)
 			printf("    %-11s %s: %s\n", names[plan->inputs[i].origin],
 			       plan->inputs[i].of, plan->inputs[i].text);
 	for (uint32_t i = 0; i < scenario->input_count; i++)

@@ -69,10 +69,17 @@ static void times_have_the_origin_that_the_file_says(void **)
 	assert_false(file.plan.timing.is_assumed);
 	assert_string_equal(file.plan.timing.origin, "my log");
 	assert_int_equal(file.plan.input_count, 2);
-	assert_true(plan_input_is_of(&file.inputs[1], "step.sequence"));
-	assert_true(plan_input_is_of(&file.inputs[1], "times"));
-	assert_false(plan_input_is_of(&file.inputs[1], "timesheet"));
-	assert_false(plan_input_is_of(&file.inputs[1], "model.layers"));
+	assert_ptr_equal(plan_input_of(&file.plan, "step.sequence"), &file.inputs[1]);
+	assert_ptr_equal(plan_input_of(&file.plan, "times"), &file.inputs[1]);
+	assert_null(plan_input_of(&file.plan, "timesheet"));
+	assert_ptr_equal(plan_input_of(&file.plan, "model.layers"), &file.inputs[0]);
+	assert_int_equal(read_text(SMALL "times: {forward: 1ms, backward: 2ms}\ninputs:\n"
+					 "  - {of: times, origin: assumed, text: all}\n"
+					 "  - {of: times.forward, origin: fact, text: its own}\n",
+				   &refusal),
+			 0);
+	assert_string_equal(file.plan.timing.origin, "its own"); // before that of its section
+	assert_false(file.plan.timing.is_assumed);
 }
 
 // A device gives its memory, its domain and its rates, and times where the file has none.
@@ -252,6 +259,11 @@ static const struct {
 	{SMALL "times: {forward: 1ms, backward: 1ms, measured: [{part: layer, forward: 1ms, "
 	       "backward: 1ms}]}\n",
 	 4, 38, "times.measured has no effect here; times.forward is given"},
+	{SMALL "inputs:\n  - {of: model, origin: fact, text: a}\n"
+	       "  - {of: step model, origin: assumed, text: b}\n",
+	 6, 10, "inputs[].of: `model` has its origin already"},
+	{SMALL "inputs: [{of: step step, origin: fact, text: a}]\n", 4, 15,
+	 "inputs[].of: `step` has its origin already"},
 	// what does not fit together
 	{SMALL "reduce: {kind: zero-3}\ncut: {pp: 2}\n", 5, 11,
 	 "cut.pp: 2 stages: DeepSpeed's pipelines take no ZeRO beyond 1; fsdp goes with stages"},
