@@ -103,20 +103,15 @@ int export_write(struct trace_set *set, enum export_form form, const char *out, 
 	return rc;
 }
 
-int export_write_step(const struct step_text *step, const char *out, struct refusal *refusal)
+int export_write_step(const struct step_text *step, const char *folder, const char *name,
+		      struct refusal *refusal)
 {
-	static struct staging staging; // large: kept off the stack
 	char *text;
 	size_t bytes;
 	int rc = trace_simai_text(&text, &bytes, step);
 	if (rc < 0)
 		return refuse(refusal, rc, "no memory for the text");
-	rc = staging_begin(&staging, out, NULL, refusal);
-	if (rc == 0)
-		rc = write_file(staging.part, "step.txt", text, bytes, refusal);
-	if (rc == 0)
-		rc = staging_end(&staging, refusal);
-	staging_abandon(&staging);
+	rc = write_file(folder, name, text, bytes, refusal);
 	free(text);
 	return rc;
 }

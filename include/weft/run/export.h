@@ -22,5 +22,7 @@ struct export_rings {
 int export_write(struct trace_set *set, enum export_form form, const char *out, uint32_t ranks,
 		 const struct export_rings *rings, struct refusal *refusal);
 
-// The same for the lines of a step: SimAI's text, which has no word for anything else.
-int export_write_step(const struct step_text *text, const char *out, struct refusal *refusal);
+// Writes the lines of a step into a file of a folder that is there: SimAI's text, which has no word
+// for anything else.
+int export_write_step(const struct step_text *text, const char *folder, const char *name,
+		      struct refusal *refusal);

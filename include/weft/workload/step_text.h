@@ -40,12 +40,13 @@ struct step_text {
 // Bytes that step_text() draws, from above.
 uint64_t step_text_bytes(const struct plan *plan);
 
-// Draws the lines. Time in which the stage waits for others is a line of its own. -EINVAL with a
+// Draws the lines, which come to `longer_ps` more than the step does (where that is not 0: or as
+// near as they can). Time in which the stage waits for others is a line of its own. -EINVAL with a
 // reason: ranks that SimAI numbers otherwise, messages that its text has no word for, ranks that
 // differ, or lines that come to another time than the step; -ENOMEM.
 int step_text(struct step_text *ret, struct arena *arena, const struct plan *plan,
 	      const struct step_setup *setup, const struct order *order,
-	      const struct gpu_layout *gpu_layout, struct refusal *refusal);
+	      const struct gpu_layout *gpu_layout, ps_t longer_ps, struct refusal *refusal);
 
 #ifdef __cplusplus
 }

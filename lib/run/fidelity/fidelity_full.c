@@ -9,9 +9,7 @@
 
 #include <weft/files/files.h>
 #include <weft/workload/step_program.h>
-#include <weft/workload/step_text.h>
 
-#include <weft/run/export.h>
 #include <weft/run/schedule.h>
 
 static void take_run(struct fidelity_full *fidelity, const struct world *world,
@@ -38,7 +36,7 @@ static void take_run(struct fidelity_full *fidelity, const struct world *world,
 }
 
 // A step that did not end has no time.
-static int check_end(const struct run *ran, struct refusal *refusal)
+int fidelity_check_end(const struct run *ran, struct refusal *refusal)
 {
 	static const char *const texts[] = {
 		[RUN_DONE] = NULL,
@@ -70,37 +68,7 @@ int fidelity_full_build(struct call *call)
 	return call_build(call);
 }
 
-static int write_text(struct call *call, const struct world_step *step)
-{
-	size_t room = step_text_bytes(&step->plan);
-	struct step_text text;
-	struct arena arena;
-	int rc = memory_arena(&arena, room, &call->refusal);
-	if (rc < 0)
-		return rc;
-	rc = step_text(&text, &arena, &step->plan, &step->setup, &step->order, &step->gpu_layout,
-		       &call->refusal);
-	if (rc == 0)
-		rc = export_write_step(&text, call->options.out, &call->refusal);
-	if (rc == 0)
-		printf("%s: %u lines as simai in %s\n", call->scenario.name, text.line_count,
-		       call->options.out);
-	memory_release(arena.base, room);
-	return rc;
-}
-
-int fidelity_full_text(struct call *call)
-{
-	struct world_step step;
-	int rc = fidelity_prepare(call, &step);
-	if (rc == 0) {
-		world_step_own_sends(&step, &call->scenario);
-		rc = write_text(call, &step);
-	}
-	return rc < 0 ? fidelity_say_refusal(call, rc) : call_finish_output(call);
-}
-
-static int run_packets(struct call *call, struct fidelity_full *fidelity)
+int fidelity_full_packets(struct call *call, struct fidelity_full *fidelity)
 {
 	struct run ran;
 	const struct sample sample = call->scenario.sample;
@@ -110,7 +78,7 @@ static int run_packets(struct call *call, struct fidelity_full *fidelity)
 	if (rc == 0) {
 		rc = call_run(call, &ran);
 		if (rc == 0)
-			rc = check_end(&ran, &call->refusal);
+			rc = fidelity_check_end(&ran, &call->refusal);
 		if (rc == 0)
 			take_run(fidelity, &call->world_instance.world, &ran);
 		world_instance_free(&call->world_instance);
@@ -152,7 +120,7 @@ static int work_out(struct call *call, struct fidelity_full *fidelity)
 	if (rc == 0)
 		rc = find_culprits(fidelity, &call->refusal);
 	if (rc == 0)
-		rc = run_packets(call, fidelity);
+		rc = fidelity_full_packets(call, fidelity);
 	if (rc < 0)
 		return rc;
 	struct step_exposed *times = &fidelity->times;

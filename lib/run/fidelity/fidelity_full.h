@@ -27,8 +27,14 @@ struct fidelity_all {
 // what was built stands in call->stage, which the caller frees.
 int fidelity_full_build(struct call *call);
 
-// Writes the step of a call that has been read as SimAI's text, from its schedule alone: of any
-// size. Returns the exit status.
+// Runs all packets of `fidelity->world`. -errno with a reason.
+int fidelity_full_packets(struct call *call, struct fidelity_full *fidelity);
+
+// -EINTR with a reason for a step that did not end: it has no time.
+int fidelity_check_end(const struct run *ran, struct refusal *refusal);
+
+// fidelity_text.c: writes the step of a call that has been read as SimAI's text, of any size; where
+// its packets can be run, within a percent of them. Returns the exit status.
 int fidelity_full_text(struct call *call);
 
 // Both run a call that has been read. Return the exit status.

@@ -35,6 +35,8 @@ struct making {
 	uint32_t stage, count, line_max;
 	uint64_t gather, gathers, waited; // in hand, of all, of which so many are waited for
 	ps_t rest_ps;			  // a wait that is none of the stage's
+	ps_t goal_ps;			  // what lines shall come to
+	ps_t waits_ps, shorter_ps;	  // the stage's own waits, and how much less they take
 	uint32_t hidden_count;
 	struct step_line *hidden;	  // gathers that nothing waits for
 	struct ran *forwards, *backwards; // [count]
@@ -288,6 +290,16 @@ static void put_units(struct making *making, const struct ran *forward, const st
 	}
 }
 
+// What is left of the wait before a forward or backward.
+static ps_t left_of(const struct making *making, const struct ran *ran)
+{
+	if (making->shorter_ps == 0)
+		return ran->before_ps;
+	return ran->before_ps -
+		(ps_t)((unsigned __int128)ran->before_ps * (uint64_t)making->shorter_ps /
+		       (uint64_t)making->waits_ps);
+}
+
 static void put_all(struct making *making)
 {
 	uint32_t count = making->count;
@@ -297,11 +309,11 @@ static void put_all(struct making *making)
 		const struct ran *forward = &making->forwards[k];
 		const struct ran *backward = &making->backwards[count - 1 - k];
 		check(forward->operation.chunk == backward->operation.chunk);
-		put_wait(making, k, STEP_COLUMN_FORWARD, forward->before_ps);
+		put_wait(making, k, STEP_COLUMN_FORWARD, left_of(making, forward));
 		put_together(making, count - k, k);
 		put_units(making, forward, backward, k);
 		put_exchanges(making, forward->operation.chunk, k);
-		put_wait(making, k, STEP_COLUMN_INPUT, backward->before_ps);
+		put_wait(making, k, STEP_COLUMN_INPUT, left_of(making, backward));
 	}
 	for (uint32_t i = making->hidden_count; i-- > 0;) // those that go first stand last
 		*put(making, "gather", 0) = making->hidden[i];
@@ -353,14 +365,16 @@ static void take_span(void *context, const struct step_span *span)
 	ps_t exchange_ps = (span->is_backward ? setup->off_domain_backward_ps
 					      : setup->off_domain_forward_ps) *
 		cell->layers / cell->slots;
+	ps_t before_ps = making->ended_at;
 	check(at < making->count);
 	(span->is_backward ? making->backwards : making->forwards)[at] = (struct ran){
 		.operation = {span->is_backward, span->chunk, span->micro_batch},
 		.compute_ps = span->compute_ps - exchange_ps,
 		.exchange_ps = exchange_ps,
-		.before_ps = span->begin - making->ended_at,
+		.before_ps = span->begin - before_ps,
 	};
 	making->ended_at = span->end;
+	making->waits_ps += span->begin - before_ps;
 }
 
 // Runs the step twice: for the stage that ends last, and for what that one does.
@@ -448,14 +462,14 @@ static int check_words(const struct making *making, struct refusal *refusal)
 	return 0;
 }
 
-// How far lines are from the step when so many gathers are waited for.
+// How far lines are from their goal when so many gathers are waited for.
 static ps_t off_by(struct making *making, uint64_t waited)
 {
 	struct step_text *text = making->text;
 	making->waited = waited;
 	put_all(making);
 	text->lines_ps = lines_ps(making);
-	return text->lines_ps - text->step_ps;
+	return text->lines_ps - making->goal_ps;
 }
 
 // As many are waited for as the step is longer; what is left, less than one of them, is a wait.
@@ -471,17 +485,21 @@ static int choose(struct making *making, struct refusal *refusal)
 		uint64_t middle = low + (high - low) / 2;
 		*(off_by(making, middle) < 0 ? &low : &high) = middle;
 	}
-	if (off_ps < 0 && low < high && off_by(making, high) <= text->step_ps / TOLERANCE)
+	if (off_ps < 0 && low < high && off_by(making, high) <= making->goal_ps / TOLERANCE)
 		low = high;
-	making->rest_ps = ps_max(0, -off_by(making, low));
 	off_ps = off_by(making, low);
-	if (off_ps <= text->step_ps / TOLERANCE && making->rest_ps <= text->step_ps / REST)
+	if (making->goal_ps < text->step_ps) // packets are faster: the stage waits for others less
+		making->shorter_ps = ps_min(ps_max(0, off_ps), making->waits_ps);
+	making->rest_ps = ps_max(0, -off_ps);
+	off_ps = off_by(making, low);
+	bool is_near = off_ps <= making->goal_ps / TOLERANCE || making->goal_ps != text->step_ps;
+	if (is_near && making->rest_ps <= making->goal_ps / REST)
 		return 0;
 	text->lines_ps -= making->rest_ps;
 	return refuse(refusal, -EINVAL,
 		      "a text of SimAI has nothing beside a forward: its lines come to % us, the "
 		      "step to %",
-		      text->lines_ps / PS_PER_US, text->step_ps / PS_PER_US);
+		      text->lines_ps / PS_PER_US, making->goal_ps / PS_PER_US);
 }
 
 // ---------------------------------------------------------------- all of it
@@ -543,7 +561,7 @@ static int draw_lines(struct making *making, struct arena *arena, struct refusal
 
 int step_text(struct step_text *ret, struct arena *arena, const struct plan *plan,
 	      const struct step_setup *setup, const struct order *order,
-	      const struct gpu_layout *gpu_layout, struct refusal *refusal)
+	      const struct gpu_layout *gpu_layout, ps_t longer_ps, struct refusal *refusal)
 {
 	static const enum group_kind kinds[] = {
 		[DIMENSION_TP] = GROUP_TP, [DIMENSION_CP] = GROUP_CP, [DIMENSION_EP] = GROUP_EP};
@@ -573,5 +591,6 @@ int step_text(struct step_text *ret, struct arena *arena, const struct plan *pla
 		rc = draw_lines(&making, arena, refusal);
 	if (rc < 0)
 		return rc;
+	making.goal_ps = ret->step_ps + longer_ps;
 	return choose(&making, refusal);
 }
