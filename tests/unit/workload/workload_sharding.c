@@ -76,6 +76,7 @@ static struct step_setup setup_of(uint64_t network_Bps)
 struct units {
 	uint32_t count;
 	ps_t gather_ps[UNITS], reduce_ps[UNITS], ready_ps[UNITS];
+	uint32_t forward_ppm[UNITS];
 	ps_t gathers_ps, reduces_ps;
 };
 
@@ -88,6 +89,7 @@ static struct units units_of(struct step *step, const struct step_setup *setup,
 		const struct step_collective reduce = {.bytes = unit.reduce_bytes,
 						       .is_all = unit.gather_bytes == 0};
 		units.gather_ps[units.count] = unit.gather_ps;
+		units.forward_ppm[units.count] = unit.forward_ppm;
 		units.reduce_ps[units.count] = step_collective_ps(setup, &reduce);
 		units.ready_ps[units.count] = plan->timing.backward_ps * unit.ready_ppm / 1000000;
 		units.gathers_ps += units.gather_ps[units.count];
@@ -225,6 +227,102 @@ static void fsdp_with_prefetch_exposes_only_ends_while_the_network_is_fast(void 
 		ps_t all = 2 * (2 * units.gathers_ps + units.reduces_ps);
 		assert_true(exposed.with.step_ps >= all);
 		assert_true(exposed.with.step_ps - exposed.without.step_ps <= all);
+	}
+}
+
+// Units of one size: the embedding and the output have as many parameters as a layer.
+static struct plan *make_even(uint32_t micro_batches)
+{
+	struct plan *plan = make(SHARDING_FSDP, micro_batches);
+	draft.architecture.vocab = 5121;
+	draft.architecture.extra_first_params = 512;
+	return plan;
+}
+
+// PyTorch's prefetch of one unit. With L layers that take c forward and d backward, an embedding
+// that takes e backward, gathers of g and reduces of r, in one queue: a forward takes 2 g +
+// L max(g, c), a backward 2 g + L max(g + r, d) + max(r, e) + r, and the next forward's first
+// gather waits for the last reduce. Where parameters are kept a backward takes L max(r, d) +
+// max(r, e) + r; hybrid sharding's all-reduce of a shard goes behind each scatter.
+static void fsdp_as_it_is_has_its_closed_form(void **)
+{
+	for (int kept = 0; kept < 2; kept++)
+		for (uint32_t shard = 0; shard <= 2; shard += 2)
+			for (int i = 0; i < RATES; i++) {
+				struct plan *plan = make_even(3);
+				struct step_setup setup = setup_of(rate(i));
+				struct step *step;
+				struct step_exposed exposed;
+				struct step_collective of[3];
+				ps_t g = 0, r = 0, c = plan->timing.forward_ps / LAYERS;
+				ps_t d = plan->timing.backward_ps * 99 / 100 / LAYERS;
+				plan->parallel.prefetch = 1;
+				plan->parallel.is_resharded = kept == 0;
+				plan->parallel.shard_ranks = shard;
+				setup.dense.ranks = shard > 0 ? shard : RANKS;
+				setup.experts.ranks = RANKS / 2;
+				assert_int_equal(step_create(&step, &arena, plan, &refusal), 0);
+				step_expose(step, &setup, &exposed, NULL);
+				uint32_t count = step_collectives(step, of, 3); // one size each
+				assert_int_equal(count, shard > 0 ? 3 : 2);
+				for (uint32_t j = 0; j < count; j++)
+					*(of[j].is_gather ? &g : &r) += step_collective_ps(&setup,
+											   &of[j]);
+				ps_t e = plan->timing.backward_ps / 100, rest = r + ps_max(r, e);
+				ps_t forward = 2 * g + LAYERS * ps_max(g, c);
+				ps_t backward = kept != 0
+					? rest + LAYERS * ps_max(r, d)
+					: 2 * g + rest + LAYERS * ps_max(g + r, d);
+				ps_t off = exposed.with.step_ps - 3 * (forward + backward);
+				if (off < -PS_PER_US || off > PS_PER_US) // shares are in 10^-6
+					fail_msg("kept %d, shards of %u, rate %d: %lld ps off",
+						 kept, shard, i, (long long)off);
+			}
+}
+
+// Megatron-LM's: gathers queue before the first forward, which goes from bucket to bucket, and the
+// queue of reduces as DDP's. Without a distributed optimizer nothing is gathered.
+static void megatron_exposes_its_two_queues(void **)
+{
+	for (int has_gathers = 0; has_gathers < 2; has_gathers++)
+		for (int i = 0; i < RATES; i++) {
+			struct step_exposed exposed;
+			struct units units;
+			struct plan *plan = make(SHARDING_MEGATRON, 3);
+			plan->parallel.bucket_params = 3000000;
+			plan->parallel.has_distributed_optimizer = has_gathers != 0;
+			expose(plan, rate(i), &exposed, &units);
+			ps_t head = 0, gathered = 0, used = 0;
+			for (uint32_t j = units.count; j > 0; j--) {
+				gathered += units.gather_ps[j - 1];
+				head = ps_max(head, gathered - used);
+				used += plan->timing.forward_ps * units.forward_ppm[j - 1] /
+					1000000;
+			}
+			assert_true(units.count > 3);
+			assert_int_equal(exposed.head_ps, has_gathers != 0 ? head : 0);
+			assert_int_equal(exposed.tail_ps,
+					 tail_of(&units, plan->timing.backward_ps));
+		}
+}
+
+// Accumulation that sums in each micro-batch (DDP without no_sync): one queue over all of them.
+static void ddp_in_each_micro_batch_is_one_queue(void **)
+{
+	for (int i = 0; i < RATES; i++) {
+		struct step_exposed exposed;
+		struct units units;
+		struct plan *plan = make(SHARDING_DDP, 3);
+		plan->parallel.is_reduced_each = true;
+		expose(plan, rate(i), &exposed, &units);
+		ps_t each = plan->timing.forward_ps + plan->timing.backward_ps, most = 0;
+		ps_t backward = plan->timing.backward_ps;
+		for (int m = 0; m < 3; m++) { // of those behind it, all of m's own rest
+			ps_t behind = tail_of(&units, backward) + m * (units.reduces_ps - each);
+			most = ps_max(most, behind);
+		}
+		assert_int_equal(exposed.head_ps, 0);
+		assert_in_range(exposed.tail_ps, most - 64, most + 64);
 	}
 }
 
@@ -460,7 +558,7 @@ static void hybrid_shards_without_prefetch_hide_nothing(void **)
 // A network of (nearly) no time exposes nothing, whoever shares how.
 static void an_endless_network_exposes_nothing(void **)
 {
-	for (int i = 1; i < SHARDING_COUNT; i++) {
+	for (int i = 0; i < SHARDING_COUNT; i++) {
 		struct step_exposed exposed;
 		struct units units;
 		const struct plan *plan = make((enum sharding)i, 2);
