@@ -18,6 +18,7 @@ import sys
 import tempfile
 import threading
 import time
+import typing
 
 import weft
 from weft import SHARED, SKIPPED
@@ -28,23 +29,44 @@ KEEP = os.environ.get("WEFT_RXE_KEEP")
 SPACE = f"weftrxe{os.getpid()}"
 ADDRESSES = ("198.18.0.2", "198.18.0.3")
 PORT, REQUESTS = 4791, set(range(0x0D)) | {0x13, 0x14, 0x16, 0x17}
-# kind: who makes the fault (netem at guest 0 or 1, the relay, the program), at whose tap is the capture, the cause
+
+
+class Kind(typing.NamedTuple):
+    """Who makes the fault (netem at guest 0 or 1, the relay by this word, the program), at whose tap the capture is, the cause, what guest 0
+    asks for, and whether the relay takes that or the answers to it."""
+    fault: str | None
+    tap: int
+    cause: str | None
+    how: str = "write"
+    of: str = "requests"
+
+
 KINDS = {
-    "none": (None, 0, None),
-    "several QPs": (None, 1, None),
-    "netem loss": ("netem 0", 0, "loss_before"),
-    "netem loss of READ responses": ("netem 1", 0, "loss_before"),
-    "netem doubled": ("netem 0", 1, "duplicate"),
-    "netem damaged": ("netem 0", 1, "corruption_before"),
-    "netem reordered": ("netem 0", 1, "reordering_before"),
-    "netem late answers": ("netem 1", 1, "needless_timeout"),
-    "relay loss behind": ("loss", 0, "loss_behind"),
-    "relay loss before": ("loss", 1, "loss_before"),
-    "relay damaged behind": ("damage", 0, "loss_behind"),
-    "relay doubled": ("double", 1, "duplicate"),
-    "relay reordered": ("reorder", 1, "reordering_before"),
-    "relay answers lost": ("answers", 1, "needless_timeout"),
-    "not ready": ("program", 0, "receiver_not_ready"),
+    "none": Kind(None, 0, None),
+    "several QPs": Kind(None, 1, None),
+    "SENDs": Kind(None, 0, None, "send"),
+    "immediates": Kind(None, 1, None, "imm"),
+    "READs": Kind(None, 1, None, "read"),
+    "a QP of each verb": Kind(None, 0, None, "each"),
+    "netem loss": Kind("netem 0", 0, "loss_before"),
+    "netem loss of SENDs": Kind("netem 0", 0, "loss_before", "send"),
+    "netem loss of READ responses": Kind("netem 1", 0, "loss_before", "read"),
+    "netem doubled": Kind("netem 0", 1, "duplicate"),
+    "netem damaged": Kind("netem 0", 1, "corruption_before"),
+    "netem reordered": Kind("netem 0", 1, "reordering_before"),
+    "netem late answers": Kind("netem 1", 1, "needless_timeout"),
+    "relay loss behind": Kind("loss", 0, "loss_behind"),
+    "relay loss of SENDs behind": Kind("loss", 0, "loss_behind", "send"),
+    "relay loss before": Kind("loss", 1, "loss_before"),
+    "relay damaged behind": Kind("damage", 0, "loss_behind"),
+    "relay doubled": Kind("double", 1, "duplicate"),
+    "relay doubled SENDs": Kind("double", 1, "duplicate", "send"),
+    "relay reordered": Kind("reorder", 1, "reordering_before"),
+    "relay answers lost": Kind("loss", 1, "needless_timeout", of="answers"),
+    "relay loss of READ responses before": Kind("loss", 0, "loss_before", "read", "answers"),
+    "relay loss of READ responses behind": Kind("loss", 1, "loss_behind", "read", "answers"),
+    "relay doubled READ responses": Kind("double", 0, "duplicate", "read", "answers"),
+    "not ready": Kind("program", 0, "receiver_not_ready", "send"),
 }
 failed = 0
 
@@ -70,12 +92,12 @@ class Relay(threading.Thread):
 
     def __init__(self):
         super().__init__(daemon=True)
-        self.fault, self.share, self.dice, self.is_over = None, 0, random.Random(0), False
+        self.fault, self.of, self.share, self.dice, self.is_over = None, None, 0, random.Random(0), False
         self.hits, self.held = 0, []  # held: (frames to let pass, end of its time, frame, whether one passed)
         self.is_ready = threading.Event()
 
-    def make(self, fault, share, seed):
-        self.hits, self.share, self.dice, self.fault = 0, share, random.Random(f"relay {seed}"), fault
+    def make(self, fault, of, share, seed):
+        self.hits, self.of, self.share, self.dice, self.fault = 0, of, share, random.Random(f"relay {seed}"), fault
 
     def run(self):
         libc = ctypes.CDLL(None, use_errno=True)
@@ -101,7 +123,7 @@ class Relay(threading.Thread):
         udp = 14 + 4 * (frame[14] & 15) if len(frame) > 54 and frame[12:14] == b"\x08\x00" else 0
         is_roce = udp and frame[23] == 17 and int.from_bytes(frame[udp + 2:udp + 4], "big") == PORT
         is_request = is_roce and frame[udp + 8] in REQUESTS
-        wanted = is_roce and self.fault and (side == 1 and not is_request if self.fault == "answers" else side == 0 and is_request)
+        wanted = is_roce and self.fault and (side == 1 and not is_request if self.of == "answers" else side == 0 and is_request)
         if not wanted or self.dice.random() >= self.share:
             self.send(1 - side, frame)
         elif self.fault == "reorder":
@@ -224,25 +246,28 @@ class Capture:
 
 def netem_of(kind, dice):
     share = dice.choice([0.5, 1, 2, 3])
-    words = {"netem loss": f"loss {share}%", "netem loss of READ responses": f"loss {share}%", "netem doubled": f"duplicate {share}%",
+    words = {"netem doubled": f"duplicate {share}%",
              "netem damaged": f"corrupt {share}%", "netem reordered": f"delay 1ms reorder {100 - share}%",
-             "netem late answers": f"delay {dice.choice([12, 15, 20])}ms"}.get(kind, "")
-    return (words, "") if KINDS[kind][0] == "netem 0" else ("", words)
+             "netem late answers": f"delay {dice.choice([12, 15, 20])}ms"}.get(kind, f"loss {share}%" if kind.startswith("netem loss") else "")
+    return (words, "") if KINDS[kind].fault == "netem 0" else ("", words)
 
 
 def transfer(pair, kind, dice):
     """Runs the writes of a draw. Returns what was asked for, in words."""
     mtu, size = dice.choice([1024, 2048, 4096]), dice.choice([16, 64, 128]) << 10
     count, timeout = max(4, dice.choice([2, 3]) * (1 << 20) // size), 16
-    how = "read" if "READ" in kind else "write"
+    how = KINDS[kind].how
     if kind == "netem late answers":
         timeout = 11  # 8 ms
     if kind in ("relay answers lost", "netem late answers"):
         size, count, timeout = 4096, 40, min(timeout, 13)
     if kind == "not ready":
-        count, size, how = dice.choice([20, 40]), 4096, "send"
-    qps = [pair.connect(1 << 20, mtu, dice, timeout) for _ in range(dice.choice([2, 3]) if kind == "several QPs" else 1)]
-    for qp in qps:
+        count, size = dice.choice([20, 40]), 4096
+    verbs = ["write", "imm", "send", "read"] if how == "each" else [how] * (dice.choice([2, 3]) if kind == "several QPs" else 1)
+    qps = [pair.connect(1 << 20, mtu, dice, timeout) for _ in verbs]
+    for qp, how in zip(qps, verbs):
+        if how in ("imm", "send") and kind != "not ready":
+            pair.pair[1].say(f"receive {qp} {count}")
         if kind == "not ready":
             pair.pair[0].tell(f"write {qp} {count} {size} send")
             time.sleep(dice.choice([0.05, 0.1]))
@@ -276,7 +301,7 @@ def check_nic(kind, draw, capture, counters, wanted):
 def judge(kind, draw, capture, counters, hits):
     """`counters`: those of the two stacks before and after."""
     moved = [{name: counters[1][n][name] - counters[0][n][name] for name in counters[0][n]} for n in (0, 1)]
-    fault, tap, cause = KINDS[kind]
+    fault, tap, cause, how, of = KINDS[kind]
     done = weft.run("pcap", "analyze", capture, "--json")
     if not check(done.returncode == 0, f"{kind} {draw}: {done.stderr}"):
         return
@@ -292,28 +317,28 @@ def judge(kind, draw, capture, counters, hits):
         return
     check(found["cause"] == cause, f"{kind} {draw}: {found}, not {cause}; {hits} hits")
     wanted = {}
-    if cause in (None, "loss_behind", "receiver_not_ready") or tap == 0 and "READ" in kind:
+    if cause in (None, "loss_behind", "receiver_not_ready") or how == "read":
         wanted["packets of the sender"] = (from_sender, sent[0])
-    lost = {"netem loss": sent[0] - from_sender, "relay loss before": sent[0] - from_sender, "netem loss of READ responses": sent[1] - from_target}
-    if kind in lost:  # the last packet before a step back leaves no trace if it is lost
+    lost = (sent[1] - from_target if how == "read" else sent[0] - from_sender) if cause == "loss_before" else None
+    if lost is not None:  # the last packet before a step back leaves no trace if it is lost
         steps = len([repair for repair in told["repairs"] if repair["repeat_packet"]])
-        check(lost[kind] - steps <= figures["lost_before"] <= lost[kind], f"{kind} {draw}: {figures['lost_before']} lost, the stack has {lost[kind]}")
-    if kind in ("netem doubled", "relay doubled"):
-        wanted["doubled"] = (figures["doubled"], from_sender - sent[0])
+        check(lost - steps <= figures["lost_before"] <= lost, f"{kind} {draw}: {figures['lost_before']} lost, the stack has {lost}")
+    if cause == "duplicate":
+        wanted["doubled"] = (figures["doubled"], from_target - sent[1] if how == "read" else from_sender - sent[0])
     if kind == "netem damaged":  # addresses are damaged, too; a MAC without the ICRC's notice
         missing = sum(stream["packets"] for stream in told["streams"]) - from_target - moved[1]["rcvd_pkts"]
         check(abs(figures["damaged"] - missing) <= 2 + missing // 20, f"{kind} {draw}: {figures['damaged']} damaged, {missing} did not arrive")
     if kind == "relay reordered":
         wanted["overtaken"] = (figures["overtaken"], hits)
-    if kind in ("relay loss behind", "relay damaged behind"):
+    if cause == "loss_behind":
         check(1 <= figures["lost_behind"] <= hits, f"{kind} {draw}: {figures['lost_behind']} losses behind, of {hits}")
-    if fault != "answers" and fault != "netem 1":  # all answers come to the tap
+    if of != "answers" and fault != "netem 1":  # all answers come to the tap
         wanted["NAKs"] = (figures["naks"], sum(side["out_of_seq_request"] for side in moved))
         wanted["RNRs"] = (figures["rnrs"], sum(side["send_rnr_err"] for side in moved))
     for what, (here, there) in wanted.items():
         check(here == there, f"{kind} {draw}: {what}: {here}, the stack has {there}")
-    if kind in lost:
-        wanted["lost"] = (figures["lost_before"], lost[kind])
+    if lost is not None:
+        wanted["lost"] = (figures["lost_before"], lost)
     check_nic(kind, draw, capture, counters, wanted)
     counts = ", ".join(f"{what} {here} of {there}" for what, (here, there) in wanted.items())
     print(f"    {kind} {draw}: {found['cause']} {found['causes']}; {counts}", flush=True)
@@ -321,11 +346,11 @@ def judge(kind, draw, capture, counters, hits):
 
 def run(pair, kind, draw, folder):
     dice = random.Random(f"{kind} {draw}")
-    fault, tap, _ = KINDS[kind]
+    fault, tap, _, how, of = KINDS[kind]
     capture = Capture(f"tap{tap}", folder / f"{kind.replace(' ', '-')}-{draw}.pcap")
     before = pair.counters()
-    shares = [0.1, 0.2, 0.3] if fault == "answers" else [0.005, 0.01, 0.02]
-    pair.relay.make(fault if kind.startswith("relay") else None, dice.choice(shares), f"{kind} {draw}")
+    shares = [0.1, 0.2, 0.3] if of == "answers" and how != "read" else [0.005, 0.01, 0.02]
+    pair.relay.make(fault if kind.startswith("relay") else None, of, dice.choice(shares), f"{kind} {draw}")
     transfer(pair, kind, dice)
     pair.relay.fault = None
     time.sleep(0.1)
