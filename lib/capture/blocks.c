@@ -103,6 +103,7 @@ static void take_section(struct capture_reader *reader, const struct block *bloc
 	const uint8_t *at = block->body + 16, *end = block->body + block->bytes;
 	reader->sections++;
 	reader->section_first = reader->interface_count;
+	reader->section_count = 0;
 	while (block->bytes >= 16 && next_option(reader, &at, end, &option)) {
 		reader->comments += option.code == OPTION_COMMENT;
 		if (option.code == OPTION_PROGRAM)
@@ -127,16 +128,47 @@ static void take_interface_option(struct capture_reader *reader, const struct op
 		reader->comments++;
 }
 
+static bool is_same(const struct capture_interface *one, const struct capture_interface *other)
+{
+	return one->link == other->link && one->snap_bytes == other->snap_bytes &&
+		one->units == other->units && one->offset_s == other->offset_s &&
+		one->line_bps == other->line_bps && strcmp(one->name, other->name) == 0 &&
+		strcmp(one->description, other->description) == 0;
+}
+
+// Gives the next interface of a section its place: that of the same one of an earlier section, in
+// the order of this one, so that a file of many sections needs no more than one; else a new one, if
+// there is room.
+static void give_place(struct capture_reader *reader, const struct capture_interface *found)
+{
+	uint16_t *numbers = reader->section_interfaces;
+	uint32_t count = reader->section_count, at = count > 0 ? numbers[count - 1] + 1u : 0;
+	if (count < CAPTURE_INTERFACES_MAX)
+		numbers[reader->section_count++] = CAPTURE_INTERFACES_MAX; // none, see below
+	while (at < reader->section_first && !is_same(found, &reader->interfaces[at]))
+		at++;
+	bool is_new = at >= reader->section_first;
+	at = is_new ? reader->interface_count : at;
+	if (at == CAPTURE_INTERFACES_MAX) {
+		reader->interfaces_left_out++;
+		return;
+	}
+	struct capture_interface *place = &reader->interfaces[at];
+	numbers[count] = (uint16_t)at;
+	if (is_new) {
+		reader->interface_count++;
+		*place = *found;
+	}
+	place->earlier[0] = place->received;
+	place->earlier[1] = place->dropped;
+	place->earlier[2] = place->left_out;
+}
+
 static void take_interface(struct capture_reader *reader, const struct block *block)
 {
 	if (block->bytes < 8)
 		return;
-	if (reader->interface_count == CAPTURE_INTERFACES_MAX) {
-		reader->interfaces_left_out++;
-		return;
-	}
-	struct capture_interface *interface = &reader->interfaces[reader->interface_count++];
-	*interface = (struct capture_interface){
+	struct capture_interface found = {
 		.link = reader_u16(reader, block->body),
 		.snap_bytes = reader_u32(reader, block->body + 4),
 		.units = UNITS_DEFAULT,
@@ -144,15 +176,17 @@ static void take_interface(struct capture_reader *reader, const struct block *bl
 	struct option option;
 	const uint8_t *at = block->body + 8, *end = block->body + block->bytes;
 	while (next_option(reader, &at, end, &option))
-		take_interface_option(reader, &option, interface);
-	interface->is_odd = interface->units == 0;
+		take_interface_option(reader, &option, &found);
+	found.is_odd = found.units == 0;
+	give_place(reader, &found);
 }
 
 // The interface of this section with number `index`, or NULL.
 static struct capture_interface *interface_of(struct capture_reader *reader, uint32_t index)
 {
-	uint32_t count = reader->interface_count - reader->section_first;
-	return index < count ? &reader->interfaces[reader->section_first + index] : NULL;
+	uint32_t at = index < reader->section_count ? reader->section_interfaces[index]
+						    : CAPTURE_INTERFACES_MAX;
+	return at < CAPTURE_INTERFACES_MAX ? &reader->interfaces[at] : NULL;
 }
 
 static void take_statistics(struct capture_reader *reader, const struct block *block)
@@ -164,12 +198,12 @@ static void take_statistics(struct capture_reader *reader, const struct block *b
 		return;
 	struct option option;
 	const uint8_t *at = block->body + 12, *end = block->body + block->bytes;
-	uint64_t dropped = 0, delivered = 0;
-	bool has_delivered = false;
+	uint64_t received = 0, dropped = 0, delivered = 0;
+	bool has_received = false, has_delivered = false;
 	while (next_option(reader, &at, end, &option)) {
 		if (option.code == OPTION_RECEIVED) {
-			interface->received = number_of(reader, &option);
-			interface->has_received = true;
+			received = number_of(reader, &option);
+			has_received = true;
 		} else if (option.code == OPTION_DROPPED || option.code == OPTION_OS_DROPPED) {
 			dropped += number_of(reader, &option);
 			interface->has_dropped = true;
@@ -178,10 +212,13 @@ static void take_statistics(struct capture_reader *reader, const struct block *b
 			has_delivered = true;
 		}
 	}
-	uint64_t kept = interface->received - dropped;
-	bool has_all = has_delivered && interface->has_received && dropped <= interface->received;
-	interface->dropped = dropped;
-	interface->left_out = has_all && delivered < kept ? kept - delivered : 0;
+	uint64_t kept = received - dropped;
+	bool has_all = has_delivered && has_received && dropped <= received;
+	interface->has_received |= has_received;
+	interface->received = interface->earlier[0] + received;
+	interface->dropped = interface->earlier[1] + dropped;
+	interface->left_out = interface->earlier[2] +
+		(has_all && delivered < kept ? kept - delivered : 0);
 }
 
 // ---------------------------------------------------------------- packets

@@ -12,7 +12,7 @@
 #include <weft/core/refusal.h>
 
 #define CAPTURE_BUFFER_BYTES ((size_t)1 << 20) // what a buffer should have: read() beats mmap so
-#define CAPTURE_INTERFACES_MAX 1024	       // of a file, all sections together
+#define CAPTURE_INTERFACES_MAX 1024 // of a file, all sections together; the same one again is one
 #define CAPTURE_TEXT_BYTES 96		       // of names and descriptions; longer: cut
 #define CAPTURE_COMMENT_BYTES 256	       // of comments of frames; longer: cut
 
@@ -36,8 +36,9 @@ struct capture_interface {
 	uint64_t units;			      // stamps count 1/units of a second
 	int64_t offset_s;		      // added to stamps
 	uint64_t frames;		      // read so far
-	uint64_t received, dropped;	      // by its last statistics block
+	uint64_t received, dropped;	      // by the last statistics block of each section
 	uint64_t left_out;		      // received and neither dropped nor in the file
+	uint64_t earlier[3];		      // these three, of the sections before this one
 	uint32_t snap_bytes;		      // frames are cut to this; 0: not said
 	uint16_t link;			      // LINKTYPE_...
 	bool has_received, has_dropped;
@@ -76,12 +77,14 @@ struct capture_reader {
 	bool is_pcapng;
 	// Its own.
 	bool is_swapped, is_modified, is_at_end;
-	uint32_t section_first; // interface 0 of this section
+	uint32_t section_first; // interfaces of earlier sections
+	uint32_t section_count; // of this one
 	size_t from, to;	// what there is in the buffer
 	uint64_t offset;	// of `from` in the file
 	int64_t read_error;
 	// So many as were found. Last, for they are most of it, and are not cleared.
 	struct capture_interface interfaces[CAPTURE_INTERFACES_MAX];
+	uint16_t section_interfaces[CAPTURE_INTERFACES_MAX]; // where each of this section is
 };
 
 #ifdef __cplusplus

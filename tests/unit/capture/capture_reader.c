@@ -167,6 +167,40 @@ static void sections_follow_one_another(void **)
 	assert_string_equal(reader.program, "second");
 }
 
+// Files of one capture, one behind the other: an interface that a later section has again is the
+// same one, whatever number it has there, and its drops add up. Two that are alike in one section
+// are two.
+static void sections_share_their_interfaces(void **)
+{
+	struct capture_frame frame;
+	enum { files = 450 };
+	begin(false);
+	for (uint32_t i = 0; i < files; i++) {
+		put_section("ring");
+		if (i % 2 == 0)
+			put_interface("a", 1, 9, 0);
+		put_interface("b", 1, 9, 0);
+		put_interface("b", 1, 9, 0);
+		put_packet(i % 2 == 0 ? 2 : 1, i, 1, 1);
+		put_statistics(i % 2 == 0 ? 2 : 1, 50, 5);
+		put_statistics(i % 2 == 0 ? 2 : 1, 100, 10);
+	}
+	assert_int_equal(open_file(), 0);
+	for (uint32_t i = 0; i < files; i++) {
+		assert_true(capture_next(&reader, &frame));
+		assert_int_equal(frame.at_ns, i);
+		assert_int_equal(frame.interface, 2);
+	}
+	assert_false(capture_next(&reader, &frame));
+	assert_int_equal(reader.end, CAPTURE_WHOLE);
+	assert_int_equal(reader.odd_frames + reader.interfaces_left_out, 0);
+	assert_int_equal(reader.interface_count, 3);
+	assert_int_equal(reader.interfaces[2].received, 100 * files);
+	assert_int_equal(reader.interfaces[2].dropped, 12 * files);
+	assert_int_equal(reader.interfaces[2].frames, files);
+	assert_false(reader.interfaces[1].has_received);
+}
+
 static void simple_and_old_packets_are_read(void **)
 {
 	struct capture_frame frame;

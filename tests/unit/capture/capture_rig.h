@@ -18,7 +18,7 @@
 
 // A file that is being written, and how it is read.
 static struct file {
-	uint8_t bytes[1 << 16];
+	uint8_t bytes[1 << 18];
 	size_t size, at;
 	size_t step;   // a read gives so many at most
 	int64_t error; // at the end
