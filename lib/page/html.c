@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <weft/core/check.h>
+#include <weft/page/html_page.h>
 
 #include "html_story.h"
 #include "html_svg.h"
@@ -258,15 +259,9 @@ static void section_of(FILE *to, const struct report_model *report_model, const 
 
 static void head(FILE *to, const struct report_model *report_model, const struct html_input *input)
 {
-	fputs("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-	      "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n"
-	      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-	      "<meta name=\"color-scheme\" content=\"light dark\">\n"
-	      "<link rel=\"icon\" href=\"data:,\">\n<title>",
-	      to);
-	html_text(to, report_model->title);
-	fprintf(to, " - report</title>\n<style>\n%s</style>\n</head>\n", input->style);
+	char title[sizeof(report_model->title) + 16];
+	snprintf(title, sizeof(title), "%s - report", report_model->title);
+	html_page_begin(to, title, input->style);
 }
 
 static void top(FILE *to, const struct report_model *report_model)

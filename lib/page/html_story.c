@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include <weft/page/html_page.h>
+
 #include "html_svg.h"
 #include "report_model.h"
 
@@ -15,28 +17,16 @@ static void element(FILE *to, const char *begin, const char *text, const char *e
 	fputs(end, to);
 }
 
-// Never by colour alone.
-static const char *sign_of(const char *state)
-{
-	return strcmp(state, "good") == 0   ? "\xe2\x9c\x93"
-		: strcmp(state, "bad") == 0 ? "\xe2\x9c\x95"
-					    : "\xe2\x96\xb2";
-}
-
 static void verdict(FILE *to, const json_t *story)
 {
-	const char *state = report_model_text(story, "state");
-	fprintf(to,
-		"<div class=\"card verdict %s\" id=\"verdict\"><p class=\"badge %s\"><span "
-		"aria-hidden=\"true\">%s </span><span>",
-		state, state, sign_of(state));
-	html_text(to, report_model_text(story, "badge"));
-	element(to, "</span></p>\n<div><h2 class=\"headline\">",
-		report_model_text(story, "headline"), "</h2>\n<p>");
+	html_verdict_begin(to, report_model_text(story, "state"), report_model_text(story, "badge"),
+			   report_model_text(story, "headline"));
+	fputs("<p>", to);
 	if (*report_model_text(story, "culprit") != '\0')
 		element(to, "<b id=\"culprit\">", report_model_text(story, "culprit"), "</b>: ");
 	html_text(to, report_model_text(story, "lead"));
-	fputs("</p></div></div>\n", to);
+	fputs("</p>", to);
+	html_verdict_end(to);
 }
 
 static void figure(FILE *to, const json_t *of)

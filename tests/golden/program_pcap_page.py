@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""weft pcap analyze --page: a page that parses and asks for nothing elsewhere, with the ten lines and one repair of the cause that comes first:
-the packets that --json names are there in their order, what asks is marked, and the cross is on the side of the capture point where the
-loss was. Names of files are text, and inputs stay."""
+"""weft pcap analyze --page: a page that parses and asks for nothing elsewhere, in the look of reports, with the ten lines and one repair of the
+cause that comes first, for a wide and a narrow screen: the packets that --json names are there in their order, what asks is marked, and the
+cross is on the side of the capture point where the loss was. Names of files are text, no name of a field is shown, and inputs stay."""
 import json
 import pathlib
 import re
@@ -14,7 +14,7 @@ import weft
 from weft import SOURCE, check
 
 PCAPS = SOURCE / "pcaps"
-SVG, TAP = "{http://www.w3.org/2000/svg}", 400
+TAPS = {"broad": 545, "narrow": 176}
 SCENARIO = """name: lost
 fabric: {{nics: 8, nics_per_t0: 4, t1_count: 2, link_rate: 25Gb/s}}
 transport: {{kind: rc, payload: 1024B}}
@@ -31,10 +31,21 @@ def page_of(capture, folder):
     if status != 0:
         raise RuntimeError(error)
     root = tree.parse(out).getroot()
-    links = [value for element in root.iter() for name, value in element.attrib.items() if name in ("src", "href")]
+    links = [value for element in root.iter() for name, value in element.attrib.items() if name in ("src", "href") and value != "data:,"]
     check(not links and "url(http" not in out.read_text(), f"{capture.name}: nothing is asked for elsewhere")
-    check("".join(root.find("body/pre").itertext()) == said, f"{capture.name}: the ten lines")
+    lines = [element.text for element in root.find(".//*[@id='verdict']/div")]
+    check(lines == said.splitlines(), f"{capture.name}: the ten lines")
+    good = root.find(".//*[@id='verdict']").get("class") == "card verdict good"
+    check(good == said.startswith("no fault found"), f"{capture.name}: its look is that of what was found")
+    names = re.findall(r"\b[a-z]+_[a-z_]+\b", "".join(root.find("body/main").itertext()))
+    check(not names, f"{capture.name}: names of fields are no words: {names[:3]}")
+    style = root.find("head/style").text
+    check("prefers-color-scheme: dark" in style and root.find("head/meta[@name='viewport']") is not None, f"{capture.name}: dark and narrow screens")
     return root
+
+
+def at(element, name):
+    return float(element.get(name))
 
 
 def check_ladder(name, capture, folder, side=None):
@@ -43,31 +54,34 @@ def check_ladder(name, capture, folder, side=None):
     wanted = [one for one in told["repairs"] if one["repeat_packet"] and one["cause"] == told["finding"]["cause"]]
     if not wanted:
         wanted = [one for one in told["repairs"] if one["repeat_packet"]]
-    svg = root.find(f".//{SVG}svg")
     if not wanted:
-        return check(svg is None and "No repair was seen" in "".join(root.itertext()), f"{name}: no repair")
-    repair = wanted[0]
-    rows = {int(text.get("y")) - 4: int(text.text.split()[1]) for text in svg.iter(f"{SVG}text") if text.get("class") == "number"}
+        check(root.find(".//svg") is None and "No repair was seen" in "".join(root.itertext()), f"{name}: no repair")
+        return
+    for screen, tap in TAPS.items():
+        check_drawn(f"{name}, {screen}", root.find(f".//svg[@class='{screen}']"), tap, told, wanted[0], side)
+
+
+def check_drawn(name, svg, tap, told, repair, side):
+    rows = {at(text, "y") - 4: int(text.text.split()[-1]) for text in svg.iter("text") if text.get("text-anchor") == "start"}
     numbers = [rows[y] for y in sorted(rows)]
     check(numbers == sorted(set(numbers)) and 5 <= len(numbers) <= 40, f"{name}: {len(numbers)} packets in their order")
     names = {number for number in (0 if repair["timer"] else repair["packet"], repair["repeat_packet"]) if number}
     check(names <= set(numbers), f"{name}: packets {sorted(names)} are there")
-    times = {int(text.get("y")) - 4: text.text for text in svg.iter(f"{SVG}text") if text.get("class") == "time"}
+    times = {at(text, "y") - 4: text.text for text in svg.iter("text") if text.get("text-anchor") == "end"}
     check(set(times) == set(rows), f"{name}: each packet has a time")
-    arrows = {}
-    for path in svg.iter(f"{SVG}path"):
-        where = re.match(r"M(\d+) (\d+)H(\d+)$", path.get("d"))
-        if where and path.get("class") in ("nak", "again", "first"):
-            arrows[int(where.group(2))] = (path.get("class"), int(where.group(1)), int(where.group(3)))
-    by_number = {rows[y]: arrow for y, arrow in arrows.items() if y in rows}
-    check(by_number[repair["repeat_packet"]][0] == "again" and by_number[repair["repeat_packet"]][1] < TAP, f"{name}: the repeat goes to the receiver")
+    lines = [line for line in svg.iter("line") if line.get("class").startswith("rung")]
+    by_number = {rows[at(line, "y1")]: (line.get("class"), at(line, "x1")) for line in lines if at(line, "y1") in rows}
+    look, begin = by_number[repair["repeat_packet"]]
+    check(look == "rung again" and begin < tap, f"{name}: the repeat goes to the receiver")
     is_mrc = told["streams"][repair["stream"]]["transport"] == "MRC"
     if not repair["timer"] and repair["packet"] and not is_mrc:
-        check(by_number[repair["packet"]][0] == "nak" and by_number[repair["packet"]][1] > TAP, f"{name}: what asks comes from the receiver")
-    crosses = [int(re.match(r"M(\d+)", path.get("d")).group(1)) for path in svg.iter(f"{SVG}path") if path.get("class") == "lost" and "H" not in path.get("d")]
-    sides = {1 if x > TAP else -1 for x in crosses}
-    check(side is None or (sides == {side} and len(crosses) == 1), f"{name}: crosses at {crosses}")
-    return None
+        look, begin = by_number[repair["packet"]]
+        check(look == "rung asks" and begin > tap, f"{name}: what asks comes from the receiver")
+    crosses = [line for line in svg.iter("line") if line.get("class") == "cross lost"]
+    sides = {1 if at(line, "x1") > tap else -1 for line in crosses}
+    check(side is None or (sides == {side} and len(crosses) == 2), f"{name}: a cross on side {sides}")
+    width = float(svg.get("viewBox").split()[2])
+    check(all(0 <= at(line, x) <= width for line in svg.iter("line") for x in ("x1", "x2")), f"{name}: all is inside")
 
 
 def check_sides(folder):
@@ -83,7 +97,7 @@ def check_names(folder):
     odd = folder / "a <b> & c.pcapng"
     odd.write_bytes((PCAPS / "rocev2-cnp.pcapng").read_bytes())
     root = page_of(odd, folder)
-    check(root.find("body/p").text == str(odd), "a name with angles is text")
+    check(root.find("body/header/p").text == str(odd), "a name with angles is text")
     for words in ([odd, "--page", odd, "--force"], ["-", "--page", folder / "x"]):
         status, out, error = weft.outcome("pcap", "analyze", *words)
         check(status == 2 and out == "" and error.count("\n") == 1, f"refused: {error.strip()[:100]}")
