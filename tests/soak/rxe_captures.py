@@ -383,12 +383,10 @@ def main():
         folder = pathlib.Path(KEEP or room)
         kinds = [kind for kind in KINDS if kind in os.environ.get("WEFT_RXE_KINDS", kind).split(",")]
         draws = range(FIRST, FIRST + COUNT)
-        plain = [kind for kind in kinds if not kind.startswith("netem")]
-        if plain:
-            with Pair(guests, image) as pair:
-                for kind in plain:
-                    for draw in draws:
-                        run(pair, kind, draw, folder)
+        for kind in (kind for kind in kinds if not kind.startswith("netem")):
+            with Pair(guests, image) as pair:  # a guest has 64 QPs in its life
+                for draw in draws:
+                    run(pair, kind, draw, folder)
         for kind in (kind for kind in kinds if kind.startswith("netem")):
             for draw in draws:
                 with Pair(guests, image, netem_of(kind, random.Random(f"netem {kind} {draw}"))) as pair:

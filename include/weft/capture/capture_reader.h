@@ -13,8 +13,8 @@
 
 #define CAPTURE_BUFFER_BYTES ((size_t)1 << 20) // what a buffer should have: read() beats mmap so
 #define CAPTURE_INTERFACES_MAX 1024 // of a file, all sections together; the same one again is one
-#define CAPTURE_TEXT_BYTES 96		       // of names and descriptions; longer: cut
-#define CAPTURE_COMMENT_BYTES 256	       // of comments of frames; longer: cut
+#define CAPTURE_TEXT_BYTES 96	    // of names and descriptions; longer: cut
+#define CAPTURE_COMMENT_BYTES 256   // of comments of frames; longer: cut
 
 // How the file ended.
 enum capture_end {
