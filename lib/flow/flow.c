@@ -80,7 +80,7 @@ struct flow *flow_create(struct arena *arena, const struct flow_config *config)
 enum { SYNDROME_ACK = 0, SYNDROME_RNR = 1, SYNDROME_NAK = 3 };
 enum {
 	OPERATION_READ_FIRST = 0x0d,
-	OPERATION_READ_LAST = 0x10,
+	OPERATION_READ_ONLY = 0x10,
 	OPERATION_ACK = 0x11,
 	OPERATION_ATOMIC_ACK = 0x12
 };
@@ -123,7 +123,7 @@ static void take_response(struct flow *flow, struct flow_stream *by,
 	struct sequence *sequence = &stream_state(flow, stream)->requests;
 	uint8_t operation = packet->record->opcode & 31;
 	bool is_last = operation >= 0x0f;
-	if (!is_last)
+	if (!is_last || operation == OPERATION_READ_ONLY)
 		sequence_take_mtu(sequence, packet->record->payload_bytes);
 	if (is_last)
 		answer_advance(flow, stream, psn_extend(sequence->head, packet->record->psn) + 1,
@@ -152,7 +152,7 @@ static void take_operation(struct flow *flow, struct flow_stream *stream,
 	}
 	if (transport != TRANSPORT_RC && transport != TRANSPORT_UC && transport != TRANSPORT_XRC)
 		return;
-	if (operation >= OPERATION_READ_FIRST && operation <= OPERATION_READ_LAST)
+	if (operation >= OPERATION_READ_FIRST && operation <= OPERATION_READ_ONLY)
 		take_response(flow, stream, packet);
 	else if ((operation == OPERATION_ACK || operation == OPERATION_ATOMIC_ACK) &&
 		 packet->record->icrc == WIRE_ICRC_BAD)

@@ -185,15 +185,28 @@ static void repeat_by_nak(struct flow *flow, struct flow_stream *stream, struct 
 		hole_make(flow, stream, sequence, sequence->nak_psn, repeat->psn, repeat->at_ns);
 }
 
+// Where the responses to a stream's READs are. Where none pass here its requests stand for them.
+static const struct sequence *responses_to(const struct flow *flow,
+					   const struct flow_stream *stream,
+					   const struct sequence *sequence)
+{
+	return stream->peer != 0 ? &flow->states[stream->peer - 1].responses : sequence;
+}
+
+// Later responses have passed: the request came to who answers it.
+static bool is_behind_responses(const struct sequence *responses, uint32_t psn)
+{
+	return responses->has_begun &&
+		psn_distance(psn_extend(responses->head, psn), responses->head) < 0;
+}
+
 // A READ request is made again from the first response that is missed: did that one pass here?
 static void again_for_response(struct flow *flow, struct flow_stream *stream,
 			       struct sequence *sequence, struct flow_repair *repair, uint32_t psn)
 {
-	const struct sequence *responses = stream->peer != 0
-		? &flow->states[stream->peer - 1].responses
-		: sequence;
+	const struct sequence *responses = responses_to(flow, stream, sequence);
 	const struct flow_psn *slot = psn_find(responses, psn_extend(responses->head, psn));
-	bool passed = psn_distance(psn_extend(responses->head, psn), responses->head) < 0;
+	bool passed = is_behind_responses(responses, psn);
 	if (slot != NULL && slot->flags & PSN_MISSING) {
 		settle(repair, FLOW_LOSS_BEFORE); // counted where the hole is filled
 		sequence->has_timer = false;
@@ -219,7 +232,9 @@ static void repeat_by_timer(struct flow *flow, struct flow_stream *stream,
 		repair->silence_ns = repeat->silence_ns;
 		repair->repeat_ns = 0;
 	}
-	bool is_answered = psn_distance(sequence->acked, psn) > 0;
+	bool is_answered = psn_distance(sequence->acked, psn) > 0 ||
+		(repeat->is_read && stream->peer != 0 &&
+		 is_behind_responses(responses_to(flow, stream, sequence), psn));
 	const struct flow_psn *wanted = psn_find(sequence, sequence->expected);
 	bool has_hole = psn_distance(sequence->expected, sequence->head) < 0 &&
 		psn_distance(psn, sequence->expected) <= 0 && wanted != NULL;

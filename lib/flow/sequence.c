@@ -114,16 +114,12 @@ static void reach_head(struct flow *flow, struct arrival *arrival)
 				    arrival->stream->peer != 0 ? FLOW_LOSS_BEFORE : FLOW_TIMER);
 }
 
-// A response begins, and the one before has not ended: no other requests are between where all are
-// READs.
-static bool lacks_end(const struct flow *flow, const struct arrival *arrival)
+// Whether all that is asked for are READs: then no PSN lies between two responses.
+static bool asks_for_reads_alone(const struct flow *flow, const struct flow_stream *by)
 {
-	uint32_t index = flow->states[arrival->stream - flow->report.streams].answers_for;
-	const struct flow_psn *before = psn_find(arrival->sequence, arrival->sequence->next - 1);
-	if (index == 0 || before == NULL || before->flags & PSN_ENDS)
-		return false;
-	const struct flow_stream *asks = &flow->report.streams[index - 1];
-	return asks->opcodes[0x0c] == asks->data;
+	uint32_t index = flow->states[by - flow->report.streams].answers_for;
+	const struct flow_stream *asks = index == 0 ? NULL : &flow->report.streams[index - 1];
+	return asks != NULL && asks->opcodes[0x0c] == asks->data;
 }
 
 // A packet whose place in the sequence is known: on, a jump, or a step back.
@@ -143,7 +139,8 @@ static void place(struct flow *flow, struct arrival *arrival)
 	bool is_below = arrival->stream->has_reads && psn_distance(psn, sequence->acked) < 0;
 	bool goes_on = is_below && psn == sequence->read_next;
 	if (ahead > 0 && !is_below &&
-	    (!packet_begins_response(arrival->packet) || lacks_end(flow, arrival)))
+	    (!packet_begins_response(arrival->packet) ||
+	     asks_for_reads_alone(flow, arrival->stream)))
 		hole_jump(flow, arrival->stream, sequence, arrival->packet->number, psn,
 			  arrival->packet->at_ns);
 	if ((ahead < 0 || is_below) && !goes_on) {
@@ -186,11 +183,10 @@ static void close_read(struct sequence *sequence, uint32_t next)
 
 void sequence_take_mtu(struct sequence *sequence, uint32_t bytes)
 {
-	bool is_open = sequence->mtu_bytes == 0 && sequence->read_bytes != 0;
-	if (bytes == 0)
+	if (bytes <= sequence->mtu_bytes)
 		return;
 	sequence->mtu_bytes = bytes;
-	if (is_open)
+	if (sequence->read_bytes != 0)
 		sequence->read_end = sequence->read_psn + (sequence->read_bytes - 1) / bytes + 1;
 }
 

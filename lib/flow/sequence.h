@@ -178,7 +178,7 @@ static inline bool sequence_is_soon(const struct sequence *sequence, int64_t lag
 }
 // Whether it is not decided yet what the last packet of `psn` was.
 bool sequence_is_open(const struct sequence *sequence, uint32_t psn);
-// A full packet of the QP had so many bytes of payload.
+// A packet of the QP had so many bytes of payload; a full one has as many as its MTU.
 void sequence_take_mtu(struct sequence *sequence, uint32_t bytes);
 void sequence_end(struct flow *flow, struct flow_stream *stream, struct sequence *sequence);
 

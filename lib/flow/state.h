@@ -57,7 +57,7 @@ struct sequence {
 	uint32_t read_end;	       // PSNs up to here are, or may be, those of READ responses
 	uint32_t read_psn, read_bytes; // of the READ that ends there
 	uint32_t read_next;	       // where the last READ request ends, made again or not
-	uint32_t mtu_bytes;	       // of payload, as a full packet showed; 0: none passed
+	uint32_t mtu_bytes;  // of payload, at least: what the largest response had; 0: none passed
 	uint32_t full_bytes; // payload of a packet that does not end a message; 0: none yet
 	uint32_t first_psn, first_bytes; // of the newest RETH
 	bool has_first;

@@ -101,6 +101,15 @@ static void a_read_that_asks_again_lost_a_response_behind(void **)
 {
 	assert_causes(told("Q0,4 q0 y1 y2 z3 +900 Q2,2 q2 z3"), FLOW_LOSS_BEHIND, 1, NONE);
 	assert_causes(told("Q0,4 q0 y1 z3 +900 Q2,2 q2 z3"), FLOW_LOSS_BEFORE, 1, NONE);
+	// The last one is missed, and those to the next READ show that it is: one loss.
+	assert_causes(told("Q0,4 q0 y1 y2 Q4,4 q4 y5 y6 +900 Q3,1 Q4,4 Q8,4 p3 q4 y5 y6 z7 q8 y9 "
+			   "y10 z11"),
+		      FLOW_LOSS_BEFORE, 1, NONE);
+	// All responses to one READ are.
+	assert_causes(told("Q0,1 p0 Q1,1 Q2,1 p2 +900 Q1,1 Q2,1 p1 p2 Q3,1 p3"), FLOW_LOSS_BEFORE,
+		      1, NONE);
+	assert_causes(told("Q0,2 q0 z1 Q2,3 Q5,2 q5 z6 +900 Q2,3 Q5,2 q2 y3 z4 q5 z6 Q7,1 p7"),
+		      FLOW_LOSS_BEFORE, 3, NONE);
 }
 
 static void two_qps_are_told_apart_by_their_psns(void **)
