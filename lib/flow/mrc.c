@@ -61,12 +61,6 @@ static void take_again(struct flow *flow, struct flow_stream *stream, struct flo
 	slot->flags &= (uint16_t) ~(PSN_TRIMMED | PSN_NACKED | PSN_BAD);
 }
 
-// An EV in fewer bits; never 0.
-static uint16_t ev_mark(uint32_t ev)
-{
-	return (uint16_t)(ev * UINT32_C(0x9e3779b1) >> 16) | 1;
-}
-
 static void keep(struct flow_psn *slot, const struct flow_packet *packet)
 {
 	const struct wire_record *record = packet->record;
@@ -252,7 +246,7 @@ static void take_sack(struct flow *flow, struct flow_stream *by, const struct fl
 {
 	const struct wire_record *record = packet->record;
 	by->sacks++;
-	struct flow_stream *stream = stream_answered(flow, by, record->sack_psn);
+	struct flow_stream *stream = stream_sacked(flow, by, record);
 	rules_take_sack(flow, by, stream, packet);
 	if (stream == NULL)
 		return;

@@ -31,6 +31,10 @@ struct flow_stream *stream_of(struct flow *flow, const struct flow_packet *packe
 // and its PSN is within what was seen. NULL: none.
 struct flow_stream *stream_answered(struct flow *flow, struct flow_stream *by, uint32_t psn);
 
+// The same of a SACK: the EV of the packet that caused it tells, too.
+struct flow_stream *stream_sacked(struct flow *flow, struct flow_stream *by,
+				  const struct wire_record *record);
+
 // The one that its answers were about before, if there is one; and whether no other stream goes
 // that way between the two addresses.
 struct flow_stream *stream_before(struct flow *flow, const struct flow_stream *by);
@@ -88,6 +92,12 @@ static inline struct flow_psn *psn_find(const struct sequence *sequence, uint32_
 
 // Gives the ring back.
 void psn_release(struct flow *flow, struct sequence *sequence);
+
+// An EV in fewer bits; never 0.
+static inline uint16_t ev_mark(uint32_t ev)
+{
+	return (uint16_t)(ev * UINT32_C(0x9e3779b1) >> 16) | 1;
+}
 
 // ---------------------------------------------------------------- deciding
 

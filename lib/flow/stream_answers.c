@@ -153,6 +153,41 @@ static void pair(struct flow *flow, uint32_t index, uint32_t peer)
 		flow->states[peer - 1].answers_for = index;
 }
 
+// The packet that caused a SACK passed in this stream with its EV (1), with another one alone (-1),
+// or nobody knows (0).
+static int tells_ev(struct flow *flow, const struct flow_stream *stream,
+		    const struct wire_record *record)
+{
+	const struct sequence *sequence = &stream_state(flow, stream)->requests;
+	uint32_t acked = psn_extend(sequence->head, record->sack_psn);
+	const struct flow_psn *slot = psn_find(sequence,
+					       acked + (uint32_t)(int32_t)record->sack_trigger);
+	if (record->is_probe || slot == NULL || !(slot->flags & PSN_SEEN) || slot->id_last == 0)
+		return 0;
+	if (slot->id_last == ev_mark(record->ev))
+		return 1;
+	return slot->first_ns == slot->last_ns ? -1 : 0;
+}
+
+// Where QPs count on side by side, PSNs alone took the answers of one for another's.
+struct flow_stream *stream_sacked(struct flow *flow, struct flow_stream *by,
+				  const struct wire_record *record)
+{
+	struct flow_stream *stream = stream_answered(flow, by, record->sack_psn);
+	if (stream == NULL || tells_ev(flow, stream, record) >= 0)
+		return stream;
+	for (uint32_t at = flow->pairs[stream_pair_slot(flow, by->target, by->source, by->place)];
+	     at != 0; at = flow->states[at - 1].pair_next) {
+		struct flow_stream *other = &flow->report.streams[at - 1];
+		if (other == stream || !is_back(other, by) || tells_ev(flow, other, record) < 1)
+			continue;
+		pair(flow, (uint32_t)(stream - flow->report.streams) + 1, other->peer);
+		pair(flow, at, (uint32_t)(by - flow->report.streams) + 1);
+		return other;
+	}
+	return stream;
+}
+
 // Whether a NAK that was taken for one to `other` waits for just this repeat.
 static bool is_asked(struct flow *flow, const struct flow_stream *other,
 		     const struct flow_stream *stream, uint32_t psn)

@@ -66,6 +66,17 @@ static void answers_to_qps_side_by_side_are_told_apart(void **)
 	assert_int_equal(report->messages.count, 2);
 }
 
+// Of MRC the EV that a SACK reflects tells, too.
+static void sacks_to_qps_side_by_side_are_told_apart_by_their_ev(void **)
+{
+	const struct flow_report *report = told(
+		"w0~1 m1~2 w0~3@18 m1~4@18 K1~4@41 K0~1@40 +9 m1r~7 K1~7@40");
+	assert_causes(report, FLOW_LOSS_BEHIND, 1, NONE);
+	assert_int_equal(report->streams[0].causes[FLOW_LOSS_BEHIND], 1);
+	report = told("w0~1 m1~2 w0~1@18 m1~2@18 K1~2@41 K1~2@40"); // nobody knows
+	assert_causes(report, NONE);
+}
+
 // EVs are of 32 bits.
 static void packets_are_counted_by_their_ev(void **)
 {
