@@ -230,6 +230,7 @@ static void note_file(struct capture_file *file, const struct capture_reader *re
 	file->odd_frames = reader->odd_frames;
 	file->odd_at = reader->odd_at;
 	file->odd_stamps = reader->odd_stamps;
+	file->odd_stamp_at = reader->odd_stamp_at;
 	file->comments = reader->comments;
 	file->interfaces = reader->interface_count;
 	file->sections = reader->sections;

@@ -83,7 +83,7 @@ bool pcap_next(struct capture_reader *reader, struct capture_frame *ret)
 				   "it ends in the record that begins at byte %, after % "
 				   "bytes");
 	if (part >= interface->units)
-		reader->odd_stamps++;
+		reader_odd_stamp(reader);
 	reader_clear(ret, reader->offset);
 	ret->bytes = reader_at(reader) + head;
 	ret->captured = captured;

@@ -84,6 +84,12 @@ void reader_odd(struct capture_reader *reader)
 		reader->odd_at = reader->offset;
 }
 
+void reader_odd_stamp(struct capture_reader *reader)
+{
+	if (reader->odd_stamps++ == 0)
+		reader->odd_stamp_at = reader->offset;
+}
+
 #define NS_PER_S UINT64_C(1000000000)
 #define SECONDS_MAX INT64_C(9223372035) // INT64_MAX ns, in the year 2262
 
@@ -91,8 +97,10 @@ int64_t reader_time(struct capture_reader *reader, const struct capture_interfac
 		    uint64_t stamp, bool *ret_has_time)
 {
 	*ret_has_time = !interface->is_odd;
-	if (interface->is_odd)
+	if (interface->is_odd) {
+		reader_odd_stamp(reader);
 		return 0;
+	}
 	bool is_ns = interface->units == NS_PER_S; // a division by a constant is cheap
 	uint64_t seconds = is_ns ? stamp / NS_PER_S : stamp / interface->units;
 	uint64_t rest = stamp - seconds * interface->units;
@@ -101,7 +109,7 @@ int64_t reader_time(struct capture_reader *reader, const struct capture_interfac
 		offset < -SECONDS_MAX || (int64_t)seconds + offset > SECONDS_MAX ||
 		(int64_t)seconds + offset < 0;
 	if (is_far) {
-		reader->odd_stamps++;
+		reader_odd_stamp(reader);
 		*ret_has_time = false;
 		return 0;
 	}

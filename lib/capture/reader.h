@@ -69,6 +69,9 @@ bool reader_ends(struct capture_reader *reader, const char *what);
 // A frame that is left out.
 void reader_odd(struct capture_reader *reader);
 
+// The stamp of the packet here is none of a clock.
+void reader_odd_stamp(struct capture_reader *reader);
+
 // A stamp of `units` to nanoseconds of UNIX time.
 int64_t reader_time(struct capture_reader *reader, const struct capture_interface *interface,
 		    uint64_t stamp, bool *ret_has_time);

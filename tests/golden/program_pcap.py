@@ -244,6 +244,40 @@ def check_refusals():
         check(analyze(*words)[0] == 2, f"refused: analyze {' '.join(words)}")
 
 
+def block_of(kind, body, claimed=None):
+    length = len(body) + 12
+    return struct.pack("<II", kind, length if claimed is None else claimed) + body + struct.pack("<I", length)
+
+
+def check_malformed():
+    """What cannot be as a file claims is told with its place, and all before it is read; 2 only where nothing could be."""
+    section, frame = block_of(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)), bytes(60)
+    one = block_of(1, struct.pack("<HHI", 1, 0, 0xFFFFFFFF))
+    good, beyond = (block_of(6, struct.pack("<IIIII", 0, 0, 5, captured, 60) + frame) for captured in (60, 4000))
+    heads, place = section + one, len(section + one)
+    for unit in (20, 64, 0xC0, 0xFF):
+        clock = block_of(1, struct.pack("<HHIHHB3xHH", 1, 0, 0, 9, 1, unit, 0, 0))
+        status, out, _ = analyze("-", given=section + clock + good + good)
+        check(status == 0 and f"2 stamps that no clock makes, the first at byte {len(section + clock)}" in out, f"a unit {unit} that no clock has: {out!r}")
+    packet = struct.pack("<IIII", 0, 0, 0xFFFFFFFF, 60)
+    for what, given, read, told in (
+            ("a snap length of 2^32 - 1", heads + good * 3, 3, ""),
+            ("the same of pcap", struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 0xFFFFFFFF, 1) + struct.pack("<IIII", 0, 0, 60, 60) + frame, 1, ""),
+            ("captured beyond the block", heads + good + beyond + good, 2, f"1 frame left out, the first at byte {place + len(good)}: lengths beyond the block"),
+            ("captured beyond all", capture_of(frame) + packet + frame, 1, "the record at byte 100 claims 4294967295 captured bytes, which none has; 1 frame before"),
+            ("a section that ends early", heads + good + section[:20], 1, f"it ends in the block that begins at byte {place + len(good)}, after 20 bytes"),
+            ("a frame that ends early", heads + good + good[:-9], 1, f"it ends in the block that begins at byte {place + len(good)}, after {len(good) - 9} bytes"),
+            ("a block of no length", heads + good + block_of(6, frame, 0), 1, f"the block at byte {place + len(good)} claims 0 bytes"),
+            ("a section of a length that is not its own", block_of(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, 99)) + one + good, 1, "")):
+        status, out, error = analyze("-", given=given)
+        check(status == 0 and f" in {read} frame" in out and (told in out if told else "byte" not in out) and error == "", f"{what}: {out!r} {error}")
+    erf = struct.pack("<QBBHHH", 1 << 32, 2, 4, 78, 0, 60) + bytes(2) + frame
+    for what, given, told in (("an ERF file", erf * 3, "an ERF file has no head"), ("a pipe that ends at once", b"", "it is empty"),
+                              ("a pipe that ends in the head", section[:10], "after 10 bytes")):
+        status, out, error = analyze("-", given=given)
+        check(status == 2 and out == "" and told in error, f"{what}: {error.strip()}")
+
+
 def capture_of(*frames):
     """A pcap of these frames, a microsecond apart."""
     data = struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1)
@@ -409,6 +443,7 @@ check_bar()
 check_not_followed()
 check_programs()
 check_refusals()
+check_malformed()
 if ROCE.is_dir():
     check_causes()
     check_needless()

@@ -421,6 +421,14 @@ static void say_files(const struct out *out)
 				"%s: %s frame%s left out, the first at byte %" PRIu64
 				": lengths beyond the block, or an unknown interface\n",
 				file->path, n(file->odd_frames), s(file->odd_frames), file->odd_at);
+		if (file->odd_stamps > 0)
+			fprintf(out->to,
+				"%s: %s stamp%s that no clock makes, the first at byte %" PRIu64
+				": units too small, a fraction of a second or more, or a time "
+				"beyond "
+				"the year 2262\n",
+				file->path, n(file->odd_stamps), s(file->odd_stamps),
+				file->odd_stamp_at);
 	}
 	if (out->story->dropped > 0)
 		fprintf(out->to,

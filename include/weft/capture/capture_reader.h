@@ -69,8 +69,10 @@ struct capture_reader {
 	uint64_t frames;	      // given out
 	uint64_t odd_frames;	      // left out: lengths beyond their block, unknown interface
 	uint64_t odd_at;	      // where the first of them is
-	uint64_t odd_stamps;	      // a fraction of a second or more, or beyond the year 2262
-	uint64_t comments;	      // of sections, interfaces and frames
+	uint64_t odd_stamps;   // a clock that cannot be, a fraction of a second or more, or beyond
+			       // the year 2262
+	uint64_t odd_stamp_at; // where the first of them is
+	uint64_t comments;     // of sections, interfaces and frames
 	uint32_t sections;
 	uint32_t interface_count, interfaces_left_out;
 	char program[CAPTURE_TEXT_BYTES]; // who wrote it, by the last section
