@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames of captures that others made, read by tshark and by our own reader and dissector: each
 // field of each frame is the same. What differs is in a table with its frames and the reason;
-// a row that no frame needs any more fails, too. Skipped where tshark or the captures are not here.
+// a row that no frame needs any more fails, too. Of the broken captures each one with a row and
+// each sixth, or all with WEFT_DISSECT_ALL. Skipped where tshark or the captures are not here.
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -227,6 +228,8 @@ enum { FIELDS = sizeof(fields) / sizeof(*fields), OF_FRAMES = 3 };
 // Whose fields are compared: of frames that no header is right of, those of the file alone.
 static size_t field_count = FIELDS;
 
+#define BROKEN_STEP 6 // tshark takes 0.2 s to start
+
 // ---------------------------------------------------------------- what differs, and why
 
 static struct difference {
@@ -401,7 +404,16 @@ static int one_file(const char *path, const char *file)
 	return wrong;
 }
 
-static void all_of(const char *kind)
+static bool has_row(const char *file)
+{
+	for (size_t i = 0; i < sizeof(differences) / sizeof(*differences); i++)
+		if (strcmp(differences[i].file, file) == 0)
+			return true;
+	return false;
+}
+
+// Each `step`th capture of a kind, and those with a row.
+static void some_of(const char *kind, int step)
 {
 	char path[4096];
 	int wrong = 0, files = 0;
@@ -411,10 +423,11 @@ static void all_of(const char *kind)
 	for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
 		if (strstr(entry->d_name, ".pcap") == NULL)
 			continue;
+		if (files++ % step != 0 && !has_row(entry->d_name))
+			continue;
 		snprintf(path, sizeof(path), "%s/captures/given/%s/%s", folder, kind,
 			 entry->d_name);
 		wrong += one_file(path, entry->d_name);
-		files++;
 	}
 	closedir(directory);
 	assert_true(files > 0);
@@ -423,24 +436,24 @@ static void all_of(const char *kind)
 
 static void captures_of_rdma(void **)
 {
-	all_of("roce");
+	some_of("roce", 1);
 	assert_true(compared > 100000);
 }
 
 static void captures_of_other_protocols(void **)
 {
-	all_of("other");
+	some_of("other", 1);
 }
 
 static void captures_that_try_a_reader(void **)
 {
-	all_of("robust");
+	some_of("robust", 1);
 }
 
 static void captures_that_are_broken(void **)
 {
 	field_count = OF_FRAMES;
-	all_of("malformed");
+	some_of("malformed", getenv("WEFT_DISSECT_ALL") != NULL ? 1 : BROKEN_STEP);
 	field_count = FIELDS;
 }
 
