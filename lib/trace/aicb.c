@@ -551,6 +551,12 @@ static struct cell cell_of(const struct csv *csv, enum column column)
 	return is_word(&cell, "None") ? (struct cell){"", 0} : cell;
 }
 
+// Groups whose size says how the job's ranks are parted.
+static bool is_dimension(const char *name)
+{
+	return strcmp(name, "tp_group") == 0 || strcmp(name, "pp_group") == 0;
+}
+
 static int take_group(struct csv *csv, struct trace_node *node)
 {
 	static const char prefix[] = "CommGroup.";
@@ -565,6 +571,12 @@ static int take_group(struct csv *csv, struct trace_node *node)
 		return csv_refuse(csv, "comm_group_size is no number of ranks", 0, 0);
 	memcpy(name, group.at + skip, group.length - skip);
 	name[group.length - skip] = '\0';
+	uint32_t known = group_ranks(csv->input->set, name);
+	if (is_dimension(name) && ranks > 0 && known > 0 && ranks != known)
+		return csv_refuse(csv,
+				  "comm_group_size is %, and % in a line above: a job has one "
+				  "size of its tensor and of its pipeline groups",
+				  (int64_t)ranks, known);
 	return input_group(csv->input, name, (uint32_t)ranks, 0, &node->group);
 }
 

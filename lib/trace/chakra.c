@@ -148,6 +148,7 @@ static int take_message(struct trace_input *input, struct trace_node *node,
 {
 	bool is_send = node->kind == TRACE_KIND_SEND;
 	int64_t peer = is_send ? with->target : with->source;
+	int64_t own = is_send ? with->source : with->target;
 	if (!(is_send ? with->has_target : with->has_source))
 		return input_refuse(input, 0,
 				    is_send ? "message %: a send without comm_dst"
@@ -158,6 +159,14 @@ static int take_message(struct trace_input *input, struct trace_node *node,
 				    "message %: comm_src, comm_dst or comm_tag is no "
 				    "number from 0 to 2147483647",
 				    node->place, 0);
+	if ((is_send ? with->has_source : with->has_target) &&
+	    (!is_rank(own) || !trace_file_rank_takes(input->rank, (uint32_t)own)))
+		return input_refuse(input, 0,
+				    is_send ? "message %: comm_src of this send is %, which is not "
+					      "the rank that the file is of"
+					    : "message %: comm_dst of this receive is %, which is "
+					      "not the rank that the file is of",
+				    node->place, own);
 	node->peer = (uint32_t)peer;
 	node->tag = (uint32_t)with->tag;
 	return 0;

@@ -31,15 +31,32 @@ static int take_waits(struct trace_input *input, const json_t *object, const cha
 	return 0;
 }
 
-static int take_peer(struct trace_input *input, struct trace_node *node, const json_t *object,
-		     const char *name)
+// The end of a message that is here, which need not be said.
+static int check_own(const struct trace_input *input, const struct trace_node *node,
+		     const json_t *object, const char *name)
 {
+	const json_t *value = json_object_get(object, name);
+	uint64_t own;
+	if (value == NULL)
+		return 0;
+	int rc = field_number(input, node->place, value, name, INT32_MAX, &own);
+	return rc < 0 || trace_file_rank_takes(input->rank, (uint32_t)own)
+		? rc
+		: field_refuse(input, node->place, name, "is not the rank that the file is of");
+}
+
+static int take_peer(struct trace_input *input, struct trace_node *node, const json_t *object,
+		     bool is_send)
+{
+	const char *name = is_send ? "comm_dst" : "comm_src";
 	const json_t *tag = json_object_get(object, "comm_tag");
 	uint64_t peer, number = 0;
 	int rc = field_number(input, node->place, json_object_get(object, name), name, INT32_MAX,
 			      &peer);
 	if (rc == 0 && tag != NULL)
 		rc = field_number(input, node->place, tag, "comm_tag", INT32_MAX, &number);
+	if (rc == 0)
+		rc = check_own(input, node, object, is_send ? "comm_src" : "comm_dst");
 	node->peer = rc == 0 ? (uint32_t)peer : 0;
 	node->tag = (uint32_t)number;
 	return rc;
@@ -77,7 +94,7 @@ static int take_communication(struct trace_input *input, struct trace_node *node
 		return rc;
 	if (type == TYPE_SEND || type == TYPE_RECEIVE) {
 		node->kind = type == TYPE_SEND ? TRACE_KIND_SEND : TRACE_KIND_RECEIVE;
-		return take_peer(input, node, object, type == TYPE_SEND ? "comm_dst" : "comm_src");
+		return take_peer(input, node, object, type == TYPE_SEND);
 	}
 	node->kind = TRACE_KIND_COLLECTIVE;
 	rc = field_number(input, node->place, json_object_get(object, "comm_type"), "comm_type",

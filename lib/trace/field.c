@@ -5,20 +5,36 @@
 #include <stdio.h>
 #include <string.h>
 
-json_t *field_root(const struct trace_input *input)
+// `flags` of jansson, which reads at most 2048 deep.
+static json_t *read_root(const struct trace_input *input, size_t flags)
 {
 	json_error_t error;
-	json_t *root = json_loadb(input->text, input->bytes, 0, &error); // at most 2048 deep
+	json_t *root = json_loadb(input->text, input->bytes, flags, &error);
 	if (root != NULL)
 		return root;
 	struct refusal *refusal = input->refusal;
 	refusal->line = error.line > 0 ? (uint32_t)error.line : 0;
 	refusal->column = error.column > 0 ? (uint32_t)error.column : 0;
-	snprintf(refusal->text, sizeof(refusal->text), "not JSON: %.200s", error.text);
+	const char *twice = json_error_code(&error) == json_error_duplicate_key
+		? strstr(error.text, "near ")
+		: NULL;
+	snprintf(refusal->text, sizeof(refusal->text), "%s%.200s",
+		 twice != NULL ? "a name stands twice, " : "not JSON: ",
+		 twice != NULL ? twice : error.text);
 	for (char *at = refusal->text; *at != '\0'; at++)
 		if (*at < ' ' || *at > '~')
 			*at = '?';
 	return NULL;
+}
+
+json_t *field_root(const struct trace_input *input)
+{
+	return read_root(input, 0);
+}
+
+json_t *field_root_once(const struct trace_input *input)
+{
+	return read_root(input, JSON_REJECT_DUPLICATES);
 }
 
 const json_t *field_list(const struct trace_input *input, const json_t *object, const char *name)
@@ -78,6 +94,23 @@ int field_micros(const struct trace_input *input, uint32_t place, const json_t *
 	if (json_is_number(value) && micros_ps(json_number_value(value), ret) == 0)
 		return 0;
 	return field_refuse(input, place, name, "is no number of microseconds, 0 to 106 days");
+}
+
+bool field_has_parts(const struct trace_node *node, uint64_t ranks, uint64_t in, const json_t *out)
+{
+	uint64_t elements = (uint64_t)json_integer_value(out);
+	if (!json_is_integer(out))
+		return true; // not said
+	switch (node->collective) {
+	case TRACE_COLLECTIVE_ALL_REDUCE:
+		return elements == in;
+	case TRACE_COLLECTIVE_ALL_GATHER:
+		return elements == in * ranks;
+	case TRACE_COLLECTIVE_REDUCE_SCATTER:
+		return elements * ranks == in;
+	default:
+		return true;
+	}
 }
 
 uint32_t field_type_bytes(const char *name)

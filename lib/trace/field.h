@@ -9,6 +9,9 @@
 // Reads the whole text. NULL with line, column and reason in the refusal.
 json_t *field_root(const struct trace_input *input);
 
+// The same; a name that an object has twice is refused.
+json_t *field_root_once(const struct trace_input *input);
+
 // The list `name` of `object`, or NULL with a refusal.
 const json_t *field_list(const struct trace_input *input, const json_t *object, const char *name);
 
@@ -28,6 +31,10 @@ int field_micros(const struct trace_input *input, uint32_t place, const json_t *
 // Refuses record `place`: "record 3: `name` `what`".
 int field_refuse(const struct trace_input *input, uint32_t place, const char *name,
 		 const char *what);
+
+// Whether what comes out of a gathering, or goes into a scattering, is one part for each member,
+// and of an all-reduce as much comes out as goes in. `out`: elements, or NULL.
+bool field_has_parts(const struct trace_node *node, uint64_t ranks, uint64_t in, const json_t *out);
 
 // The bytes of one element that PyTorch calls `name` (Float, BFloat16, ...); 0 when unknown.
 uint32_t field_type_bytes(const char *name);

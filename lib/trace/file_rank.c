@@ -30,6 +30,15 @@ bool trace_file_rank_number(const char *path, uint32_t *ret)
 	return true;
 }
 
+bool trace_file_rank_takes(struct trace_rank *rank, uint32_t own)
+{
+	bool is_same = (!rank->has_number || rank->number == own) &&
+		(!rank->has_own || rank->own == own);
+	rank->own = is_same ? own : rank->own;
+	rank->has_own |= is_same;
+	return is_same;
+}
+
 static int by_number(const void *a, const void *b)
 {
 	const struct trace_rank *first = a, *second = b;
@@ -85,6 +94,12 @@ int trace_file_rank(struct trace_set *set, struct refusal *refusal)
 		qsort(set->ranks, set->rank_count, sizeof(*set->ranks), by_number);
 		return check_numbers(set, refusal);
 	}
+	for (uint32_t i = 0; i < set->rank_count; i++)
+		if (set->ranks[i].has_own && set->ranks[i].own != i)
+			return file_rank_refuse(refusal, &set->ranks[i],
+						"this file stands for rank %, and its messages are "
+						"of rank %",
+						i, set->ranks[i].own);
 	return set->world == 0 || set->world == set->rank_count
 		? 0
 		: refuse(refusal, -EINVAL, "there are files of % of the job's % ranks",

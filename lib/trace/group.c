@@ -5,6 +5,7 @@
 // many of its kind side by side as the ranks make.
 
 #include "expand.h"
+#include "set.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -264,6 +265,12 @@ static int shape_of(const struct expand *expand, uint32_t node, uint32_t *ret_ra
 		stride = 1;
 	else if (has_tensor)
 		stride = tensor;
+	if (set->ranks[0].has_number && !group_has(group, set->ranks[0].number)) {
+		char text[96];
+		snprintf(text, sizeof(text), "rank %u calls it and is no member",
+			 set->ranks[0].number);
+		return members_refuse(expand, 0, node, group, text);
+	}
 	if (stride == 0)
 		return expand_refuse(
 			expand, 0, node,

@@ -8,6 +8,7 @@
 
 #include "field.h"
 #include "split.h"
+#include <weft/core/order.h>
 
 #include <errno.h>
 #include <math.h>
@@ -56,6 +57,48 @@ static bool take_list(const char *list, uint32_t *members, uint64_t count)
 	return false;
 }
 
+// Whether distributedInfo.pg_config lists the ranks of a group of this name here.
+static bool is_config(const json_t *config, const char *name)
+{
+	return strcmp(text_of(config, "pg_name"), name) == 0 &&
+		json_array_size(json_object_get(config, "ranks")) > 0;
+}
+
+static bool is_list(const json_t *ranks, const uint32_t *members, size_t count)
+{
+	const json_t *rank;
+	size_t i;
+	json_array_foreach(ranks, i, rank)
+	{
+		uint32_t number = (uint32_t)json_integer_value(rank);
+		if (bsearch(&number, members, count, sizeof(number), order_uint32) == NULL)
+			return false;
+	}
+	return json_array_size(ranks) == count;
+}
+
+// What a record lists, in ascending order, against the lists of that name that the file begins
+// with.
+static int check_config(const struct file *file, const struct trace_node *node, const char *name,
+			const uint32_t *members, size_t count)
+{
+	const json_t *config;
+	size_t i;
+	bool is_named = false;
+	json_array_foreach(file->groups, i, config)
+	{
+		if (!is_config(config, name))
+			continue;
+		is_named = true;
+		if (is_list(json_object_get(config, "ranks"), members, count))
+			return 0;
+	}
+	return is_named ? field_refuse(file->input, node->place, "Process Group Ranks",
+				       "lists other ranks than distributedInfo.pg_config does for "
+				       "this name")
+			: 0;
+}
+
 // The same from the list of groups that the file begins with.
 static bool take_config(const json_t *configs, const char *name, uint32_t *members, uint64_t count)
 {
@@ -64,8 +107,7 @@ static bool take_config(const json_t *configs, const char *name, uint32_t *membe
 	json_array_foreach(configs, i, config)
 	{
 		const json_t *ranks = json_object_get(config, "ranks");
-		if (strcmp(text_of(config, "pg_name"), name) != 0 ||
-		    json_array_size(ranks) != count)
+		if (!is_config(config, name) || json_array_size(ranks) != count)
 			continue;
 		json_array_foreach(ranks, k, rank)
 		{
@@ -92,9 +134,12 @@ static int take_group(struct file *file, struct trace_node *node, const json_t *
 	uint32_t *members = rc < 0 ? NULL : malloc((ranks + 1) * sizeof(*members));
 	if (rc < 0 || members == NULL)
 		return rc < 0 ? rc : input_no_memory(input);
-	if (take_list(list, members, ranks) || take_config(file->groups, name, members, ranks))
+	uint32_t known = input->set->group_count;
+	if (take_list(list, members, ranks) || take_config(file->groups, name, members, ranks)) {
 		rc = input_members(input, name, members, (uint32_t)ranks, &node->group);
-	else if (list[0] == '[' && strstr(list, "...") == NULL && strcmp(list, "[]") != 0)
+		if (rc == 0 && input->set->group_count > known)
+			rc = check_config(file, node, name, members, ranks);
+	} else if (list[0] == '[' && strstr(list, "...") == NULL && strcmp(list, "[]") != 0)
 		rc = field_refuse(input, node->place, "Process Group Ranks",
 				  "lists other ranks than Group size says");
 	else if (ranks == file->ranks && ranks > 0)
@@ -139,20 +184,11 @@ static int take_message(struct file *file, struct trace_node *node, const json_t
 		return field_refuse(input, node->place, own, "is not the rank that the file is of");
 	if (peer == NULL && (group->member_count != 2 || !input->rank->has_number))
 		return field_refuse(input, node->place, name, "is not there");
+	if (peer != NULL && !group_has(group, (uint32_t)number))
+		return field_refuse(input, node->place, name, "is no member of the group");
 	node->peer = peer != NULL ? (uint32_t)number
 				  : group->members[group->members[0] == me ? 1 : 0];
 	return 0;
-}
-
-// Whether what comes out of a gathering, or goes into a scattering, is one part for each member.
-static bool has_parts(const struct trace_node *node, uint64_t ranks, uint64_t in, const json_t *out)
-{
-	uint64_t elements = (uint64_t)json_integer_value(out);
-	if (!json_is_integer(out))
-		return true; // not said
-	if (node->collective == TRACE_COLLECTIVE_ALL_GATHER)
-		return elements == in * ranks;
-	return node->collective != TRACE_COLLECTIVE_REDUCE_SCATTER || elements * ranks == in;
 }
 
 static int take_collective(struct file *file, struct trace_node *node, const json_t *args)
@@ -167,7 +203,7 @@ static int take_collective(struct file *file, struct trace_node *node, const jso
 		return 0;
 	uint64_t ranks = input->set->groups[node->group].ranks;
 	int rc = take_bytes(input, node, args, "In msg nelems", &elements, &bytes);
-	if (rc == 0 && !has_parts(node, ranks, elements, out))
+	if (rc == 0 && !field_has_parts(node, ranks, elements, out))
 		return field_refuse(input, node->place, "Out msg nelems",
 				    "does not fit In msg nelems and Group size");
 	if (rc < 0 || node->collective != TRACE_COLLECTIVE_ALL_TO_ALL)
@@ -275,6 +311,10 @@ static int take_info(struct file *file, const json_t *info)
 				  &file->ranks);
 	if (rc == 0 && rank != NULL)
 		rc = field_number(input, 0, rank, "distributedInfo.rank", RANKS_MAX, &number);
+	if (rc == 0 && rank != NULL && world != NULL && number >= file->ranks)
+		return input_refuse(input, 0,
+				    "distributedInfo.rank is %, and distributedInfo.world_size %",
+				    (int64_t)number, (int64_t)file->ranks);
 	if (rc == 0 && input->set->rank_count > 1 && file->ranks != input->set->world)
 		return input_refuse(input, 0,
 				    "distributedInfo.world_size is %, and % in the files before",

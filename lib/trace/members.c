@@ -91,6 +91,13 @@ int input_members(struct trace_input *input, const char *name, uint32_t *members
 	return take(input, &group, ret);
 }
 
+bool group_has(const struct trace_process_group *group, uint32_t rank)
+{
+	return group->member_count == 0 ||
+		bsearch(&rank, group->members, group->member_count, sizeof(rank), order_uint32) !=
+		NULL;
+}
+
 int input_all_members(struct trace_input *input, const char *name, uint32_t count, uint32_t *ret)
 {
 	uint32_t *members = malloc(((size_t)count + 1) * sizeof(*members));
@@ -143,7 +150,7 @@ int trace_set_groups(struct trace_set *set, const char *path, const char *text, 
 {
 	struct trace_input input = {.set = set, .text = text, .bytes = bytes, .refusal = refusal};
 	*refusal = (struct refusal){0};
-	json_t *root = field_root(&input), *list;
+	json_t *root = field_root_once(&input), *list;
 	const char *name;
 	int rc = root == NULL ? -EINVAL : 0;
 	if (root != NULL && !json_is_object(root))

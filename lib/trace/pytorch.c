@@ -98,6 +98,10 @@ static int take_bytes(struct trace_input *input, struct trace_node *node, const 
 	if (bytes == 0)
 		return field_refuse(input, node->place, "dtype", "is no type of PyTorch we know");
 	node->bytes = elements * bytes;
+	if (!field_has_parts(node, input->set->groups[node->group].ranks, elements,
+			     attribute(from, "out_msg_nelems")))
+		return field_refuse(input, node->place, "out_msg_nelems",
+				    "does not fit in_msg_nelems and pg_size");
 	return node->collective == TRACE_COLLECTIVE_ALL_TO_ALL
 		? take_splits(input, node, from, elements, bytes)
 		: 0;

@@ -36,6 +36,9 @@ int input_group(struct trace_input *input, const char *name, uint32_t ranks, uin
 int input_members(struct trace_input *input, const char *name, uint32_t *members, uint32_t count,
 		  uint32_t *ret);
 
+// Whether the group may have this member: it has no list, or lists it.
+bool group_has(const struct trace_process_group *group, uint32_t rank);
+
 // The ranks 0 to `count` - 1. -ENOMEM.
 int input_all_members(struct trace_input *input, const char *name, uint32_t count, uint32_t *ret);
 
@@ -58,6 +61,10 @@ int input_settle(struct trace_input *input, struct input_mark mark, int rc);
 // file_rank.c: the number that the name of a file of Chakra ends with ("x.12.et"). False: there is
 // none.
 bool trace_file_rank_number(const char *path, uint32_t *ret);
+
+// file_rank.c: whether a file's message, whose end here is rank `own`, can be of this file: of its
+// number, and of the messages before.
+bool trace_file_rank_takes(struct trace_rank *rank, uint32_t own);
 
 // file_rank.c: puts the files of a set in the order of the ranks that they say they are of. -EINVAL
 // when one is missing or there twice.

@@ -104,8 +104,13 @@ int split_take_received(struct trace_input *input, const char *text, uint32_t co
 	uint64_t *splits = room_for(rank, count);
 	if (splits == NULL)
 		return input_no_memory(input);
-	if (read_rows(text, splits, count) != count || !is_divided(elements, sum_of(splits, count)))
+	if (read_rows(text, splits, count) != count)
 		return 0; // what is sent says it as well
+	if (!is_divided(elements, sum_of(splits, count)))
+		return input_refuse(input, 0,
+				    "record %: the elements that come out are no multiple of the "
+				    "% rows that its split sizes have",
+				    node->place, (int64_t)sum_of(splits, count));
 	node->received_first = keep(rank, count, elements, element_bytes);
 	node->received_count = count;
 	return 0;

@@ -101,10 +101,6 @@ static int spread_message(struct spread *spread, const struct expand *expand, ui
 		return expand_refuse(expand, 0, index,
 				     "record %: groups of % ranks, % apart, do not part the ranks",
 				     2, stride);
-	if (node->peer != group->members[0] && node->peer != group->members[1])
-		return expand_refuse(expand, 0, index,
-				     "record %: the other rank, %, is no member of the group",
-				     node->peer, 0);
 	bool is_own_second = node->peer == group->members[0];
 	for (uint32_t rank = 0; rank < ranks; rank++) {
 		struct trace_node *to = &spread->to->ranks[rank].nodes[index];

@@ -37,7 +37,9 @@ def check_messages(folder):
     refused(kineto(folder, "no peer", 4, {rank: [send(0, rank, 0, stages, **bare)] for rank in stages}), "Dst Rank", "is not there")
     refused(kineto(folder, "other rank", 2, {0: [send(0, 1, 0, [0, 1])], 1: [receive(0, 0, 1, [0, 1])]}), "Src Rank", "is not the rank")
     refused(kineto(folder, "unheard", 2, {0: [send(0, 0, 1, [0, 1])], 1: [kernel(0, "1", [1])]}), "")
-    refused(kineto(folder, "beyond", 2, {0: [send(0, 0, 5, [0, 1])], 1: [receive(0, 0, 1, [0, 1])]}), "the other rank is 5")
+    refused(kineto(folder, "no member", 3, {0: [send(0, 0, 2, [0, 1])], 1: [kernel(0, "1", [1])], 2: [receive(0, 0, 2, [0, 2])]}),
+            "record 1: Dst Rank is no member of the group")
+    refused(kineto(folder, "beyond", 2, {0: [send(0, 0, 5, [0, 1])], 1: [receive(0, 0, 1, [0, 1])]}), "record 1: Dst Rank is no member")
     # one file for all: in each pair that lies like its own, the other way at the other end
     one = run(kineto(folder, "one", 8, {0: [send(0, 0, 4, [0, 4]), receive(300, 4, 0, [0, 4])]}))
     check(placed(one) == 8 * 4 * ELEMENTS, "  four pairs, there and back")
@@ -79,6 +81,7 @@ def check_splits(folder):
     check(run(pairs(folder, "both sides", uneven, out=received))["run"]["digest"] == run(folder / "uneven")["run"]["digest"], "  Out agrees with In")
     received[2] = [31, 0, 1, 0]
     refused(pairs(folder, "against", uneven, out=received), "record 1: by its Out split sizes", "7936 bytes of member 0")
+    refused(pairs(folder, "no sum", even, out=[[256, 256, 256, 257]] * 4), "record 1: the elements that come out are no multiple of the 1025 rows")
     refused(pairs(folder, "unsaid", even, **{"In split size": None}), "record 1: In split size is not there")
     refused(pairs(folder, "unsaid too", even, **{"In split size": "[]"}), "record 1: In split size is not there")
     odd = {rank: [kernel(0, "0", range(2), "all_to_all", **{"In msg nelems": 100, "Out msg nelems": 50 + rank * 100})] for rank in range(2)}
@@ -102,6 +105,19 @@ def check_parts(folder):
         for odd in (4095, int(4096 * share), 0):
             calls = {rank: [kernel(0, "0", range(4), name, **{**sizes, "Out msg nelems": odd})] for rank in range(4)}
             refused(kineto(folder, f"{name} {odd}", 4, calls), "record 1: Out msg nelems does not fit In msg nelems and Group size")
+    calls = {rank: [kernel(0, "0", range(4), **{"Out msg nelems": ELEMENTS - 1})] for rank in range(4)}
+    refused(kineto(folder, "all-reduce", 4, calls), "record 1: Out msg nelems does not fit In msg nelems")
+    for name, into, out, fits in (("allreduce", 64, 64, True), ("allreduce", 64, 65, False), ("_allgather_base", 64, 256, True),
+                                  ("_allgather_base", 64, 64, False), ("_reduce_scatter_base", 64, 16, True)):
+        attrs = {"collective_name": name, "dtype": "Float", "in_msg_nelems": into, "out_msg_nelems": out, "pg_name": "0", "pg_size": 4}
+        nodes = [{"id": 1, "name": "root", "ctrl_deps": 1, "attrs": []},
+                 {"id": 2, "name": "record_param_comms", "ctrl_deps": 1, "attrs": [{"name": key, "value": value} for key, value in attrs.items()]}]
+        path = folder / f"{name} {into} {out}.json"
+        path.write_text(json.dumps({"schema": "1.1.1-chakra.0.0.4", "nodes": nodes}))
+        if fits:
+            run(path)
+        else:
+            refused(path, "record 2: out_msg_nelems does not fit in_msg_nelems and pg_size")
 
 
 def check_damage(folder):
@@ -127,7 +143,8 @@ def check_damage(folder):
     del bad[1]["args"]["dtype"]
     refused(kineto(folder, "one rank", 2, {0: bad, 1: good}), "names the group less often", words=["--skip-damaged"])
     refused(kineto(folder, "alone", 2, {0: [kernel(0, "0", [0])], 1: [kernel(0, "1", [1])]}), "nothing to run")
-    refused(kineto(folder, "no bytes", 2, {rank: [kernel(0, "0", [0, 1], **{"In msg nelems": 0})] for rank in range(2)}), "nothing to run")
+    refused(kineto(folder, "no bytes", 2, {rank: [kernel(0, "0", [0, 1], **{"In msg nelems": 0, "Out msg nelems": 0})] for rank in range(2)}),
+            "nothing to run")
     goal = folder / "x.goal"
     goal.write_text("num_ranks 2\nrank 0 {\nl1: send 1b to 1 tag 0\n}\nrank 1 {\nl1: recv 1b from 0 tag 0\n}\n")
     refused(goal, "no record of this format", words=["--skip-damaged"])

@@ -95,6 +95,16 @@ def check_kineto(folder):
     # one file for all: a list that is none of the groups side by side
     refused(kineto(folder, "askew", 4, {1: [kernel(0, "0", [1, 2])]}), "do not part the ranks")
     check(placed(run(kineto(folder, "one for all", 4, {2: [kernel(0, "0", [2, 3])]}))) == placed(one), "  one file for all")
+    refused(kineto(folder, "not its own", 4, {3: [kernel(0, "0", [0, 1])]}), "record 1", "rank 3 calls it and is no member", "0, 1")
+    refused(kineto(folder, "beyond the world", 4, {4: [kernel(0, "0", [0, 4])]}), "distributedInfo.rank is 4", "world_size 4")
+    # what a record lists against what the file lists by that name
+    for ranks, fits in (([1, 0], True), ([], True), ([0, 2], False), ([0, 1, 2], False)):
+        told = {"pg_config": [{"pg_name": "9", "ranks": [5]}, {"pg_name": "0", "pg_size": len(ranks), "ranks": ranks}]}
+        out = kineto(folder, f"told {ranks}", 2, {rank: [kernel(0, "0", [0, 1])] for rank in range(2)}, told)
+        if fits:
+            run(out)
+        else:
+            refused(out, "record 1: Process Group Ranks", "distributedInfo.pg_config")
 
 
 # ---------------------------------------------------------------- Chakra
@@ -123,7 +133,8 @@ def attribute(name, value):
 
 
 def node(number, kind, **attributes):
-    return field(1, number) + field(2, f"n{number}") + field(3, kind) + b"".join(attribute(*one) for one in attributes.items())
+    told = [attribute(*one) for one in attributes.items() if one[1] is not None]
+    return field(1, number) + field(2, f"n{number}") + field(3, kind) + b"".join(told)
 
 
 def all_reduce(number, **more):
@@ -159,7 +170,7 @@ def check_chakra(folder):
     plain = run(chakra(folder, "all", everyone))
     refused(chakra(folder, "not all", {**everyone, 2: [node(0, TYPE_COMPUTE)]}), "rank 2 never calls it")
     for at, (text, says) in enumerate((("[]", "groups by name"), ("{", "not JSON"), ('{"0": 4}', "list of ranks"), ('{"0": [0, 0]}', "twice"),
-                                       ('{"0": [-1]}', "0 and more"), ('{"0": []}', "list of ranks"))):
+                                       ('{"0": [-1]}', "0 and more"), ('{"0": []}', "list of ranks"), ('{"0": [0, 1],\n"1": [2, 3],\n"0": [2, 3]}', '"0"'))):
         refused(chakra(folder, f"list {at}", calls, text), "comm_group.json", says)
     for dims, whole in (([True, True], True), ([True, False], False), ([False, True], False), ([False], False)):
         path = chakra(folder, f"dims {dims}", {rank: [all_reduce(0, involved_dim=dims)] for rank in range(4)})
@@ -180,6 +191,37 @@ def check_messages(folder):
     check(placed(run(pair("halves"))) == 4096, "  one message")
     refused(pair("another tag", comm_tag=8), "another tag/w.0.et: ", "rank 1 never receives", "(record 3)")
     refused(pair("longer", comm_size=8192), "longer/w.1.et: ", "not as long", "(record 2)")
+    refused(pair("of another", comm_dst=2), "of another/w.1.et: message 2: comm_dst of this receive is 2, which is not the rank")
+    check(placed(run(pair("unsaid", comm_dst=None))) == 4096, "  the own end need not be said")
+
+    def stages(name, first, second):
+        """Two files without numbers, in the order of their names."""
+        ends = {"comm_size": 4096, "comm_tag": 7}
+        out = chakra(folder, name, {0: [node(0, TYPE_SEND, comm_src=first, comm_dst=1, **ends)],
+                                    1: [node(0, TYPE_RECEIVE, comm_src=0, comm_dst=second, **ends)]})
+        for rank in range(2):
+            (out / f"w.{rank}.et").rename(out / f"{'ab'[rank]}.et")
+        return out
+    check(placed(run(stages("in order", 0, 1))) == 4096, "  files in their order")
+    refused(stages("turned", 0, 2), "turned/b.et: this file stands for rank 1, and its messages are of rank 2")
+    both = [node(0, TYPE_SEND, comm_src=0, comm_dst=1, comm_size=1), node(1, TYPE_SEND, comm_src=1, comm_dst=0, comm_size=1)]
+    out = chakra(folder, "both ends", {0: both, 1: both})
+    for rank in range(2):
+        (out / f"w.{rank}.et").rename(out / f"{'ab'[rank]}.et")
+    refused(out, "both ends/a.et: message 3: comm_src of this send is 1")
+
+
+def check_json_messages(folder):
+    def stages(name, **more):
+        out = folder / name
+        out.mkdir()
+        ends = {"comm_src": 0, "comm_dst": 1, "comm_size": 4096}
+        for rank, (kind, own) in enumerate(((TYPE_SEND, {}), (TYPE_RECEIVE, more))):
+            graph = [{"Id": 0, "Name": "n", "NodeType": kind, **ends, **own}]
+            (out / f"w.{rank}.json").write_text(json.dumps({"workload_graph": graph}))
+        return out
+    check(placed(run(stages("json"))) == 4096, "  one message")
+    refused(stages("json of another", comm_dst=0), "w.1.json: record 1: comm_dst is not the rank that the file is of")
 
 
 def check_cases():
@@ -196,7 +238,7 @@ def check_cases():
 
 
 def main():
-    check_parts_and_cases((check_kineto, check_chakra, check_messages), check_cases, CASES)
+    check_parts_and_cases((check_kineto, check_chakra, check_messages, check_json_messages), check_cases, CASES)
 
 
 if __name__ == "__main__":

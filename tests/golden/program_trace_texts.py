@@ -113,6 +113,8 @@ def check_aicb(folder):
     refused(csv(folder, "unheard", section(0, (0, 1), reduce, go) + section(1, (2, 3), reduce)), "unheard.csv: rank 0", "never receives")
     for count in ("0", "2", "-1"):
         refused(csv(folder, "count", f"[rank0 ~ rank3]\n{NAMES.strip()},count\n{reduce.strip()},{count}\n"), ":3: count is not 1")
+    other = row("all_reduce", "tp_group", 2, MIB) + row("all_gather", "tp_group", 4, MIB)
+    refused(csv(folder, "two sizes", "[rank0 ~ rank3]\n" + NAMES + other), ":4: comm_group_size is 4, and 2 in a line above")
     refused(csv(folder, "last", section(0, (0, 1), reduce) + section(1, (2, 3), reduce, row("isend", "pp_group", 2, MIB, additional="send_next"))),
             "no such neighbour")
     refused(csv(folder, "no peer", "[rank0 ~ rank3]\n" + NAMES + reduce + row("isend", "pp_group", 2, MIB)), "without dst, src or the neighbour")

@@ -113,7 +113,8 @@ struct trace_rank {
 	uint32_t cut;	   // waits that were left out, so that there is no circle
 	uint64_t records;  // messages, events, nodes or lines of the file, all of them
 	uint32_t number;   // rank of the job that the file says it is of
-	bool has_number;
+	uint32_t own;	   // rank that its messages say is their end here
+	bool has_number, has_own;
 };
 
 // Two groups are the same when name, size and list of members are: names are given twice.

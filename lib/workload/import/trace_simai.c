@@ -151,6 +151,10 @@ static int header_check(const struct lines *lines, const struct header *header)
 	if (header->value[KEY_GPUS] % replica != 0)
 		return lines_refuse(lines, end, "all_gpus, %, does not divide by tp x pp, %",
 				    (int64_t)header->value[KEY_GPUS], (int64_t)replica);
+	uint64_t data = header->value[KEY_GPUS] / replica;
+	if (data % header->value[KEY_EP] != 0)
+		return lines_refuse(lines, end, "% data ranks do not divide by ep, %",
+				    (int64_t)data, (int64_t)header->value[KEY_EP]);
 	return 0;
 }
 

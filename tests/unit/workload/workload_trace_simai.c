@@ -269,6 +269,10 @@ static void sizes_that_do_not_fit_each_other_are_refused(void **)
 		 "all_gpus: "
 		 "8\n",
 		 "does not divide", 1, 84},
+		{"HYBRID_TRANSFORMER model_parallel_NPU_group: 2 ep: 3 pp: 1 vpp: 1 ga: 1 "
+		 "all_gpus: "
+		 "8\n",
+		 "4 data ranks do not divide by ep, 3", 1, 84},
 		{"HYBRID_TRANSFORMER model_parallel_NPU_group: 0 ep: 1 pp: 1 vpp: 1 ga: 1 "
 		 "all_gpus: "
 		 "8\n",
