@@ -185,6 +185,21 @@ def one_slow_nic():
         check(1.95 < longer < 2.05 and names == [f"nic {nic} plane 0 - t0 {nic}"], f"NIC {nic} of 8 at half its rate: {longer:.2f} times as long, named {names}")
 
 
+def slow_among_mixed():
+    """NICs and links of several rates: the one that a fault slows is named, slower ones by plan are not."""
+    nodes = "[{name: a, nics: 4}, {name: b, nics: 4}, {name: s}, {name: t}]"
+    links = ["from: a, nic: 2, rate: 25Gb/s", "from: b, nic: 4, count: 2, rate: 50Gb/s"]
+    links += [f"from: {end}, to: {spine}, rate: {rate}Gb/s" for end in "ab" for spine, rate in (("s", 400), ("t", 100))]
+    fabric = f"fabric: {{topology: graph, nics: 8, link_rate: 100Gb/s, nodes: {nodes}, links: [{{{'}, {'.join(links)}}}]}}"
+    for traffic in ("kind: permutation, bytes: 2MB", "kind: all_to_all, bytes: 2MB", "kind: ring, bytes: 4MB"):
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write(f"name: mixed\n{fabric}\ntraffic: {{{traffic}}}\nwatch: {{links: true}}\n")
+            file.flush()
+            named = [[one["name"] for one in result(file.name, *words)["culprits"]["list"]]
+                     for words in [()] + [("--fault", f"{{kind: slow, at: {{nic: {nic}}}, rate: 60%}}") for nic in range(8)]]
+        check(named == [[]] + [[f"nic {nic} plane 0 - {'ab'[nic // 4]}"] for nic in range(8)], f"{traffic}: none, then each NIC in turn: {named}")
+
+
 if not CASES.is_dir():
     print(f"{CASES} is not here: skipped")
     sys.exit(SKIPPED)
@@ -201,4 +216,5 @@ polarised()
 imports()
 mixed_nics()
 one_slow_nic()
+slow_among_mixed()
 sys.exit(check.failed > 0)
