@@ -436,6 +436,16 @@ static void no_figure_is_cut_in_silence(void **)
 	       false);
 	warned(SMALL "transport: {rto: 1us}\n", "rto-below-rtt", true);
 	warned(SMALL "transport: {rto: 20us}\n", "rto-below-rtt", false);
+#define EIGHT(more) \
+	"name: a\nfabric: {nics: 32, nics_per_t0: 8, t1_count: 8, planes: 2" more "}\n" TRAFFIC
+	warned(EIGHT("") "transport: {evs: 8}\n", "few-evs", true);
+	warned(EIGHT("") "transport: {evs: 16}\n", "few-evs", false);
+	warned(EIGHT(", trunk_rate: 200Gb/s") "transport: {evs: 4}\n", "few-evs", false);
+	warned(EIGHT(", trunk_rate: 200Gb/s") "transport: {evs: 2}\n", "few-evs", true);
+	warned(EIGHT(", spray: adaptive") "transport: {evs: 2}\n", "few-evs", false);
+	warned(EIGHT("") "transport: {evs: 2, path: single}\n", "few-evs", false);
+	warned(SMALL "transport: {evs: 4}\n", "few-evs", false);
+	warned(SMALL "transport: {evs: 2}\n", "few-evs", true);
 	refused(SMALL "limits: {window: 501ns}\n", "limits.window: a window of 501000 ps");
 	refused(SMALL "queue: {ecn_low: 200kB, ecn_high: 300kB}\n",
 		"queue.ecn_low: 200000 B is never reached in a queue of ");

@@ -7,7 +7,7 @@
 
 #include <weft/world/world.h>
 
-#define WORLD_WARNINGS_MAX 10
+#define WORLD_WARNINGS_MAX 11
 
 struct world_warning {
 	const char *name; // "rc-reordering", of the table in docs/result.md

@@ -241,6 +241,44 @@ static bool warn_switch(const struct world *world, char *text)
 	return true;
 }
 
+#define EVS_LEAST 8u	  // on a plane: with fewer, uplinks differ by a quarter and more
+#define UPLINKS_DOUBLE 2u // what a T0 has up beside what its NICs have, where two EVs will do
+#define EVS_OF_DOUBLE_LEAST 2u
+
+static uint64_t ports_bps(const struct topology *topology, const struct switch_plan *plan,
+			  uint32_t first, uint32_t end)
+{
+	uint64_t sum = 0;
+	for (uint32_t port = first; port < end; port++)
+		sum += topology->links[topology->port_links[plan->port_first + port]].rate_bps;
+	return sum;
+}
+
+// A hash puts the EVs of several flows on one uplink of a T0 and those of none on another. A flow
+// that has many EVs hardly feels it.
+static bool warn_few_evs(const struct world *world, char *text)
+{
+	const struct topology *topology = &world->topology;
+	const struct transport_config *transport = &world->transport;
+	const struct switch_plan *plan = &topology->switches[0];
+	uint32_t evs = transport->ev_count / transport->planes, uplinks = plan->route.up_count;
+	if (transport->kind != TRANSPORT_MRC || world->fabric.spray != FABRIC_SPRAY_HASH ||
+	    plan->route.is_static || transport->path_policy == PATH_SINGLE)
+		return false;
+	uint32_t first = plan->route.up_first;
+	uint64_t up_bps = ports_bps(topology, plan, first, first + uplinks);
+	uint64_t down_bps = ports_bps(topology, plan, 0, first);
+	bool is_wide = up_bps >= UPLINKS_DOUBLE * down_bps;
+	if (evs >= uplinks || evs >= EVS_LEAST || (is_wide && evs >= EVS_OF_DOUBLE_LEAST))
+		return false;
+	snprintf(text, SIZE,
+		 "transport.evs: a flow has %u on a plane, which a hash puts on %u uplinks of its "
+		 "T0: flows meet on some, and others are idle. A full fabric is not filled; with "
+		 "16 on a plane it nearly is",
+		 evs, uplinks);
+	return true;
+}
+
 static const struct {
 	const char *name;
 	bool (*holds)(const struct world *world, char *text);
@@ -255,6 +293,7 @@ static const struct {
 	{"ecn-above-xoff", warn_high_marks},
 	{"fewer-evs", warn_evs},
 	{"rto-below-rtt", warn_timer},
+	{"few-evs", warn_few_evs},
 };
 
 uint32_t world_warnings(const struct world *world, struct world_warning *ret)
