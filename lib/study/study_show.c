@@ -201,6 +201,8 @@ static const char *const columns[] = {"goodput_bps",	     "done_s",	       "idea
 				      "fct_p99_s",	     "collective_s",   "marked_share",
 				      "retransmitted_share", "queue_bytes_max"};
 #define COLUMN_COUNT (sizeof(columns) / sizeof(*columns))
+static const char *const heads[COLUMN_COUNT] = {"goodput",    "done at", "of ideal", "FCT p99",
+						"collective", "marked",	 "retx",     "queue max"};
 
 static uint32_t figure_named(const char *name)
 {
@@ -213,6 +215,14 @@ static uint32_t figure_named(const char *name)
 static bool is_share(uint32_t figure)
 {
 	return study_figure(figure)->unit == STUDY_SHARE;
+}
+
+// A rate takes ten places ("50.93 Gb/s"), all others eight; and the head must fit.
+static int column_width(size_t column)
+{
+	enum study_unit unit = study_figure(figure_named(columns[column]))->unit;
+	int head = (int)strlen(heads[column]), least = unit == STUDY_RATE ? 10 : 8;
+	return head > least ? head : least;
 }
 
 // Of one seed the run's digest and how it ended, of several how sure the time is.
@@ -264,7 +274,7 @@ static void point_line(FILE *to, const struct report_study *study, uint32_t poin
 			snprintf(text.at, sizeof(text.at), "%.3g %%", 100 * mean);
 		else
 			study_number(&text, study_figure(figure)->unit, mean);
-		fprintf(to, " %*s", is_share(figure) ? 8 : 10, text.at);
+		fprintf(to, " %*s", column_width(i), text.at);
 	}
 	point_end(to, study, point);
 }
@@ -307,15 +317,12 @@ static void mrc_against_roce(FILE *to, const struct report_study *study)
 
 static void point_table(FILE *to, const struct report_study *study)
 {
-	static const char *const heads[COLUMN_COUNT] = {"goodput", "done at",	 "of ideal",
-							"FCT p99", "collective", "marked",
-							"retx",	   "queue max"};
 	int width = name_width(study);
 	bool is_one = study->plan.seeds == 1;
 	fprintf(to, "  %-*s", width, "");
 	for (size_t i = 0; i < COLUMN_COUNT; i++)
 		if (study_has(study, figure_named(columns[i])))
-			fprintf(to, " %*s", is_share(figure_named(columns[i])) ? 8 : 10, heads[i]);
+			fprintf(to, " %*s", column_width(i), heads[i]);
 	fprintf(to, "%s\n", is_one ? "  digest" : "   done +-  differs");
 	for (uint32_t point = 0; point < study->points; point++)
 		point_line(to, study, point, width);
