@@ -26,10 +26,11 @@ const char *group_kind_name(enum group_kind kind)
 
 // ---------------------------------------------------------------- sizes and strides
 
-// Ranks along each dimension: of the dense part, or of experts.
-static void sizes_of(const struct plan *plan, bool is_expert, uint32_t ret[DIMENSION_COUNT])
+// Ranks along each dimension: of the dense part, or of experts; a model without any has one part.
+static void sizes_of(const struct plan *plan, bool of_experts, uint32_t ret[DIMENSION_COUNT])
 {
 	const struct parallel *cut = &plan->parallel;
+	bool is_expert = of_experts && plan->architecture->experts > 0;
 	ret[DIMENSION_TP] = is_expert ? plan_expert_tensor_ranks(plan) : cut->tp;
 	ret[DIMENSION_CP] = is_expert ? 1 : cut->cp;
 	ret[DIMENSION_EP] = is_expert ? cut->ep : 1;
@@ -132,7 +133,7 @@ static int check_order(const struct order *order, const char *text, const struct
 {
 	uint32_t dense[DIMENSION_COUNT], expert[DIMENSION_COUNT], seen = 0;
 	sizes_of(plan, false, dense);
-	sizes_of(plan, plan->architecture->experts > 0, expert);
+	sizes_of(plan, true, expert);
 	for (uint32_t i = 0; i < order->count; i++)
 		seen |= 1u << order->at[i];
 	for (uint32_t i = 0; i < DIMENSION_COUNT; i++)
