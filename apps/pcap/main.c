@@ -34,6 +34,19 @@ static const struct verb *verb_find(const char *name)
 	return NULL;
 }
 
+static int refuse_verb(const char *word, struct refusal *refusal)
+{
+	char what[160] = "options stand behind the verb:";
+	size_t used = 0;
+	for (size_t i = 0; verb_find(word) == NULL && i < sizeof(verbs) / sizeof(verbs[0]); i++)
+		used += (size_t)snprintf(what + used, sizeof(what) - used, "%s%s",
+					 used == 0 ? "the verbs are analyze, " : ", ",
+					 verbs[i].name);
+	if (used > 0)
+		snprintf(what + used, sizeof(what) - used, "; there is no verb");
+	return outcome_bad_word(refusal, what, word);
+}
+
 static bool writes_file(const struct call *call)
 {
 	return call->annotate != NULL || call->trace != NULL || call->page != NULL;
@@ -64,10 +77,7 @@ static int parse(struct call *call, int argc, char **argv)
 		return outcome_bad_line(&call->refusal,
 					"what to do is missing: analyze FILE..., say");
 	if (strcmp(argv[optind], "analyze") != 0)
-		return outcome_bad_word(&call->refusal,
-					verb_find(argv[optind]) ? "options stand behind the verb:"
-								: "there is no verb",
-					argv[optind]);
+		return refuse_verb(argv[optind], &call->refusal);
 	for (optind++; optind < argc; optind++) {
 		if (call->count == FILES_MAX)
 			return outcome_bad_word(&call->refusal, "too many captures, at",

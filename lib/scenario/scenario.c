@@ -140,7 +140,8 @@ static int read_word(struct reader *reader, const struct word_list *list, const 
 				     list->count_max);
 	if (bytes >= ELEMENT_TEXT_BYTES || strpbrk(text, "\r\n") != NULL || text[0] != '{')
 		return reader_refuse(reader, mark,
-				     "a %s is one line of less than %u bytes, as in %s",
+				     "a %s is a YAML map on one line of less than %u bytes, as in "
+				     "%s",
 				     list->option + 2, ELEMENT_TEXT_BYTES, list->example);
 	memset(lines, '\n', number - 1);
 	memcpy(lines + number - 1, text, bytes + 1);

@@ -174,7 +174,7 @@ def refused(what, words, says):
 
 def check_refusals():
     deep = [AZURE, "--fidelity", "model"]
-    refused("no model", ["incast", "--fidelity", "model"], "traffic.kind model")
+    refused("no model", ["incast", "--fidelity", "model"], "traffic.kind must be model")
     refused("half a replica", [*deep, "--set", "fabric.nics=8224", "--set", "fabric.nics_per_host=32", "--set",
                               "fabric.nics_per_t0=32"], "no whole number")
     refused("an order of other words", [*deep, "--order", "tp-zp"], "--order:1:4: ")

@@ -147,7 +147,7 @@ def check_folder():
 def check_refusals():
     refused("8,192 GPUs", ["azure-gb200-llama405b", "--fidelity", "full"], "all packets of this step would be 508")
     refused("few allowed", [SMALL, "--fidelity", "full", "--sample", "packets=1K"], "over the 1000 allowed")
-    refused("no model", ["incast", "--fidelity", "full"], "needs traffic.kind model")
+    refused("no model", ["incast", "--fidelity", "full"], "traffic.kind must be model")
     for words in (["--explain"], ["--measured", "x"], ["--steps", "3", "--jitter", "2"]):
         refused(" ".join(words), [SMALL, "--fidelity", "full", *words], "needs --fidelity")
     refused("a GPU that is none", [SMALL, "--fidelity", "model", "--slow", "gpu32:2"], "no GPU 32 of 32")

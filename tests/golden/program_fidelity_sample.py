@@ -96,7 +96,7 @@ def check_steps():
 def check_refusals():
     deep = [AZURE, "--fidelity", "sample"]
     refused("a depth that is none", [AZURE, "--fidelity", "deep"], "--fidelity is ")
-    refused("no model", ["incast", "--fidelity", "sample"], "needs traffic.kind model")
+    refused("no model", ["incast", "--fidelity", "sample"], "traffic.kind must be model")
     refused("an order that is none", [*deep, "--order", "tp-cp-dp"], "the order lacks a dimension")
     refused("a NIC's fault where tensor ranks leave", [*deep, "--order", "dp-tp-cp-pp", "--sample", "steps=2,fill=2", "--fault",
                                                        "{kind: link_down, at: {nic: 256, plane: 0}}"], "no faults of a single NIC")

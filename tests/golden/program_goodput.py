@@ -249,7 +249,7 @@ def check_refusals():
     refused("nothing", [], "no scenario given")
     refused("no such scenario", ["nosuch"], "nosuch")
     refused("two scenarios", [AZURE, "incast"], "unexpected argument")
-    refused("no model", ["incast"], "needs traffic.kind model")
+    refused("no model", ["incast"], "only a training job has steps: traffic.kind must be model")
     refused("no such key", [AZURE, "--set", "fabric.foo=1"], "--set:1:1: ")
     refused("rates of nobody", [AZURE, "--rates", "llama-4"], "llama-4")
     refused("no such recovery", [AZURE, "--recovery", "prayer"], "prayer")

@@ -153,7 +153,7 @@ def refusals(folder):
         path.write_text(HEAD.splitlines()[0] + "\n" + text, encoding="utf-8")
         done = weft.run("sim", path)
         check(done.returncode == 2 and done.stdout == "" and says in done.stderr, f"{text}: {done.returncode}: {done.stderr.strip()}")
-    for words, says in ((["--sample", "steps=2"], "--sample has no effect here"), (["--fidelity", "model"], "it needs traffic.kind model"),
+    for words, says in ((["--sample", "steps=2"], "--sample has no effect here"), (["--fidelity", "model"], "traffic.kind must be model"),
                         (["--set", "traffic.ranks=4"], "traffic.ranks has no effect here")):
         done = weft.run("sim", "jobs-two-rings", "--variant", "across", *words)
         check(done.returncode == 2 and done.stdout == "" and says in done.stderr, f"{words}: {done.stderr.strip()}")

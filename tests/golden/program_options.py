@@ -25,6 +25,10 @@ sim        qqq                       | no scenario 'qqq' is shipped; there are: 
 sim        incast --set a=b          | there is no key a
 sim        compare-ring --pcap x     | --pcap is of one run, and this scenario has 9 variants: choose one with --variant NAME
 coll       allreduce                 | there is no collective 'allreduce'; there are: all_reduce, reduce_scatter
+coll       all_reduce rail-8x4       | --scenario names the scenario; unexpected argument 'rail-8x4'
+pcap       analyz x                  | the verbs are analyze, anonymize, capture, diff, gen, replay, send; there is no verb 'analyz'
+pcap       --json send               | options stand behind the verb: 'send'
+sim        incast --fault flap       | --fault:1:1: a fault is a YAML map on one line of less than 1024 bytes, as in {
 mllog      x --block 1.5             | --block is a whole number from 1 to 100000, not '1.5'
 mllog      x --within 3              | needs --result: '--within'
 mllog      x --ratios --json         | has no effect with --json: '--ratios'

@@ -180,7 +180,7 @@ def check_refusals():
     for word in ("64", "16x", "-16"):
         refused(f"reference '{word}'", [*with_racks, "--reference", word], "--reference is one of")
     refused("no model", ["incast", "--racks", "16"], "with 16 racks: ")
-    refused("no model", ["two-racks", "--racks", "2"], "needs traffic.kind model")
+    refused("no model", ["two-racks", "--racks", "2"], "traffic.kind must be model")
     refused("seeds without jitter", [*with_racks, "--seeds", "3"], "needs --jitter")
     refused("a seed without jitter", [*with_racks, "--seed", "3"], "needs --jitter")
     refused("jitter without seeds", [*with_racks, "--jitter", "3"], "--seeds")

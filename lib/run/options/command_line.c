@@ -277,14 +277,25 @@ static bool is_alone(const struct reading *reading)
 	return false;
 }
 
+// A word too many may be a scenario, where a program takes that by an option.
+static int refuse_word(const struct reading *reading, const char *word)
+{
+	bool has_scenario = false;
+	for (uint32_t i = 0; i < reading->count; i++)
+		has_scenario |= strcmp(reading->line->rows[i].name, "scenario") == 0;
+	return outcome_bad_word(reading->refusal,
+				has_scenario ? "--scenario names the scenario; unexpected argument"
+					     : "unexpected argument",
+				word);
+}
+
 static int check_words(const struct reading *reading)
 {
 	const struct command_line *line = reading->line;
 	uint32_t count = (uint32_t)(reading->argc - optind);
 	char what[64];
 	if (count > line->most)
-		return outcome_bad_word(reading->refusal, "unexpected argument",
-					reading->argv[optind + (int)line->most]);
+		return refuse_word(reading, reading->argv[optind + (int)line->most]);
 	snprintf(what, sizeof(what), "no %s given", line->noun);
 	return count < line->least && !is_alone(reading) ? outcome_bad_line(reading->refusal, what)
 							 : 0;

@@ -285,7 +285,7 @@ static int find_plan(struct world_step *step, const struct scenario *scenario,
 									  : NULL;
 	if (plan == NULL)
 		return refuse(refusal, -EINVAL,
-			      "--fidelity has no effect here; it needs traffic.kind model");
+			      "only a training job has steps: traffic.kind must be model");
 	int rc = plan_resize(&step->plan, plan, scenario->fabric.nics, refusal);
 	step->gpu_layout = (struct gpu_layout){scenario->fabric.nics_per_host, GPUS_PER_TRAY};
 	if (rc == 0)
