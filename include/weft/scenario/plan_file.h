@@ -42,9 +42,6 @@ int plan_file_read(struct plan_file *ret, const char *path, const char *text, si
 // The row about that key: it names the key, or else its section; NULL if none does.
 const struct plan_input *plan_input_of(const struct plan *plan, const char *key);
 
-// All keys of such a file, ended by one whose path is NULL.
-const struct scenario_key *plan_file_keys(void);
-
 #ifdef __cplusplus
 }
 #endif

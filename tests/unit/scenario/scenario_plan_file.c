@@ -13,6 +13,7 @@
 #include <weft/scenario/plan_file.h>
 #include <weft/workload/plan_memory.h>
 
+#include "plan_file_keys.h"
 #include "scenario_files.h"
 
 static struct plan_file file;
@@ -354,7 +355,8 @@ static void the_documentation_lists_every_key(void **)
 {
 	uint32_t keys = 0, rows = 0;
 	source_read("docs/job-file.md");
-	for (const struct scenario_key *key = plan_file_keys(); key->path != NULL; key++, keys++) {
+	for (const struct scenario_key *key = plan_file_table.keys; key->path != NULL;
+	     key++, keys++) {
 		char row[512];
 		snprintf(row, sizeof(row), "\n| `%s` | %s | `%s` | %s |\n", key->path, key->unit,
 			 key->value, key->text);
