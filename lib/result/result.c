@@ -157,11 +157,6 @@ enum result_kind result_kind(const struct result *result)
 	return result->kind;
 }
 
-bool result_is_partial(const struct result *result)
-{
-	return result->is_partial;
-}
-
 const json_t *result_fields(const struct result *result)
 {
 	return result->fields;

@@ -175,12 +175,6 @@ static enum wire_reason parse_network(const uint8_t *frame, size_t bytes, struct
 	return WIRE_FINE;
 }
 
-enum wire_reason wire_parse_network(const void *frame, size_t bytes, struct wire_view *ret_view)
-{
-	struct said said;
-	return parse_network(frame, bytes, ret_view, &said);
-}
-
 // Where payload and ICRC of a whole packet are, whose headers above UDP take `headers` bytes.
 static enum wire_reason place_whole(size_t bytes, uint32_t headers, const struct said *said,
 				    struct wire_view *view)

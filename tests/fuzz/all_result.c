@@ -7,6 +7,7 @@
 
 #include <weft/page/report_html.h>
 #include <weft/result/report_result.h>
+#include <weft/result/result.h>
 #include <weft/study/run_diff.h>
 
 #define FUZZ_HAS_COMMANDS
@@ -38,11 +39,11 @@ static void judge(const struct result *result)
 	check((rc == 0) == (result_kind(result) != RESULT_ACCEPTANCE));
 	if (rc < 0)
 		return;
-	check((verdict.end == VERDICT_PASS) == !result_is_partial(result));
+	check((verdict.end == VERDICT_PASS) == !result->is_partial);
 	rc = run_diff_of(&run_diff, result, result, &refusal);
 	check(rc == 0 || (rc == -EINVAL && refusal.text[0] != '\0')); // nothing to compare
 	check(rc < 0 || (run_diff.differing == 0 && run_diff_beyond(&run_diff, 0) == NULL));
-	check(rc < 0 || run_diff.is_partial == result_is_partial(result));
+	check(rc < 0 || run_diff.is_partial == result->is_partial);
 	run_diff_free(&run_diff);
 }
 

@@ -39,10 +39,6 @@ int payload_store_attach_to(struct payload_store *payload_store, const struct wo
 // The buffer of a rank, to be written before the run and read after it.
 uint8_t *payload_store_buffer(struct payload_store *payload_store, uint32_t rank);
 
-// Bytes that came over the fabric, and inside hosts.
-uint64_t payload_store_stored_bytes(const struct payload_store *payload_store);
-uint64_t payload_store_moved_bytes(const struct payload_store *payload_store);
-
 #ifdef __cplusplus
 }
 #endif

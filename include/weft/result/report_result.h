@@ -28,10 +28,6 @@ void result_free(struct result *result); // NULL: nothing
 
 enum result_kind result_kind(const struct result *result);
 
-// Whether something of it is missing: the run did not come to its end, runs or cases lack. It
-// follows from run.end, from the runs, from the cases.
-bool result_is_partial(const struct result *result);
-
 // Its fields (jansson), good until it is freed.
 const struct json_t *result_fields(const struct result *result);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data of a program's ranks, kept while frames carry it. See drive_ledger.h.
+// Data of a program's ranks, kept while frames carry it. See payload_store.h.
 
 #include <weft/ports/payload_store.h>
 
@@ -18,7 +18,6 @@ struct payload_store {
 	uint64_t rank_bytes;
 	uint32_t first; // rank that the memory begins with
 	uint32_t element_bytes;
-	uint64_t stored_bytes, moved_bytes;
 	bool is_lent; // the memory is the caller's
 };
 
@@ -38,16 +37,6 @@ uint8_t *payload_store_buffer(struct payload_store *payload_store, uint32_t rank
 {
 	check(rank >= payload_store->first);
 	return payload_store->memory + (rank - payload_store->first) * payload_store->rank_bytes;
-}
-
-uint64_t payload_store_stored_bytes(const struct payload_store *payload_store)
-{
-	return payload_store->stored_bytes;
-}
-
-uint64_t payload_store_moved_bytes(const struct payload_store *payload_store)
-{
-	return payload_store->moved_bytes;
 }
 
 static int check_program(const struct world *world, uint32_t element_bytes, struct refusal *refusal)
@@ -155,7 +144,6 @@ static void store(void *context, const struct dma_write *where, const uint8_t *p
 	uint64_t offset;
 	check(world_write_target(payload_store->world, where->nic, where->va, &receive, &offset));
 	take(payload_store, receive, offset, payload, where->bytes);
-	payload_store->stored_bytes += where->bytes;
 }
 
 static void move(void *context, const struct dma_write *where)
@@ -165,7 +153,6 @@ static void move(void *context, const struct dma_write *where)
 		 send = payload_store->world->program->ops[receive].twin;
 	take(payload_store, receive, 0, bytes_of(payload_store, send, 0, where->bytes),
 	     where->bytes);
-	payload_store->moved_bytes += where->bytes;
 }
 
 void payload_store_hook(struct payload_store *payload_store, struct ports_options *ports)

@@ -8,6 +8,8 @@
 
 #include <dirent.h>
 
+#include <weft/wire/wire_dissect.h>
+
 #include "wire_captures.h"
 
 #define SKIPPED 77
@@ -58,23 +60,18 @@ struct tally {
 // Counts the frame if it is whole RoCEv2.
 static void count_frame(const struct captured *captured, struct tally *tally)
 {
-	struct wire_view view;
+	struct wire_config config;
+	struct wire_record record;
 	if (captured->link != LINK_ETHERNET || captured->bytes < captured->line_bytes)
 		return;
 	uint8_t *exact = malloc(captured->bytes);
 	memcpy(exact, captured->frame, captured->bytes);
-	if (wire_parse_network(exact, captured->bytes, &view) == WIRE_FINE &&
-	    view.target_port == WIRE_PORT) {
-		assert_true(view.frame_bytes <= captured->bytes &&
-			    view.frame_bytes >= view.bth_at + 16);
-		view.icrc_at = view.frame_bytes - WIRE_ICRC_BYTES;
-		uint32_t crc = wire_icrc(exact, &view);
-		const uint8_t *at = exact + view.icrc_at;
-		bool is_good = crc ==
-			((uint32_t)at[3] << 24 | (uint32_t)at[2] << 16 | (uint32_t)at[1] << 8 |
-			 at[0]);
-		*(is_good ? &tally->good : &tally->bad) += 1;
-		*(view.ip_version == 4 ? &tally->v4 : &tally->v6) += 1;
+	wire_config_default(6, &config);
+	wire_dissect(&config, captured->link, exact, captured->bytes, captured->line_bytes,
+		     &record);
+	if (record.icrc == WIRE_ICRC_GOOD || record.icrc == WIRE_ICRC_BAD) {
+		*(record.icrc == WIRE_ICRC_GOOD ? &tally->good : &tally->bad) += 1;
+		*(record.layers & WIRE_LAYER_IPV4 ? &tally->v4 : &tally->v6) += 1;
 	}
 	free(exact);
 }

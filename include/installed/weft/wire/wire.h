@@ -225,10 +225,6 @@ uint32_t wire_line_bytes(const struct wire_config *config, const struct packet *
 enum wire_reason wire_parse(const struct wire_config *config, const void *frame, size_t bytes,
 			    struct packet *ret, struct wire_view *ret_view);
 
-// Ethernet, IP and UDP alone, whatever the port and what is above: offsets up to bth_at, and
-// frame_bytes by the IP header. The UDP checksum is not checked: where there is an ICRC, that is.
-enum wire_reason wire_parse_network(const void *frame, size_t bytes, struct wire_view *ret_view);
-
 // Writes all headers. The caller then fills payload_bytes at payload_at and seals. `capacity` is at
 // least wire_frame_bytes(). Returns that size. A packet that was trimmed is built as wire_patch()
 // leaves its frame (where full_payload_bytes is set and trim_frame_bytes is 0).
