@@ -17,7 +17,7 @@
 #include <weft/result/warnings.h>
 #include <weft/result/write.h>
 
-#define STUDY_SCHEMA 1
+#define STUDY_SCHEMA 2	// raised when a field or a figure changes its meaning or goes away
 #define PATH_BYTES 4096 // as long as the system takes
 
 // ---------------------------------------------------------------- JSON

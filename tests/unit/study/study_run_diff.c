@@ -36,7 +36,7 @@ static const char *study(char ret[2048], int seed, const double *values, int cou
 {
 	int used = snprintf(
 		ret, 2048,
-		"{\"schema\": 1, \"weft\": \"w\", \"partial\": false,"
+		"{\"schema\": 2, \"weft\": \"w\", \"partial\": false,"
 		"\"points\": [{\"name\": \"all\"}],"
 		"\"figures\": [{\"name\": \"time\", \"unit\": \"seconds\"}], \"runs\": [");
 	for (int i = 0; i < count; i++)

@@ -212,7 +212,7 @@ static void what_is_missing_is_never_met(void **state)
 static void a_study_is_held_against_bounds_as_well(void **state)
 {
 	static const char study[] =
-		"{\"schema\": 1, \"weft\": \"weft test\", \"scenario\": \"small\", \"partial\": "
+		"{\"schema\": 2, \"weft\": \"weft test\", \"scenario\": \"small\", \"partial\": "
 		"false,"
 		"\"figures\": [{\"name\": \"goodput\", \"unit\": \"bits per second\","
 		" \"points\": [{\"min\": 9e9}, {\"min\": 7e9}]},"
