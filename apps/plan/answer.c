@@ -21,7 +21,7 @@ static void print_time(FILE *to, ps_t time)
 
 static void print_head(FILE *to, const struct call *call)
 {
-	const struct plan *plan = &call->atomic_file.plan;
+	const struct plan *plan = &call->edit.plan;
 	uint32_t domain = call->gpu_layout.gpus_per_domain, ranks = plan_ranks(plan);
 	fprintf(to, "%s: %" PRIu32 " ranks%s%s, %" PRIu32 " in a domain of %" PRIu32 " GPUs\n",
 		plan->name, ranks, plan->site.device != NULL ? " on " : "",
@@ -78,7 +78,7 @@ static const struct row rows[ANSWER_COUNT] = {
 // What a rank sends: a ring's share of what is gathered or scattered, twice that of an all-reduce.
 static uint64_t sent_bytes(const struct call *call, enum message_kind kind, uint64_t total)
 {
-	const struct plan *plan = &call->atomic_file.plan;
+	const struct plan *plan = &call->edit.plan;
 	bool is_all_reduce = plan_is_all_reduce(plan, kind);
 	struct spread spread;
 	if (kind == MESSAGE_CP || kind == MESSAGE_PP) // from rank to rank
@@ -128,7 +128,7 @@ static void print_bytes(FILE *to, const struct call *call, const struct exposure
 // Local steps: only each so many-th one is an outer step.
 static void print_mean(FILE *to, const struct call *call, const struct exposure *exposure)
 {
-	uint32_t every = call->atomic_file.plan.parallel.outer_steps;
+	uint32_t every = call->edit.plan.parallel.outer_steps;
 	fprintf(to, "  an outer step, one of %" PRIu32 "; on average a step takes ", every);
 	print_time(to, exposure->times.with.step_ps - exposure_ps(exposure) / every * (every - 1));
 	fprintf(to, ", and sends 1 / %" PRIu32 " of dp's bytes\n", every);
@@ -136,7 +136,7 @@ static void print_mean(FILE *to, const struct call *call, const struct exposure 
 
 static void print_step(FILE *to, const struct call *call, const struct exposure *exposure)
 {
-	const struct timing *timing = &call->atomic_file.plan.timing;
+	const struct timing *timing = &call->edit.plan.timing;
 	if (exposure->why_not.text[0] != '\0') {
 		fprintf(to, "\nNo step by closed form: %s\n", exposure->why_not.text);
 		return;
@@ -147,7 +147,7 @@ static void print_step(FILE *to, const struct call *call, const struct exposure 
 	fprintf(to, ", of which exposed ");
 	print_time(to, exposed_ps);
 	fprintf(to, " (%.1f %%)\n", 100.0 * (double)exposed_ps / (double)step_ps);
-	if (call->atomic_file.plan.parallel.outer_steps > 1)
+	if (call->edit.plan.parallel.outer_steps > 1)
 		print_mean(to, call, exposure);
 	fprintf(to, "  times: %s%s%s\n", timing->is_assumed ? "assumed: " : "", timing->origin,
 		call->is_scaled ? "; scaled with the operations of a cell" : "");
@@ -163,7 +163,7 @@ static void print_mappings(FILE *to, const struct call *call)
 	}
 	fprintf(to,
 		"\nOf %" PRIu32 " mappings of as many ranks and samples%s, these expose least\n",
-		tried, call->atomic_file.plan.site.memory_bytes > 0 ? " that fit" : "");
+		tried, call->edit.plan.site.memory_bytes > 0 ? " that fit" : "");
 	for (uint32_t i = 0; i < count; i++) {
 		const struct parallel *cut = &best[i].plan.parallel;
 		fprintf(to, "  tp %3" PRIu32 ", pp %3" PRIu32 ", dp %5" PRIu32 ", %-15s exposed",
@@ -177,7 +177,7 @@ static void print_mappings(FILE *to, const struct call *call)
 
 void answer_print(FILE *to, const struct call *call)
 {
-	const struct plan *plan = &call->atomic_file.plan;
+	const struct plan *plan = &call->edit.plan;
 	struct exposure exposure;
 	exposure_find(&exposure, plan, plan->parallel.order, call->gpu_layout.gpus_per_domain);
 	print_head(to, call);

@@ -20,13 +20,13 @@ void plan_print_cut(FILE *to, const struct plan *plan)
 
 bool plan_has_group(const struct call *call, enum group_kind kind, struct spread *ret)
 {
-	bool has_experts = call->atomic_file.architecture.experts > 0;
+	bool has_experts = call->edit.architecture.experts > 0;
 	if (!has_experts && (kind == GROUP_EP || kind == GROUP_EDP || kind == GROUP_ETP))
 		return false;
-	bool has_shards = call->atomic_file.plan.parallel.shard_ranks > 0;
+	bool has_shards = call->edit.plan.parallel.shard_ranks > 0;
 	if (!has_shards && (kind == GROUP_SHARD || kind == GROUP_ACROSS))
 		return false;
-	order_spread(ret, &call->order, &call->atomic_file.plan, kind, &call->gpu_layout);
+	order_spread(ret, &call->order, &call->edit.plan, kind, &call->gpu_layout);
 	return ret->ranks >= 2;
 }
 
@@ -39,7 +39,7 @@ bool plan_is_all_reduce(const struct plan *plan, enum message_kind kind)
 
 bool plan_message(const struct call *call, enum message_kind kind, struct message_load *ret)
 {
-	const struct plan *plan = &call->atomic_file.plan;
+	const struct plan *plan = &call->edit.plan;
 	struct spread spread;
 	ret->sum = plan_message_most(plan, kind);
 	if (ret->sum.count == 0)

@@ -9,7 +9,7 @@
 
 static void put_cut(json_t *root, const struct call *call)
 {
-	const struct plan *plan = &call->atomic_file.plan;
+	const struct plan *plan = &call->edit.plan;
 	const struct parallel *cut = &plan->parallel;
 	json_t *to = json_object(), *order = json_array();
 	put_count(to, "tp", cut->tp);
@@ -129,7 +129,7 @@ static void put_memory(json_t *root, const struct plan *plan)
 static void put_step(json_t *root, const struct call *call)
 {
 	static const char *const names[] = {"tp", "cp", "ep", "pp", "dp"};
-	const struct plan *plan = &call->atomic_file.plan;
+	const struct plan *plan = &call->edit.plan;
 	struct exposure exposure;
 	json_t *to = json_object(), *by = json_object();
 	exposure_find(&exposure, plan, plan->parallel.order, call->gpu_layout.gpus_per_domain);
@@ -181,7 +181,7 @@ static void put_inputs(json_t *root, const struct plan *plan)
 
 void json_print(FILE *to, const struct call *call)
 {
-	const struct plan *plan = &call->atomic_file.plan;
+	const struct plan *plan = &call->edit.plan;
 	json_t *root = json_object(), *stages = json_array();
 	put(root, "schema", json_string("weft-plan-1"));
 	put(root, "name", json_string(plan->name));

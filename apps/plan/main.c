@@ -31,7 +31,7 @@ static void place(struct call *call, const char *file, uint32_t line)
 // operations of a cell.
 static void settle_times(struct call *call, const struct plan *from)
 {
-	struct plan *plan = &call->atomic_file.plan;
+	struct plan *plan = &call->edit.plan;
 	if (plan_has_roofline(plan))
 		plan_roofline(plan);
 	else if (from != NULL)
@@ -41,7 +41,7 @@ static void settle_times(struct call *call, const struct plan *from)
 // What the command line says of domains stands before what the file does.
 static void settle_site(struct call *call, const struct plan *from)
 {
-	struct site *site = &call->atomic_file.plan.site;
+	struct site *site = &call->edit.plan.site;
 	if (call->gpu_layout.gpus_per_domain > 0)
 		site->domain = call->gpu_layout.gpus_per_domain;
 	if (site->domain == 0)
@@ -63,27 +63,27 @@ static int make(struct call *call)
 		rc = plan_files_find(&from, call->name, NULL, refusal);
 	if (rc < 0)
 		return rc;
-	plan_begin(&call->atomic_file, from);
+	plan_begin(&call->edit, from);
 	for (uint32_t i = 0; i < call->set_count; i++) {
-		rc = plan_set(&call->atomic_file, call->sets[i], refusal);
+		rc = plan_set(&call->edit, call->sets[i], refusal);
 		if (rc < 0) {
 			place(call, "--set", i + 1);
 			return rc;
 		}
 	}
-	rc = plan_check(&call->atomic_file.plan, refusal);
+	rc = plan_check(&call->edit.plan, refusal);
 	if (rc < 0) {
 		place(call, call->name, 0);
 		return rc;
 	}
 	const char *order = call->order_text != NULL ? call->order_text
-						     : call->atomic_file.plan.parallel.order;
-	rc = order_parse(&call->order, order, &call->atomic_file.plan, refusal);
+						     : call->edit.plan.parallel.order;
+	rc = order_parse(&call->order, order, &call->edit.plan, refusal);
 	if (rc < 0) {
 		place(call, "--order", 1);
 		return rc;
 	}
-	call->atomic_file.plan.parallel.order = order;
+	call->edit.plan.parallel.order = order;
 	settle_site(call, from);
 	return 0;
 }

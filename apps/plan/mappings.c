@@ -173,7 +173,7 @@ static bool cut_as(struct plan *ret, const struct plan *plan, uint32_t tp, uint3
 uint32_t mappings_find(const struct call *call, struct mapping ret[MAPPINGS_SHOWN],
 		       uint32_t *ret_count)
 {
-	const struct plan *plan = &call->atomic_file.plan;
+	const struct plan *plan = &call->edit.plan;
 	struct mapping best[MAPPINGS_SHOWN + 1];
 	struct search search = {.call = call, .best = best};
 	uint32_t domain = call->gpu_layout.gpus_per_domain;

@@ -20,7 +20,7 @@ struct call {
 	bool wants_list, wants_keys, wants_devices, wants_json, wants_all;
 	bool is_scaled;		      // times are those of the file's cut, scaled
 	struct gpu_layout gpu_layout; // 0: the file's, or the device's
-	struct plan_edit atomic_file;
+	struct plan_edit edit;
 	struct order order;
 	struct refusal refusal;
 };

@@ -20,7 +20,7 @@ static double mega(uint64_t value)
 
 static void print_head(FILE *to, const struct call *call)
 {
-	const struct plan *plan = &call->atomic_file.plan;
+	const struct plan *plan = &call->edit.plan;
 	fprintf(to, "%s: %" PRIu32 " ranks\n", plan->name, plan_ranks(plan));
 	fprintf(to, "  %s: %.3f B parameters in %" PRIu32 " layers\n", plan->architecture->name,
 		giga(architecture_params(plan->architecture)), plan->architecture->layers);
@@ -158,10 +158,10 @@ static void print_inputs(FILE *to, const struct plan *plan)
 void table_print(FILE *to, const struct call *call)
 {
 	print_head(to, call);
-	print_stages(to, &call->atomic_file.plan);
-	print_buckets(to, &call->atomic_file.plan);
-	print_memory(to, &call->atomic_file.plan);
+	print_stages(to, &call->edit.plan);
+	print_buckets(to, &call->edit.plan);
+	print_memory(to, &call->edit.plan);
 	print_groups(to, call);
 	print_messages(to, call);
-	print_inputs(to, &call->atomic_file.plan);
+	print_inputs(to, &call->edit.plan);
 }
