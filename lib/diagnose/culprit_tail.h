@@ -2,7 +2,7 @@
 // How much of the tail a culprit explains (watch.delays): of the eighth of all pairs of NICs that
 // has the slowest messages, 16 at most, those that begin or end at it; of a plane, which has a part
 // of every message, its share of the slowest hundredth of all packets, one way; and so of a trunk
-// and of a switch above the first tier, of packets that were late (world_tail.h). And of the worst
+// and of a switch above the first tier, of packets that were late (tail.h). And of the worst
 // steps of collectives: those that begin or end at it.
 #pragma once
 

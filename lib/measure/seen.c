@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See seen.h.
+// See measure_seen.h.
 
 #include <weft/measure/measure_seen.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See example.h.
+// The cables of an example that a check shows. See result_file.h.
 
 #include <weft/run/result_file.h>
 

@@ -22,7 +22,7 @@ struct expand {
 	uint32_t ranks; // of the program
 };
 
-// expand_check.c: that it can be run, before any work. -EINVAL with the reason.
+// circle.c: that it can be run, before any work. -EINVAL with the reason.
 int expand_check(const struct expand *expand);
 
 // That so many operations, of so many bytes, are within the memory that is allowed.

@@ -14,7 +14,7 @@
 	"sack_bytes: 1B, completion: sack}\n" \
 	"queue: {trim_bytes: 64B}\ncc: {algorithm: fixed, window: 4MB}\n"
 
-// One packet over two links of 1 us at 80 ps a byte, and its answer: cc.md's closed form.
+// One packet over two links of 1 us at 80 ps a byte, and its answer: the closed form.
 #define THERE_PS (2 * 4150 * 80 + 2000000)
 #define BACK_PS (2 * 64 * 80 + 2000000)
 #define SIGNAL_PS 100000

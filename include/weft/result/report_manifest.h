@@ -39,7 +39,7 @@ extern "C" {
 #endif
 
 // Takes a file that was read into `rows` (struct manifest_rows): its name, and the digest of
-// `text`. The same file with the same bytes is taken once. For file_watch() of drive_files.h.
+// `text`. The same file with the same bytes is taken once. For file_watch() of files.h.
 void manifest_take(void *rows, const char *path, const char *text, size_t bytes);
 void manifest_rows_free(struct manifest_rows *rows);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The requester's work requests on their way. SACKs say which packets arrived; a request completes
-// when the target says that it is done (ack.h), in order, or at once where it says nothing of that.
+// when the target says that it is done (ack.c), in order, or at once where it says nothing of that.
 #pragma once
 
 #include "endpoint/endpoint.h"

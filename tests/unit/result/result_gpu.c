@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients from generators in result.json and in the table. That docs/result.md lists the fields:
-// report_json.c.
+// json.c.
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ran in the small world of report_world.h: a ring that ran whole, a sample of a model's job,
+// What ran in the small world of result_world.h: a ring that ran whole, a sample of a model's job,
 // flows that were cut off.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// More of the small world of report_world.h: packets that were timed, and a world too large for
+// More of the small world of result_world.h: packets that were timed, and a world too large for
 // some series.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 #include "result_runs.h"
 
-#define FAKE_TIMED_NICS 16u // as report_world.h
+#define FAKE_TIMED_NICS 16u // as result_world.h
 
 // The culprit beside a program whose operations were timed: of 500 messages the five from rank 0 to
 // rank 1 took longest.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A small world with an outcome for the tests of the report. It holds no machines; every figure is
-// given here, so that tests can do the sums by hand. What ran in it: report_runs.h.
+// given here, so that tests can do the sums by hand. What ran in it: result_runs.h.
 #pragma once
 
 #include <stdlib.h>
