@@ -41,18 +41,11 @@ static int make_link(struct call *call)
 	struct gpu_call *gpu = &call->gpu;
 	const struct gradients_config *config = &gpu->config;
 	ps_t limit_s = call->scenario.time_max_ps / PS_PER_S + 1 + 2 * call->choice.timeout_s;
-	const struct gpu_link_shape shape = {
-		.rank_count = gpu->here,
-		.op_count = gradients_parts(config),
-		.stretch_bytes = gradients_stretch_bytes(config),
-		.bucket_bytes = config->bucket_bytes,
-		.slice_bytes = config->bucket_bytes / config->slices,
-		.block_bytes = gradients_block_bytes(config),
-		.element_bytes = config->element_bytes,
-		.seed = call->scenario.seed,
-		.dilation_milli = DILATION_MILLI,
-		.group_ranks = config->ranks,
-		.limit_s = limit_s < GPU_LIMIT_S_MAX ? (uint32_t)limit_s : GPU_LIMIT_S_MAX};
+	struct gpu_link_shape shape = gpu_shape(config, call->scenario.seed);
+	shape.rank_count = gpu->here;
+	shape.group_ranks = config->ranks;
+	shape.dilation_milli = DILATION_MILLI;
+	shape.limit_s = limit_s < GPU_LIMIT_S_MAX ? (uint32_t)limit_s : GPU_LIMIT_S_MAX;
 	int rc = gpu_link_create(&gpu->link, call->choice.gpu, &shape, &call->refusal);
 	if (rc < 0)
 		return rc;

@@ -17,54 +17,32 @@ int packet_pool_init(struct packet_pool *pool, struct arena *arena, uint32_t cap
 	return 0;
 }
 
+static const char *const opcode_names[UINT8_MAX + 1] = {
+	[PACKET_WRITE_FIRST] = "WRITE_FIRST",
+	[PACKET_WRITE_MIDDLE] = "WRITE_MIDDLE",
+	[PACKET_WRITE_LAST] = "WRITE_LAST",
+	[PACKET_WRITE_LAST_IMM] = "WRITE_LAST_IMM",
+	[PACKET_WRITE_ONLY] = "WRITE_ONLY",
+	[PACKET_WRITE_ONLY_IMM] = "WRITE_ONLY_IMM",
+	[PACKET_ACK] = "ACK",
+	[PACKET_ENDPOINT_REQUEST] = "ENDPOINT_REQUEST",
+	[PACKET_ENDPOINT_RESPONSE] = "ENDPOINT_RESPONSE",
+	[PACKET_SACK] = "SACK",
+	[PACKET_NACK] = "NACK",
+	[PACKET_PROBE] = "PROBE",
+	[PACKET_CREDIT] = "CREDIT",
+	[PACKET_DEMAND] = "DEMAND",
+	[RC_WRITE_FIRST] = "RC_WRITE_FIRST",
+	[RC_WRITE_MIDDLE] = "RC_WRITE_MIDDLE",
+	[RC_WRITE_LAST] = "RC_WRITE_LAST",
+	[RC_WRITE_LAST_IMM] = "RC_WRITE_LAST_IMM",
+	[RC_WRITE_ONLY] = "RC_WRITE_ONLY",
+	[RC_WRITE_ONLY_IMM] = "RC_WRITE_ONLY_IMM",
+	[RC_ACK] = "RC_ACK",
+	[RC_CNP] = "RC_CNP",
+};
+
 const char *packet_opcode_name(uint8_t opcode)
 {
-	switch (opcode) {
-	case PACKET_WRITE_FIRST:
-		return "WRITE_FIRST";
-	case PACKET_WRITE_MIDDLE:
-		return "WRITE_MIDDLE";
-	case PACKET_WRITE_LAST:
-		return "WRITE_LAST";
-	case PACKET_WRITE_LAST_IMM:
-		return "WRITE_LAST_IMM";
-	case PACKET_WRITE_ONLY:
-		return "WRITE_ONLY";
-	case PACKET_WRITE_ONLY_IMM:
-		return "WRITE_ONLY_IMM";
-	case PACKET_ACK:
-		return "ACK";
-	case PACKET_ENDPOINT_REQUEST:
-		return "ENDPOINT_REQUEST";
-	case PACKET_ENDPOINT_RESPONSE:
-		return "ENDPOINT_RESPONSE";
-	case PACKET_SACK:
-		return "SACK";
-	case PACKET_NACK:
-		return "NACK";
-	case PACKET_PROBE:
-		return "PROBE";
-	case PACKET_CREDIT:
-		return "CREDIT";
-	case PACKET_DEMAND:
-		return "DEMAND";
-	case RC_WRITE_FIRST:
-		return "RC_WRITE_FIRST";
-	case RC_WRITE_MIDDLE:
-		return "RC_WRITE_MIDDLE";
-	case RC_WRITE_LAST:
-		return "RC_WRITE_LAST";
-	case RC_WRITE_LAST_IMM:
-		return "RC_WRITE_LAST_IMM";
-	case RC_WRITE_ONLY:
-		return "RC_WRITE_ONLY";
-	case RC_WRITE_ONLY_IMM:
-		return "RC_WRITE_ONLY_IMM";
-	case RC_ACK:
-		return "RC_ACK";
-	case RC_CNP:
-		return "RC_CNP";
-	default:
-		return "UNKNOWN";
-	}
+	return opcode_names[opcode] != NULL ? opcode_names[opcode] : "UNKNOWN";
 }

@@ -10,6 +10,7 @@
 // have in common is not in it.
 
 #include <weft/core/check.h>
+#include <weft/core/integer.h>
 #include <weft/measure/measure_batches.h>
 
 #define DIGITS 2u
@@ -57,18 +58,6 @@ void batches_merge(struct batches *into, const struct batches *from)
 			hist_merge(&into->phases[i], &from->phases[i]);
 }
 
-// The largest root with root^2 <= value, by bits from the top.
-static int64_t root_of(unsigned __int128 value)
-{
-	uint64_t root = 0;
-	for (int bit = 62; bit >= 0; bit--) {
-		uint64_t more = root | UINT64_C(1) << bit;
-		if ((unsigned __int128)more * more <= value)
-			root = more;
-	}
-	return (int64_t)root;
-}
-
 // In thousandths of the unit, so that nothing is rounded before the end.
 static int64_t error_of(const int64_t *values, uint32_t count)
 {
@@ -81,7 +70,8 @@ static int64_t error_of(const int64_t *values, uint32_t count)
 		squares += (unsigned __int128)(off * off);
 	}
 	int64_t grain = (int64_t)(sum / count * 1000 / GRAIN);
-	int64_t error = root_of(squares / ((uint64_t)count * (count - 1))) * student[count] / 1000;
+	int64_t error = (int64_t)square_root(squares / ((uint64_t)count * (count - 1))) *
+		student[count] / 1000;
 	return error > grain ? error : grain;
 }
 

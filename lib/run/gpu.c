@@ -97,17 +97,11 @@ static int make_link(struct call *call)
 {
 	struct gpu_call *gpu = &call->gpu;
 	const struct gradients_config *config = &gpu->config;
-	const struct gpu_link_shape shape = {.rank_count = config->ranks,
-					     .op_count = gradients_parts(config),
-					     .stretch_bytes = gradients_stretch_bytes(config),
-					     .bucket_bytes = config->bucket_bytes,
-					     .slice_bytes = config->bucket_bytes / config->slices,
-					     .block_bytes = gradients_block_bytes(config),
-					     .element_bytes = config->element_bytes,
-					     .seed = call->scenario.seed,
-					     .dilation_milli = call->dilation_milli,
-					     .limit_s = limit_s(call),
-					     .has_barrier = call->options.has_gpu_barrier};
+	struct gpu_link_shape shape = gpu_shape(config, call->scenario.seed);
+	shape.rank_count = config->ranks;
+	shape.dilation_milli = call->dilation_milli;
+	shape.limit_s = limit_s(call);
+	shape.has_barrier = call->options.has_gpu_barrier;
 	int rc = gpu_link_create(&gpu->link, call->options.gpu, &shape, &call->refusal);
 	if (rc < 0)
 		return rc;

@@ -17,6 +17,19 @@
 
 enum reported { REPORTED_NOTHING, REPORTED_ASKED, REPORTED_ENDED };
 
+struct gpu_link_shape gpu_shape(const struct gradients_config *config, uint64_t seed)
+{
+	return (struct gpu_link_shape){
+		.op_count = gradients_parts(config),
+		.stretch_bytes = gradients_stretch_bytes(config),
+		.bucket_bytes = config->bucket_bytes,
+		.slice_bytes = config->bucket_bytes / config->slices,
+		.block_bytes = gradients_block_bytes(config),
+		.element_bytes = config->element_bytes,
+		.seed = seed,
+	};
+}
+
 // ---------------------------------------------------------------- while it runs
 
 static uint8_t *reported_of(struct gpu_call *gpu, uint32_t rank, uint32_t part)

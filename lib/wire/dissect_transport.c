@@ -331,25 +331,8 @@ void dissect_uet(struct dissection *d)
 
 static const char *mrc_name(uint8_t opcode)
 {
-	switch (opcode) {
-	case PACKET_ENDPOINT_REQUEST:
-		return "ENDPOINT_REQUEST";
-	case PACKET_ENDPOINT_RESPONSE:
-		return "ENDPOINT_RESPONSE";
-	case PACKET_SACK:
-		return "SACK";
-	case PACKET_NACK:
-		return "NACK";
-	case PACKET_PROBE:
-		return "PROBE";
-	case PACKET_CREDIT:
-		return "CREDIT";
-	case PACKET_DEMAND:
-		return "DEMAND";
-	default: // the others are those of RC and 0xc0
-		return mrc_is_write(opcode) || opcode == PACKET_ACK ? operations[opcode & 31].name
-								    : NULL;
-	}
+	const char *name = packet_opcode_name(opcode);
+	return opcode < PACKET_WRITE_FIRST || strcmp(name, "UNKNOWN") == 0 ? NULL : name;
 }
 
 static const char *const uet_names[] = {

@@ -40,6 +40,9 @@ struct gpu_call {
 	struct report_gpu report;
 };
 
+// The shape of a link for these gradients; ranks, time and limits are the caller's to set.
+struct gpu_link_shape gpu_shape(const struct gradients_config *config, uint64_t seed);
+
 enum gpu_news {
 	GPU_QUIET,
 	GPU_ENDED, // a computation has

@@ -217,23 +217,30 @@ static void note_word(struct endpoint *endpoint, struct peer *peer, ps_t now)
 	peer->has_timer = true;
 }
 
-static void describe(struct endpoint *endpoint, const struct peer *peer, uint32_t plane, ps_t now,
-		     struct packet *packet)
+// What requests and responses to a peer have in common.
+static struct packet packet_to(const struct endpoint *endpoint, const struct peer *peer,
+			       uint32_t plane)
 {
-	*packet = (struct packet){
+	return (struct packet){
 		.source = endpoint->nic,
 		.target = peer->nic,
 		.ev = control_path_ev(endpoint, peer, plane),
 		.wire_bytes = (uint16_t)endpoint->config->control_bytes,
 		.klass = PACKET_CLASS_CONTROL,
 		.plane = (uint8_t)plane,
-		.opcode = PACKET_ENDPOINT_REQUEST,
-		.timestamp = (uint16_t)(now / TIMESTAMP_PS),
 		.qpn = PACKET_ENDPOINT_QPN,
-		.psn = peer->request_id,
-		.u.request = {.port_status_mask = all_ports(endpoint) & ~peer->word,
-			      .op = PACKET_REQUEST_PORT_STATUS},
 	};
+}
+
+static void describe(struct endpoint *endpoint, const struct peer *peer, uint32_t plane, ps_t now,
+		     struct packet *packet)
+{
+	*packet = packet_to(endpoint, peer, plane);
+	packet->opcode = PACKET_ENDPOINT_REQUEST;
+	packet->timestamp = (uint16_t)(now / TIMESTAMP_PS);
+	packet->psn = peer->request_id;
+	packet->u.request.port_status_mask = all_ports(endpoint) & ~peer->word;
+	packet->u.request.op = PACKET_REQUEST_PORT_STATUS;
 }
 
 uint32_t status_next(struct endpoint *endpoint, uint32_t plane, ps_t now, struct outbox *out)
@@ -295,20 +302,13 @@ static void respond(struct endpoint *endpoint, const struct peer *peer, uint32_t
 		    struct outbox *out)
 {
 	struct packet *packet = packet_at(out->packets, index);
-	uint32_t plane = control_path_plane(endpoint, peer, packet->plane);
-	*packet = (struct packet){
-		.source = endpoint->nic,
-		.target = peer->nic,
-		.ev = control_path_ev(endpoint, peer, plane),
-		.wire_bytes = (uint16_t)endpoint->config->control_bytes,
-		.klass = PACKET_CLASS_CONTROL,
-		.plane = (uint8_t)plane,
-		.opcode = PACKET_ENDPOINT_RESPONSE,
-		.timestamp = packet->timestamp,
-		.qpn = PACKET_ENDPOINT_QPN,
-		.psn = packet->psn & PACKET_REQUEST_ID_MASK,
-		.u.response = {.op = packet->u.request.op},
-	};
+	struct packet response = packet_to(endpoint, peer,
+					   control_path_plane(endpoint, peer, packet->plane));
+	response.opcode = PACKET_ENDPOINT_RESPONSE;
+	response.timestamp = packet->timestamp;
+	response.psn = packet->psn & PACKET_REQUEST_ID_MASK;
+	response.u.response.op = packet->u.request.op;
+	*packet = response;
 	endpoint->counters.responses_sent++;
 	control_send(endpoint, index, out);
 }

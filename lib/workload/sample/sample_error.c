@@ -20,24 +20,13 @@
 // says nothing of its own error: the error is then all that was added.
 
 #include <weft/core/check.h>
+#include <weft/core/integer.h>
 #include <weft/workload/workload.h>
 
 #define BLOCKS_FROM 16u
 #define TREND_FROM 4u
 
 typedef __int128 wide_t;
-
-// The largest root with root^2 <= value, by bits from the top.
-static uint64_t root_of(unsigned __int128 value)
-{
-	uint64_t root = 0;
-	for (int bit = 63; bit >= 0; bit--) {
-		uint64_t more = root | UINT64_C(1) << bit;
-		if ((unsigned __int128)more * more <= value)
-			root = more;
-	}
-	return root;
-}
 
 static wide_t sum_of(const ps_t *step_ps, uint32_t count)
 {
@@ -64,7 +53,7 @@ static uint32_t student_centi(uint32_t freedom)
 
 static uint32_t block_length(uint32_t count)
 {
-	return count < BLOCKS_FROM ? 1 : (uint32_t)root_of(count);
+	return count < BLOCKS_FROM ? 1 : (uint32_t)square_root(count);
 }
 
 // t L sqrt(sum of squares / (blocks (blocks - 1))), t in hundredths. Deviations are those of block
@@ -80,8 +69,8 @@ static wide_t statistics(const ps_t *step_ps, uint32_t count, uint64_t left_out,
 		squares += (unsigned __int128)(off * off);
 	}
 	unsigned __int128 variance = squares / ((uint64_t)blocks * (blocks - 1));
-	wide_t times = (wide_t)root_of((unsigned __int128)left_out * (left_out + count));
-	wide_t error = (wide_t)t_centi * (wide_t)root_of(variance) * times;
+	wide_t times = (wide_t)square_root((unsigned __int128)left_out * (left_out + count));
+	wide_t error = (wide_t)t_centi * (wide_t)square_root(variance) * times;
 	return divide_round(error, 100 * (wide_t)length);
 }
 
@@ -108,7 +97,7 @@ static wide_t chance(const ps_t *step_ps, uint32_t count, wide_t difference)
 		wide_t off = step_ps[i] - mean - divide_round(difference * from_middle, count);
 		squares += (unsigned __int128)(off * off);
 	}
-	return 4 * (wide_t)root_of(squares / ((uint64_t)count * (count - 2)));
+	return 4 * (wide_t)square_root(squares / ((uint64_t)count * (count - 2)));
 }
 
 static wide_t trend(const ps_t *step_ps, uint32_t count, uint64_t left_out, wide_t difference)
@@ -138,7 +127,8 @@ static wide_t error_of(const ps_t *step_ps, uint32_t count, uint64_t left_out, w
 		unsigned __int128 part = (unsigned __int128)clamp(parts[i]);
 		squares += part * part;
 	}
-	wide_t error = (wide_t)root_of(squares), floor = divide_round(magnitude(added), 3 * count);
+	wide_t error = (wide_t)square_root(squares),
+	       floor = divide_round(magnitude(added), 3 * count);
 	return error > floor ? error : floor;
 }
 

@@ -49,6 +49,15 @@ int setting_build(struct world *world, struct refusal *refusal);
 // reroute.c: hands switches their routes over time. After the switches.
 int reroute_build(struct world *world, struct refusal *refusal);
 
+// What a fault leaves of a rate, or RATE_UNCHANGED where it does not touch it.
+typedef uint32_t (*rate_share_fn)(const void *of, const struct fault *fault);
+#define RATE_UNCHANGED UINT32_MAX
+
+// The changes that the scenario's faults make to a rate, oldest first; `ret` may be NULL. Returns
+// how many there are.
+uint32_t rate_changes(const struct scenario *scenario, rate_share_fn share, const void *of,
+		      struct rate_change *ret);
+
 // Hands each out-port that a fault slows its rates over time. After machines and cables.
 int slow_build(struct world *world, struct refusal *refusal);
 
