@@ -16,6 +16,7 @@
 
 #include <weft/engine/engine.h>
 #include <weft/run/input_files.h>
+#include <weft/world/world_ideal.h>
 
 #include "rig_goal.h"
 #include "rig_matrix.h"
@@ -104,4 +105,37 @@ __attribute__((unused)) static void rig_run_shipped(struct rig *rig, const char 
 	char *text = rig_text(name);
 	rig_run(rig, text, sets);
 	free(text);
+}
+
+// When the first flow of a run that is done ended; frees its world.
+__attribute__((unused)) static ps_t rig_flow_ps(struct rig *rig)
+{
+	assert_int_equal(rig->run.end, RUN_DONE);
+	ps_t end = rig->outcome->flow_end_ps[0];
+	world_instance_free(&rig->world_instance);
+	return end;
+}
+
+// Within 1 ns.
+__attribute__((unused)) static void assert_time(ps_t measured, ps_t expected)
+{
+	if (llabs(measured - expected) > PS_PER_NS)
+		fail_msg("%lld ps, but the closed form is %lld", (long long)measured,
+			 (long long)expected);
+}
+
+// The least time in which the lines can carry the scenario's traffic.
+__attribute__((unused)) static ps_t rig_ideal_ps(const struct rig *rig)
+{
+	static const size_t bytes = (size_t)16 << 20;
+	struct refusal refusal = {0};
+	struct ideal_time ideal;
+	struct arena arena;
+	void *memory = memory_reserve(bytes);
+	assert_non_null(memory);
+	arena_init(&arena, memory, bytes);
+	if (ideal_scenario(&ideal, &arena, rig->world_instance.world.scenario, &refusal) < 0)
+		fail_msg("%s", refusal.text);
+	memory_release(memory, bytes);
+	return ideal.ps;
 }

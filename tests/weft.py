@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import unittest
 
 SOURCE = pathlib.Path(os.environ.get("WEFT_SOURCE") or pathlib.Path(__file__).resolve().parent.parent)
 SHARED = pathlib.Path(os.environ.get("WEFT_SHARED") or SOURCE.parent / "shared")  # captures and tables of others
@@ -33,6 +34,31 @@ def outcome(*words, **more):
 def start(*words, **more):
     """Starts weft with these words, its output and errors in pipes."""
     return subprocess.Popen([WEFT, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+
+
+class InFolder(unittest.TestCase):
+    """A test with a folder of its own and programs that it starts; both are gone when it has ended."""
+    WHERE = None  # the folder in which that one is made
+
+    def setUp(self):
+        room = tempfile.TemporaryDirectory(dir=self.WHERE)
+        self.addCleanup(room.cleanup)
+        self.folder, self.started = pathlib.Path(room.name), []
+        self.addCleanup(self.end_started)
+
+    def start(self, *words, **more):
+        self.started.append(start(*words, **more))
+        return self.started[-1]
+
+    def end_started(self):
+        for process in self.started:
+            process.kill()
+            process.communicate()
+
+
+class InMemory(InFolder):
+    """The same with the folder in memory, where there is such a place."""
+    WHERE = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
 def result_of(*words, **more):
@@ -67,6 +93,11 @@ check.failed = 0
 
 def has_dpdk():
     return "built without DPDK" not in run("host", "--probe", "memif:try", timeout=60).stderr
+
+
+def skip_without_dpdk():
+    if not has_dpdk():
+        skip("built without DPDK: skipped")
 
 
 def has_namespaces():

@@ -32,7 +32,6 @@ static void a_flipped_bit_is_repaired(void **state)
 					    .watch_context = &left,
 					    .watch_changes = true};
 	struct sim_options options = {.lanes = 1, .ports = ports};
-	struct coll_config config;
 	struct coll_words words;
 	struct rig rig;
 	struct payload_store *payload_store = payload_store_create();
@@ -40,18 +39,9 @@ static void a_flipped_bit_is_repaired(void **state)
 	payload_store_hook(payload_store, &options.ports);
 	coll_say(&words, COLL_ALL_REDUCE, COLL_RING);
 	assert_int_equal(rig_build_with(&rig, coll_worlds[0], words.sets, &options), 0);
-	scenario_collective(&config, &rig.scenario);
-	assert_int_equal(
-		payload_store_attach(payload_store, &rig.world_instance.world, 4, &rig.refusal), 0);
-	for (uint32_t rank = 0; rank < config.ranks; rank++)
-		coll_fill(&config, rank, payload_store_buffer(payload_store, rank));
-	sim_run(rig.world_instance.sim, &rig.run);
-	assert_int_equal(rig.run.end, RUN_DONE);
+	coll_carry(&rig, payload_store);
 	assert_int_equal(left, 0);
 	assert_int_equal(rig.run.dropped[DROP_BAD_FRAME], 1);
-	for (uint32_t rank = 0; rank < config.ranks; rank++)
-		assert_int_equal(
-			coll_wrong(&config, rank, payload_store_buffer(payload_store, rank)), 0);
 	world_instance_free(&rig.world_instance);
 	payload_store_free(payload_store);
 }

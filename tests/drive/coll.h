@@ -82,16 +82,34 @@ static void hook_counted(struct payload_store *payload_store, struct ports_optio
 	stored_bytes = moved_bytes = 0;
 }
 
+// Fills the buffers of a world that was built, runs it, and looks at what came out of it.
+static void coll_carry(struct rig *rig, struct payload_store *payload_store)
+{
+	struct coll_config config;
+	uint64_t wrong = 0;
+	scenario_collective(&config, &rig->scenario);
+	assert_int_equal(
+		payload_store_attach(payload_store, &rig->world_instance.world, 4, &rig->refusal),
+		0);
+	for (uint32_t rank = 0; rank < config.ranks; rank++)
+		coll_fill(&config, rank, payload_store_buffer(payload_store, rank));
+	sim_run(rig->world_instance.sim, &rig->run);
+	assert_int_equal(rig->run.end, RUN_DONE);
+	for (uint32_t rank = 0; rank < config.ranks; rank++)
+		wrong += coll_wrong(&config, rank, payload_store_buffer(payload_store, rank));
+	if (wrong > 0)
+		fail_msg("%s, %s: %llu elements are wrong", coll_kind_name(config.kind),
+			 coll_algorithm_name(config.algorithm), (unsigned long long)wrong);
+}
+
 // Runs one with data; false where this world has no such collective.
 static bool coll_run(const char *world, enum coll_kind kind, enum coll_algorithm algorithm,
 		     const struct ports_options *ports)
 {
 	struct sim_options options = {.lanes = 1, .ports = *ports};
-	struct coll_config config;
 	struct coll_words words;
 	struct rig rig;
 	struct payload_store *payload_store = payload_store_create();
-	uint64_t wrong = 0;
 	hook_counted(payload_store, &options.ports);
 	coll_say(&words, kind, algorithm);
 	if (rig_build_with(&rig, world, words.sets, &options) < 0) {
@@ -101,18 +119,7 @@ static bool coll_run(const char *world, enum coll_kind kind, enum coll_algorithm
 			fail_msg("refused: %s", rig.refusal.text);
 		return false;
 	}
-	scenario_collective(&config, &rig.scenario);
-	assert_int_equal(
-		payload_store_attach(payload_store, &rig.world_instance.world, 4, &rig.refusal), 0);
-	for (uint32_t rank = 0; rank < config.ranks; rank++)
-		coll_fill(&config, rank, payload_store_buffer(payload_store, rank));
-	sim_run(rig.world_instance.sim, &rig.run);
-	assert_int_equal(rig.run.end, RUN_DONE);
-	for (uint32_t rank = 0; rank < config.ranks; rank++)
-		wrong += coll_wrong(&config, rank, payload_store_buffer(payload_store, rank));
-	if (wrong > 0)
-		fail_msg("%s, %s: %llu elements are wrong", coll_kind_name(kind),
-			 coll_algorithm_name(algorithm), (unsigned long long)wrong);
+	coll_carry(&rig, payload_store);
 	const struct outcome_program *sent = &rig.world_instance.world.outcome->program;
 	assert_int_equal(stored_bytes, sent->fabric_bytes);
 	assert_int_equal(moved_bytes, sent->scaleup_bytes);

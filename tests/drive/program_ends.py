@@ -4,11 +4,9 @@
 output that takes nothing; and that a run is the same each time."""
 import json
 import os
-import pathlib
 import pty
 import signal
 import subprocess
-import tempfile
 import time
 import unittest
 
@@ -28,14 +26,10 @@ def ran(*words, **more):
     return weft.run("sim", *words, **more)
 
 
-class Ends(unittest.TestCase):
+class Ends(weft.InFolder):
     def setUp(self):
-        self.room = tempfile.TemporaryDirectory()
-        self.folder = pathlib.Path(self.room.name)
+        super().setUp()
         self.out = self.folder / "out"
-
-    def tearDown(self):
-        self.room.cleanup()
 
     def result(self, folder=None):
         return json.loads(((folder or self.out) / "result.json").read_text(encoding="utf-8"))

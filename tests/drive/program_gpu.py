@@ -10,7 +10,6 @@ import pathlib
 import signal
 import struct
 import subprocess
-import tempfile
 import time
 import unittest
 
@@ -23,22 +22,10 @@ SMALL = ["gradients", "--ports", "memory", "--set", "traffic.buckets=2", "--set"
 LONG = [*SMALL, "--set", "traffic.steps=400"]
 
 
-class Generators(unittest.TestCase):
+class Generators(weft.InMemory):
     def setUp(self):
-        self.room = tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
-        self.link = str(pathlib.Path(self.room.name, "link"))
-        self.started = []
-
-    def tearDown(self):
-        for process in self.started:
-            process.kill()
-            process.communicate()
-        self.room.cleanup()
-
-    def start(self, *words):
-        process = weft.start(*words)
-        self.started.append(process)
-        return process
+        super().setUp()
+        self.link = str(self.folder / "link")
 
     def emu(self, *words):
         return self.start("emu", *words, "--gpu", self.link)
@@ -88,7 +75,7 @@ class Generators(unittest.TestCase):
 
     def test_three_views_lie_on_one_time_line(self):
         """Steps hold computations, and these hold waits, which come to what is told of exposed communication."""
-        out = pathlib.Path(self.room.name, "out")
+        out = self.folder / "out"
         result, _ = self.run_whole("--out", out)
         trace = json.loads((out / "trace.json").read_text(encoding="utf-8"))
         events, tracks, waits = trace["traceEvents"], {}, {}
@@ -192,7 +179,7 @@ class Generators(unittest.TestCase):
 
     def whole_again(self):
         """A run that is killed leaves nothing behind, and the next one is whole."""
-        self.assertEqual([name for name in os.listdir(self.room.name) if name != "out"], [])
+        self.assertEqual([name for name in os.listdir(self.folder) if name != "out"], [])
         self.check_whole(*self.run_whole())
 
     def test_what_a_run_left_behind_is_in_nobodys_way(self):
@@ -227,9 +214,9 @@ class Generators(unittest.TestCase):
         self.fail("no rank was taken")
 
     def test_nobody_waits_for_ever(self):
-        out, err = self.end(self.emu(*SMALL, "--dilation", 1, "--gpu-timeout", 1, "--out", self.room.name + "/out"), PEER_LOST)
+        out, err = self.end(self.emu(*SMALL, "--dilation", 1, "--gpu-timeout", 1, "--out", self.folder / "out"), PEER_LOST)
         self.assertEqual((out, err), ("", f"weft emu: {self.link}: 4 of 4 ranks have no generator (weft gpu), and --gpu-timeout, 1 s, is over\n"))
-        self.assertEqual(os.listdir(self.room.name), [])
+        self.assertEqual(os.listdir(self.folder), [])
         out, err = self.end(self.gpu("--timeout", 1), ENVIRONMENT)
         self.assertEqual((out, err), ("", f"weft gpu: {self.link}: no run offers this link\n"))
 
@@ -258,7 +245,7 @@ class Generators(unittest.TestCase):
             emu.communicate()
 
     def record(self, *words, status=0):
-        folder = pathlib.Path(self.room.name, "out")
+        folder = self.folder / "out"
         out, err = self.end(self.start("sim", *SMALL[:1], *SMALL[3:], "--record-rank", "1", "--out", folder, *words), status)
         return folder / "rank-1.record", out, err
 
@@ -281,14 +268,14 @@ class Generators(unittest.TestCase):
         self.assertGreaterEqual(rank["run_ns"], row_ns)
         for name, at, text in (("first", 0, "weft-record 1"), ("second", 1, "rank 4 ranks 4"), ("part", 5, "fill 9 9 9 9 9"),
                                ("twice", 3, lines[2]), ("no sum", 5, lines[4]), ("swapped", 14, lines[15]), ("end", -2, "")):
-            broken = pathlib.Path(self.room.name, name)
+            broken = self.folder / name
             broken.write_text("\n".join(lines[:at] + [text] + lines[at:][1:]), encoding="utf-8")
             out, err = self.end(self.start("gpu", "--play", broken), BAD_INPUT)
             self.assertEqual((out, err.startswith(f"weft gpu: {broken}:")), ("", True), err)
 
     def test_live_ranks_and_played_ones_share_a_run(self):
         """Ranks 1 and 2 are here and send each other what they made; 0 and 3 are patterns."""
-        folder, paths = pathlib.Path(self.room.name, "two"), []
+        folder, paths = self.folder / "two", []
         for rank in (1, 2):
             out = folder / str(rank)
             self.end(self.start("sim", *SMALL[:1], *SMALL[3:], "--record-rank", rank, "--out", out))
@@ -319,7 +306,7 @@ class Generators(unittest.TestCase):
 
     def test_a_rank_of_a_large_job_takes_its_step(self):
         """Every forward, backward, gate and slice of rank 0 of 8,192, at real time; its buckets are smaller, its times are not."""
-        out = pathlib.Path(self.room.name, "large")
+        out = self.folder / "large"
         job = ["sim", "azure-gb200-llama405b", "--fidelity", "model", "--json", "--force", "--out", out, "--record-rank"]
         step_ns = json.loads(self.end(self.start(*job, 0))[0])["cases"][0]["step_ps"] // 1000
         lines = (out / "rank-0.record").read_text(encoding="utf-8").split("\n")[2:-1]
@@ -345,16 +332,16 @@ class Generators(unittest.TestCase):
             self.assertIn(says, self.end(self.start(*job, *words, "--force"), BAD_INPUT)[1])
 
     def test_what_has_no_record_is_refused(self):
-        for words, says in ((["two-racks", "--record-rank", "0", "--out", self.room.name], "it needs traffic.kind gradients"),
-                            (["gradients", "--record-rank", "4", "--out", self.room.name], "has no such rank"),
-                            (["gradients", "--record-rank", "x", "--out", self.room.name], "has no such rank"),
+        for words, says in ((["two-racks", "--record-rank", "0", "--out", str(self.folder)], "it needs traffic.kind gradients"),
+                            (["gradients", "--record-rank", "4", "--out", str(self.folder)], "has no such rank"),
+                            (["gradients", "--record-rank", "x", "--out", str(self.folder)], "has no such rank"),
                             (["gradients", "--record-rank", "0"], "the folder of --out")):
             out, err = self.end(self.start("sim", *words), BAD_INPUT)
             self.assertEqual((out, says in err), ("", True), err)
 
     def test_all_checks_of_a_device_run_on_the_cpu(self):
         """What tests/gpu/run does with a device, in small."""
-        out = pathlib.Path(self.room.name, "gpu.json")
+        out = self.folder / "gpu.json"
         done = subprocess.run([os.environ["WEFT_SOURCE"] + "/tests/gpu/run", "none", out, "50"], capture_output=True, text=True,
                               timeout=600, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -365,7 +352,7 @@ class Generators(unittest.TestCase):
 
     def test_a_check_that_takes_too_long_says_where_it_stands(self):
         """Each has 10 ms here. What is known until then stays written."""
-        out = pathlib.Path(self.room.name, "gpu.json")
+        out = self.folder / "gpu.json"
         done = subprocess.run([os.environ["WEFT_SOURCE"] + "/tests/gpu/run", "none", out, "50"], capture_output=True, text=True, timeout=600, check=False,
                               env={**os.environ, "CC": os.environ.get("CC", "gcc") + " -DSTART_LIMIT_NS=10000000 -DLIMIT_TIMES=0"})
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)

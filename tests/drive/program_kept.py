@@ -33,10 +33,9 @@ def files_of(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-class Kept(unittest.TestCase):
+class Kept(weft.InFolder):
     def setUp(self):
-        self.room = tempfile.TemporaryDirectory()
-        self.folder = pathlib.Path(self.room.name)
+        super().setUp()
         self.small, self.long = self.folder / "small.yaml", self.folder / "long.yaml"
         self.small.write_text(SMALL, encoding="utf-8")
         self.long.write_text(LONG, encoding="utf-8")
@@ -44,9 +43,6 @@ class Kept(unittest.TestCase):
         self.home.mkdir()
         self.out = self.home / "out"
         self.part = self.home / ".out.weft-part"
-
-    def tearDown(self):
-        self.room.cleanup()
 
     def weft(self, program, *words, **more):
         return weft.run(program, *words, **more)

@@ -10,7 +10,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
@@ -91,14 +90,7 @@ def own(text):
     return [line for line in text.splitlines() if line.startswith("weft")]
 
 
-class Ranks(unittest.TestCase):
-    def setUp(self):
-        self.room = tempfile.TemporaryDirectory()
-        self.folder = pathlib.Path(self.room.name)
-
-    def tearDown(self):
-        self.room.cleanup()
-
+class Ranks(weft.InFolder):
     @staticmethod
     def lasting(result):
         return {name: part for name, part in result.items() if name not in ("speed", "command", "weft")}

@@ -4,10 +4,8 @@
 nothing is called flat; what is wrong is refused with nothing written; what is interrupted leaves what there is."""
 import csv
 import json
-import pathlib
 import signal
 import statistics
-import tempfile
 import unittest
 
 import weft
@@ -26,14 +24,10 @@ expect:
 LOSING = SMALL + "faults: [{kind: link_down, at: {nic: 3, plane: 0}, from: 1us}, {kind: link_down, at: {nic: 3, plane: 1}, from: 1us}]\n"
 
 
-class Study(unittest.TestCase):
+class Study(weft.InFolder):
     def setUp(self):
-        self.room = tempfile.TemporaryDirectory()
-        self.folder = pathlib.Path(self.room.name)
+        super().setUp()
         self.out = self.folder / "out"
-
-    def tearDown(self):
-        self.room.cleanup()
 
     def file(self, text):
         path = self.folder / "input.yaml"

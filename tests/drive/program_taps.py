@@ -3,9 +3,7 @@
 """Captures and results of the real program in one folder: beside each other they are both whole, and a capture that a file of
 the result would replace is refused before anything is written."""
 import json
-import pathlib
 import struct
-import tempfile
 import unittest
 
 import weft
@@ -14,14 +12,7 @@ from weft import BAD_INPUT, DONE
 FRAME, STATISTICS = 6, 5  # types of blocks
 
 
-class Beside(unittest.TestCase):
-    def setUp(self):
-        self.room = tempfile.TemporaryDirectory()
-        self.folder = pathlib.Path(self.room.name)
-
-    def tearDown(self):
-        self.room.cleanup()
-
+class Beside(weft.InFolder):
     def run_weft(self, *words):
         return weft.run("sim", "two-racks", "--set", "traffic.bytes=1MiB", *words, cwd=self.folder)
 

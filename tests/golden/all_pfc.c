@@ -45,9 +45,7 @@ static void without_pfc_the_victim_is_untouched(void **state)
 	ps_t back = 2 * ACK_PS + 2 * ACK_TRUNK_PS + 4 * PS_PER_US;
 	ps_t measured = victim_ps((const char *const[]){"queue.trim=false", "queue.ecn=false",
 							"queue.bytes=100MB", NULL});
-	if (llabs(measured - there - back) > PS_PER_NS)
-		fail_msg("%lld ps, but the closed form is %lld", (long long)measured,
-			 (long long)(there + back));
+	assert_time(measured, there + back);
 	world_instance_free(&rig.world_instance);
 }
 

@@ -12,7 +12,6 @@ import signal
 import socket
 import struct
 import subprocess
-import tempfile
 import threading
 import time
 import unittest
@@ -318,18 +317,15 @@ LATE_RUNS = [
 STARTS = [("a start in 2^63 ns", NEVER), ("a start below 0", -2**63), ("a start in an hour", 3600 * 10**9)]
 
 
-class Hostile(unittest.TestCase):
+class Hostile(weft.InMemory):
     def setUp(self):
-        self.room = tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
+        super().setUp()
         self.lock, self.count = threading.Lock(), 0
-
-    def tearDown(self):
-        self.room.cleanup()
 
     def path(self):
         with self.lock:
             self.count += 1
-            return str(pathlib.Path(self.room.name, f"link-{self.count}"))
+            return str(self.folder / f"link-{self.count}")
 
     def start(self, *words):
         return weft.start(*words)

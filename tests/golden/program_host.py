@@ -14,7 +14,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
@@ -89,14 +88,7 @@ def left_behind(pid):
 
 
 @unittest.skipUnless(HAS_DPDK, "built without DPDK")
-class Pairs(unittest.TestCase):
-    def setUp(self):
-        self.room = tempfile.TemporaryDirectory()
-        self.folder = pathlib.Path(self.room.name)
-
-    def tearDown(self):
-        self.room.cleanup()
-
+class Pairs(weft.InFolder):
     def assert_ends(self, ended, status, word=""):
         self.assertEqual(ended[0], status, ended)
         self.assertIn(word, ended[2])
@@ -325,18 +317,14 @@ limits: {time: 600s}
 
 
 @unittest.skipUnless(HAS_DPDK, "built without DPDK")
-class Ranks(unittest.TestCase):
+class Ranks(weft.InFolder):
     """Each process is one host of a scenario; together they do what weft sim does."""
 
     count = 0
 
     def setUp(self):
-        self.room = tempfile.TemporaryDirectory()
-        self.folder = pathlib.Path(self.room.name)
+        super().setUp()
         Ranks.count += 1
-
-    def tearDown(self):
-        self.room.cleanup()
 
     def scenario(self, size):
         path = self.folder / "ring.yaml"

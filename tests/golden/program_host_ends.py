@@ -5,13 +5,11 @@ lost; one of eight that is killed, and a second start under the same name; an in
 import os
 import pathlib
 import signal
-import sys
-import tempfile
 import time
 import unittest
 
 import weft
-from weft import DONE, NOT_VALID, PEER_LOST, SKIPPED
+from weft import DONE, NOT_VALID, PEER_LOST
 
 FLOW = """name: hole
 fabric: {nics: 2, planes: 1, nics_per_t0: 2, t1_count: 1, link_rate: 5Gb/s}
@@ -34,22 +32,18 @@ def left_behind(pids):
     return found + [str(path) for folder in folders if folder.is_dir() for pid in pids for path in folder.glob(f"*weft-{pid}*")]
 
 
-class Ends(unittest.TestCase):
+class Ends(weft.InFolder):
     count = 0
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.path = pathlib.Path(folder.name) / "scenario.yaml"
+        super().setUp()
+        self.path = self.folder / "scenario.yaml"
         Ends.count += 1
         self.name = f"ends-{os.getpid()}-{Ends.count}"
 
-    def start(self, hosts, text):
+    def start_hosts(self, hosts, text):
         self.path.write_text(text, encoding="utf-8")
-        processes = [weft.start("host", self.path, "--rank", rank, "--ranks", hosts, "--meet", self.name, "--timeout", 60) for rank in range(hosts)]
-        for process in processes:
-            self.addCleanup(process.communicate)
-            self.addCleanup(process.kill)
+        processes = [self.start("host", self.path, "--rank", rank, "--ranks", hosts, "--meet", self.name, "--timeout", 60) for rank in range(hosts)]
         while "so: cc.base_rtt" not in (line := processes[0].stdout.readline()):
             self.assertTrue(line, "no traffic began")
         return processes
@@ -58,7 +52,7 @@ class Ends(unittest.TestCase):
         for way in ("down", "up"):  # to the receiver; of what it answers
             with self.subTest(way=way):
                 self.name += way
-                ended = [(*process.communicate(timeout=60), process.returncode) for process in self.start(2, FLOW % way)]
+                ended = [(*process.communicate(timeout=60), process.returncode) for process in self.start_hosts(2, FLOW % way)]
                 self.assertEqual([status for _, _, status in ended], [PEER_LOST] * 2, ended)
                 self.assertIn("QP went to ERROR", ended[0][1])
                 self.assertIn("PARTIAL RESULT, of host 0 alone: QP failed", ended[0][0])
@@ -66,7 +60,7 @@ class Ends(unittest.TestCase):
                 self.assertNotIn(" 0 were taken by faults", ended[1][0])
 
     def test_one_of_eight_is_killed_and_all_start_again(self):
-        processes = self.start(8, RING % "16GiB")
+        processes = self.start_hosts(8, RING % "16GiB")
         time.sleep(1)
         processes[5].kill()
         begun = time.monotonic()
@@ -82,7 +76,7 @@ class Ends(unittest.TestCase):
                 self.assertIn("host 5 is gone", err)
                 self.assertIn(f"PARTIAL RESULT, of host {rank} alone", out)
         self.assertEqual(left_behind(process.pid for process in processes), [])
-        for process in self.start(8, RING % "1MiB"):
+        for process in self.start_hosts(8, RING % "1MiB"):
             _, err = process.communicate(timeout=100)
             self.assertEqual(process.returncode, DONE, err)
 
@@ -90,7 +84,7 @@ class Ends(unittest.TestCase):
         for sign in (signal.SIGTERM, signal.SIGINT):
             with self.subTest(signal=sign):
                 self.name += str(int(sign))
-                sender, receiver = self.start(2, FLOW.replace("faults:", "# ") % "up")
+                sender, receiver = self.start_hosts(2, FLOW.replace("faults:", "# ") % "up")
                 time.sleep(0.5)
                 receiver.send_signal(signal.SIGSTOP)
                 time.sleep(0.2)  # its ports are full now
@@ -107,8 +101,5 @@ class Ends(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    probed = weft.run("host", "--probe", "memif:try", timeout=60)
-    if "without DPDK" in probed.stderr:
-        print("built without DPDK: skipped")
-        sys.exit(SKIPPED)
+    weft.skip_without_dpdk()
     unittest.main()

@@ -3,15 +3,12 @@
 """weft host --out: the result of all hosts as one folder, whole, with losses, cut by a host that is killed; and what is refused."""
 import json
 import os
-import pathlib
 import signal
-import sys
-import tempfile
 import time
 import unittest
 
 import weft
-from weft import BAD_INPUT, DONE, PEER_LOST, SKIPPED
+from weft import BAD_INPUT, DONE, PEER_LOST
 
 RANKS = 4
 # A sum of this result, and the same of what host 0 prints.
@@ -41,26 +38,16 @@ def at(document, path):
     return document
 
 
-class Folder(unittest.TestCase):
+class Folder(weft.InFolder):
     def setUp(self):
-        self.processes = []
-        place = tempfile.TemporaryDirectory()
-        self.addCleanup(place.cleanup)
-        self.place = pathlib.Path(place.name)
-        self.out = self.place / "result"
-
-    def tearDown(self):
-        for process in self.processes:
-            process.kill()
-            process.communicate()
+        super().setUp()
+        self.out = self.folder / "result"
 
     def start(self, *words):
-        process = weft.start("host", *words, "--timeout", "250")
-        self.processes.append(process)
-        return process
+        return super().start("host", *words, "--timeout", "250")
 
     def ranks(self, size, *words, who=(0,), more=""):
-        path = self.place / "ring.yaml"
+        path = self.folder / "ring.yaml"
         path.write_text(RING % size + more, encoding="utf-8")
         name = f"folder-{os.getpid()}-{self.id()[-12:]}"
         return [self.start(path, "--rank", rank, "--ranks", RANKS, "--meet", name, *words, *(["--out", self.out] if rank in who else []))
@@ -112,7 +99,7 @@ class Folder(unittest.TestCase):
 
     def test_the_result_of_all(self):
         result, told = self.run_whole(who=range(RANKS))  # as mpirun gives it to all
-        run = weft.run("sim", self.place / "ring.yaml", "--json", check=True)
+        run = weft.run("sim", self.folder / "ring.yaml", "--json", check=True)
         virtual = json.loads(run.stdout)
         for path in ("transport.messages_received", "transport.payload_bytes_placed", "goodput.payload_bytes",
                      "plan.packets_run"):
@@ -133,7 +120,7 @@ class Folder(unittest.TestCase):
     def test_two_results_of_wall_time_are_two(self):
         digests = set()
         for name in ("one", "two"):
-            self.out = self.place / name
+            self.out = self.folder / name
             digests.add(self.run_whole()[0]["run"]["digest"])
         self.assertEqual(len(digests), 2)
 
@@ -165,11 +152,11 @@ class Folder(unittest.TestCase):
     def test_what_is_refused(self):
         self.refused("goes with ranks of a scenario: '--out'", "--listen", "x", "--out", self.out)
         self.refused("needs --pcap or --out", "--listen", "x", "--force")
-        path = self.place / "ring.yaml"
+        path = self.folder / "ring.yaml"
         path.write_text(RING % "1MiB", encoding="utf-8")
         words = [path, "--rank", "0", "--ranks", RANKS, "--meet", "x"]
         self.refused("--pcap lies in the folder of --out", *words, "--out", self.out, "--pcap", self.out / "a.pcapng")
-        other = self.place / "other"
+        other = self.folder / "other"
         other.mkdir()
         (other / "letter.txt").write_text("mine")
         done = weft.run("host", *words, "--out", other, timeout=60)
@@ -186,8 +173,5 @@ class Folder(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    probed = weft.run("host", "--probe", "memif:try", timeout=60)
-    if "without DPDK" in probed.stderr:
-        print("built without DPDK: skipped")
-        sys.exit(SKIPPED)
+    weft.skip_without_dpdk()
     unittest.main()

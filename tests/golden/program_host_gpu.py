@@ -3,8 +3,6 @@
 """weft host --gpu: gradients that generators make leave through the ports of each host, and what comes is right."""
 import json
 import os
-import pathlib
-import tempfile
 import time
 import unittest
 
@@ -17,28 +15,16 @@ SETS = [word for key, value in (("traffic.buckets", BUCKETS), ("traffic.bytes", 
 
 
 @unittest.skipUnless(has_dpdk(), "built without DPDK")
-class Generators(unittest.TestCase):
+class Generators(weft.InMemory):
     count = 0
 
     def setUp(self):
-        self.room = tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
-        self.started = []
+        super().setUp()
         Generators.count += 1
         self.name = f"host-gpu-{os.getpid()}-{Generators.count}"
 
-    def tearDown(self):
-        for process in self.started:
-            process.kill()
-            process.communicate()
-        self.room.cleanup()
-
-    def start(self, *words):
-        process = weft.start(*words)
-        self.started.append(process)
-        return process
-
     def link(self, rank):
-        return pathlib.Path(self.room.name, f"link-{rank}")
+        return self.folder / f"link-{rank}"
 
     def host(self, rank, ranks, *words, gpu=True):
         link = ["--gpu", self.link(rank)] if gpu else []
@@ -66,7 +52,7 @@ class Generators(unittest.TestCase):
         self.assertEqual((total["generated_elements"], total["generated_wrong"]), (each * RANKS, 0))
         self.assertEqual((gpu["ranks"], gpu["releases"]), (RANKS // hosts, RANKS // hosts * STEPS * BUCKETS * SLICES))
         self.assertEqual(total["work_done"], total["work_total"])
-        self.assertEqual(list(pathlib.Path(self.room.name).iterdir()), [])
+        self.assertEqual(list(self.folder.iterdir()), [])
         return result
 
     def test_sums_are_right(self):
@@ -79,7 +65,7 @@ class Generators(unittest.TestCase):
         self.assertLess(result["all"]["payload_bytes_good"], STEPS * BUCKETS * 2 * BUCKET * (RANKS - 1))  # the rest stays inside hosts
 
     def test_losses_are_sent_again_from_the_link(self):
-        path = pathlib.Path(self.room.name, "lossy.yaml")
+        path = self.folder / "lossy.yaml"
         path.write_text((SOURCE / "apps/scenarios/gradients.yaml").read_text(encoding="utf-8")
                         + "faults: [{kind: loss, at: all, probability: 2%}]\n", encoding="utf-8")
         sets = [*SETS, "--set", f"traffic.steps={STEPS}"]

@@ -6,12 +6,11 @@ import os
 import pathlib
 import re
 import socket
-import sys
 import time
 import unittest
 
 import weft
-from weft import BAD_INPUT, DONE, ENVIRONMENT, SKIPPED
+from weft import BAD_INPUT, DONE, ENVIRONMENT
 
 ANSWER_MAX = 16384  # bytes, of DPDK
 EVS, QPS_EACH = 512, 32
@@ -142,8 +141,5 @@ class Live(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    probed = weft.run("host", "--probe", "memif:try", timeout=60)
-    if "without DPDK" in probed.stderr:
-        print("built without DPDK: skipped")
-        sys.exit(SKIPPED)
+    weft.skip_without_dpdk()
     unittest.main()

@@ -5,13 +5,11 @@ WEFT_HOST_VHOST says (3) over virtio_user and vhost, a port for each plane and p
 import json
 import os
 import pathlib
-import subprocess
-import sys
 import tempfile
 import unittest
 
 import weft
-from weft import BAD_INPUT, DONE, SKIPPED, WEFT
+from weft import BAD_INPUT, DONE
 
 RANKS = int(os.environ.get("WEFT_HOST_RANKS", "16"))
 VHOST_RANKS = int(os.environ.get("WEFT_HOST_VHOST", "3"))
@@ -32,20 +30,9 @@ limits: {time: 600s}
 """
 
 
-class Many(unittest.TestCase):
-    def setUp(self):
-        self.processes = []
-
-    def tearDown(self):
-        for process in self.processes:
-            process.kill()
-            process.communicate()
-
+class Many(weft.InFolder):
     def start(self, *words):
-        words = [WEFT, "host", *map(str, words), "--timeout", "250"]
-        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.processes.append(process)
-        return process
+        return super().start("host", *words, "--timeout", "250")
 
     def documents(self, processes):
         ended = [(*process.communicate(timeout=600), process.returncode) for process in processes]
@@ -180,8 +167,5 @@ class Many(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    probed = weft.run("host", "--probe", "memif:try", timeout=60)
-    if "without DPDK" in probed.stderr:
-        print("built without DPDK: skipped")
-        sys.exit(SKIPPED)
+    weft.skip_without_dpdk()
     unittest.main()

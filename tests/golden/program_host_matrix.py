@@ -4,16 +4,12 @@
 is what weft sim says; hosts with two files do not begin; and a host that is killed while others wait for its triggers ends them."""
 import json
 import os
-import pathlib
 import signal
-import subprocess
-import sys
-import tempfile
 import time
 import unittest
 
 import weft
-from weft import BAD_INPUT, DONE, PEER_LOST, SKIPPED, WEFT
+from weft import BAD_INPUT, DONE, PEER_LOST
 
 SCENARIO = """name: triggers
 fabric: {nics: %u, planes: 1, nics_per_t0: %u, t1_count: 1, link_rate: 10Gb/s}
@@ -47,34 +43,21 @@ def matrix(hosts, make):
     return "\n".join([f"Nodes {hosts}", f"Connections {len(lines)}", f"Triggers {len(triggers)}", *lines, *triggers, ""]), count
 
 
-class Matrix(unittest.TestCase):
+class Matrix(weft.InFolder):
     number = 0
-
-    def setUp(self):
-        self.processes = []
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
-    def tearDown(self):
-        for process in self.processes:
-            process.kill()
-            process.communicate()
 
     def write(self, name, text):
         (self.folder / name).write_text(text, encoding="utf-8")
         return self.folder / name
 
-    def start(self, hosts, paths, *more):
+    def start_hosts(self, hosts, paths, *more):
         Matrix.number += 1
-        common = ["--ranks", str(hosts), "--meet", f"matrix-{os.getpid()}-{Matrix.number}", "--json", "--timeout", "120", *map(str, more)]
-        self.processes = [subprocess.Popen([WEFT, "host", str(paths[rank]), "--rank", str(rank), *common],
-                                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in range(hosts)]
-        return self.processes
+        common = ["--ranks", hosts, "--meet", f"matrix-{os.getpid()}-{Matrix.number}", "--json", "--timeout", "120", *more]
+        return [self.start("host", paths[rank], "--rank", rank, *common) for rank in range(hosts)]
 
     def both(self, hosts, path, *more):
         """What weft host and weft sim came to."""
-        ended = [(*process.communicate(timeout=300), process.returncode) for process in self.start(hosts, [path] * hosts, *more)]
+        ended = [(*process.communicate(timeout=300), process.returncode) for process in self.start_hosts(hosts, [path] * hosts, *more)]
         self.assertEqual([status for _, _, status in ended], [DONE] * hosts, [err for _, err, _ in ended])
         virtual = json.loads(weft.run("sim", path, "--json", check=True).stdout)["transport"]
         document = json.loads(ended[0][0])
@@ -117,7 +100,7 @@ class Matrix(unittest.TestCase):
             (self.folder / str(rank)).mkdir()
             (self.folder / f"m{rank}.cm").rename(self.folder / str(rank) / "m.cm")
             paths.append(self.write(f"{rank}/m.yaml", SCENARIO % (2, 2, "kind: matrix, matrix: m.cm")))
-        for process in self.start(2, paths):
+        for process in self.start_hosts(2, paths):
             out, err = process.communicate(timeout=120)
             self.assertEqual((process.returncode, out), (BAD_INPUT, ""), err)
             self.assertIn("has another scenario", err)
@@ -136,7 +119,7 @@ class Matrix(unittest.TestCase):
         self.write("m.cm", "Nodes 3\nConnections 3\nTriggers 1\n0->1 start 0 size 4000000000 send_done_trigger 1\n"
                    "1->2 trigger 1 size 4000\n2->1 trigger 1 size 4000\ntrigger id 1 oneshot\n")
         path = self.write("m.yaml", SCENARIO % (3, 3, "kind: matrix, matrix: m.cm"))
-        processes = self.start(3, [path] * 3)
+        processes = self.start_hosts(3, [path] * 3)
         time.sleep(3)  # all of them run
         processes[0].send_signal(signal.SIGKILL)
         begun = time.monotonic()
@@ -147,8 +130,5 @@ class Matrix(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    probed = weft.run("host", "--probe", "memif:try", timeout=60)
-    if "without DPDK" in probed.stderr:
-        print("built without DPDK: skipped")
-        sys.exit(SKIPPED)
+    weft.skip_without_dpdk()
     unittest.main()

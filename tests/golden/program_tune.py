@@ -5,7 +5,6 @@ it recommends holds in runs of weft sim; what is wrong is refused by name, with 
 import fcntl
 import json
 import math
-import pathlib
 import random
 import re
 import signal
@@ -35,16 +34,12 @@ LONGER = ["--budget", "500", "--fresh-seeds", "10", "--race-seeds", "5"]
 BUDGET = ["--budget", "150", "--fresh-seeds", "10", "--race-seeds", "5"]
 
 
-class Room(unittest.TestCase):
+class Room(weft.InFolder):
     """A folder with a small scenario."""
 
     def setUp(self):
-        self.room = tempfile.TemporaryDirectory()
-        self.folder = pathlib.Path(self.room.name)
+        super().setUp()
         (self.folder / "small.yaml").write_text(SMALL, encoding="utf-8")
-
-    def tearDown(self):
-        self.room.cleanup()
 
     def weft(self, *words, status=DONE):
         run = weft.run("tune", *words, cwd=self.folder)

@@ -214,14 +214,10 @@ mrc.ack.msn mrc.ack.kind mrc.ack.code""".split()
 LENGTHS = ("IPv4 total length exceeds", "IPv6 payload length exceeds", "Bad length value")
 
 
-class Simulated(unittest.TestCase):
+class Simulated(weft.InFolder):
     def setUp(self):
-        self.room = tempfile.TemporaryDirectory()
-        self.folder = pathlib.Path(self.room.name)
+        super().setUp()
         self.tshark = Tshark(self.folder)
-
-    def tearDown(self):
-        self.room.cleanup()
 
     def simulate(self, scenario):
         (self.folder / "case.yaml").write_text(scenario, encoding="utf-8")
@@ -509,15 +505,11 @@ def pcap(path, frames, snap=None):
             out.write(struct.pack("<IIII", number, 0, len(held), len(frame)) + held)
 
 
-class Made(unittest.TestCase):
+class Made(weft.InFolder):
     def setUp(self):
-        self.room = tempfile.TemporaryDirectory()
-        self.folder = pathlib.Path(self.room.name)
+        super().setUp()
         self.tshark = Tshark(self.folder)
         self.capture = self.folder / "made.pcap"
-
-    def tearDown(self):
-        self.room.cleanup()
 
     def rows(self, frames, names, *words):
         pcap(self.capture, frames)

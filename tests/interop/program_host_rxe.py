@@ -218,9 +218,7 @@ def main():
         skip("needs Debian, whose kernel the guest runs")
     if not shutil.which("qemu-system-x86_64") or not (TOOLS / "build").exists():
         skip("needs QEMU and the tools of the guest")
-    probed = weft.run("host", "--probe", "memif:try", timeout=60)
-    if "without DPDK" in probed.stderr:
-        skip("built without DPDK")
+    weft.skip_without_dpdk()
     with tempfile.TemporaryDirectory() as folder:
         Rxe.folder = folder
         made = subprocess.run([TOOLS / "build", folder], capture_output=True, text=True, timeout=400, check=False)

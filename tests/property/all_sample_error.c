@@ -7,25 +7,7 @@
 
 #include <math.h>
 
-#include <weft/world/world_ideal.h>
-
 #define CASES 40
-
-// Whether lines could have carried the ring in the time that is stated.
-static bool is_possible(const struct rig *rig, ps_t whole_ps)
-{
-	static const size_t bytes = (size_t)16 << 20;
-	struct refusal refusal = {0};
-	struct ideal_time ideal;
-	struct arena arena;
-	void *memory = memory_reserve(bytes);
-	assert_non_null(memory);
-	arena_init(&arena, memory, bytes);
-	if (ideal_scenario(&ideal, &arena, rig->world_instance.world.scenario, &refusal) < 0)
-		fail_msg("%s", refusal.text);
-	memory_release(memory, bytes);
-	return whole_ps >= ideal.ps;
-}
 
 struct time {
 	double whole_us, error_us;
@@ -43,7 +25,7 @@ static struct time run(const struct text *text, const char *steps, const char *f
 			    (double)of->whole_error_ps / PS_PER_US, rig.run.end == RUN_DONE,
 			    of->whole_error_ps > 0};
 	bool is_stated = of->whole_error_ps <= of->whole_ps / 10;
-	if (is_stated && !is_possible(&rig, of->whole_ps))
+	if (is_stated && of->whole_ps < rig_ideal_ps(&rig))
 		fail_msg("below the least time: %s", text->at);
 	world_instance_free(&rig.world_instance);
 	return ret;

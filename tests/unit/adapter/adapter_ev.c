@@ -37,11 +37,7 @@ static uint32_t in_flight(const struct rig *rig, uint32_t ev)
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < rig->flying; i++) {
 		const struct flight *flight = &rig->flights[i];
-		struct packet packet;
-		struct wire_view view;
-		assert_int_equal(
-			wire_parse(&rig->in_switch, flight->bytes, flight->length, &packet, &view),
-			WIRE_FINE);
+		struct packet packet = rig_packet_of(rig, flight);
 		count += flight->to == 1 && packet.ev == ev;
 	}
 	return count;

@@ -67,11 +67,7 @@ static void look(const struct rig *rig, struct seen *seen)
 {
 	for (uint32_t i = 0; i < rig->flying; i++) {
 		const struct flight *flight = &rig->flights[i];
-		struct packet packet;
-		struct wire_view view;
-		assert_int_equal(
-			wire_parse(&rig->in_switch, flight->bytes, flight->length, &packet, &view),
-			WIRE_FINE);
+		struct packet packet = rig_packet_of(rig, flight);
 		uint32_t from = 1 - flight->to, most = from == 0 ? 4 : PATHS;
 		uint32_t at = place_in(from == 0 ? here : there, most, packet.ev, packet.plane);
 		if (packet.opcode == PACKET_ENDPOINT_REQUEST ||

@@ -378,6 +378,16 @@ static inline void rig_run(struct rig *rig, ps_t until)
 	}
 }
 
+// The packet of a frame that is on the way.
+static inline struct packet rig_packet_of(const struct rig *rig, const struct flight *flight)
+{
+	struct packet packet;
+	struct wire_view view;
+	assert_int_equal(wire_parse(&rig->in_switch, flight->bytes, flight->length, &packet, &view),
+			 WIRE_FINE);
+	return packet;
+}
+
 // Every message came out once, and no byte beside them was written.
 static inline void rig_check_done(struct rig *rig)
 {

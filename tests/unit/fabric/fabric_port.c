@@ -2,59 +2,16 @@
 // One port: exact times, strict priority, marking at held queue depths, trimming and caps. 100
 // Gb/s: 80 ps a byte, so 1,000 bytes last 80 ns.
 
-#include "fabric_rig.h"
-
-#include "switch/port.h"
-
-#define PACKET_BYTES 1000u
-#define PACKET_PS 80000
-#define QUEUE_PACKETS 10u
-
-struct bench {
-	struct rig rig;
-	struct port port;
-	struct fabric_counters counters;
-};
-
-static struct bench bench;
-
-// Marks never, trims nothing, holds 10 data packets and 10 control packets of 64 bytes.
-static void port_reset(void)
-{
-	memset(&bench.port, 0, sizeof bench.port);
-	memset(&bench.counters, 0, sizeof bench.counters);
-	bench.port.line = line_of(UINT64_C(100000000000));
-	bench.port.limit_bytes[PACKET_CLASS_DATA] = QUEUE_PACKETS * PACKET_BYTES;
-	bench.port.limit_bytes[PACKET_CLASS_CONTROL] = 640;
-	bench.port.ecn_low_bytes = bench.port.ecn_high_bytes = UINT32_MAX;
-	bench.port.index = 5;
-	bench.port.rng = rng_of(11, RNG_PORT, 5);
-	bench.rig.out.count = 0;
-	bench.rig.out.limit = OUTBOX_WITHIN;
-}
+#include "fabric_port_rig.h"
 
 static struct packet *packet_of(uint32_t index)
 {
 	return packet_at(&bench.rig.packets, index);
 }
 
-static uint32_t data(ps_t at, uint8_t flags)
-{
-	uint32_t index = rig_packet(&bench.rig, PACKET_CLASS_DATA, PACKET_BYTES, flags, 0);
-	port_accept(&bench.port, &bench.rig.out, &bench.counters, index, at);
-	return index;
-}
-
 static uint32_t control(ps_t at)
 {
-	uint32_t index = rig_packet(&bench.rig, PACKET_CLASS_CONTROL, 64, 0, 0);
-	port_accept(&bench.port, &bench.rig.out, &bench.counters, index, at);
-	return index;
-}
-
-static void advance(ps_t last)
-{
-	port_advance(&bench.port, &bench.rig.out, &bench.counters, last);
+	return accept(at, PACKET_CLASS_CONTROL, 64, 0);
 }
 
 static void assert_departure(uint32_t place, uint32_t packet, ps_t start, uint32_t bytes)
@@ -171,7 +128,7 @@ static void marking_grows_linearly_between_the_thresholds(void **)
 		     {6, 9, 9000, 9000},  {30, 2, 0, 0},      {30, 5, 758, 1042},
 		     {30, 8, 1610, 1990}, {30, 9, 9000, 9000}};
 	for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		port_reset();
+		port_reset(0);
 		bench.port.ecn_low_bytes = 2 * PACKET_BYTES;
 		bench.port.ecn_high_bytes = 8 * PACKET_BYTES;
 		bench.port.ecn_span_bytes = cases[i].span * PACKET_BYTES;
@@ -183,7 +140,7 @@ static void marking_grows_linearly_between_the_thresholds(void **)
 static void equal_thresholds_are_an_exact_step(void **)
 {
 	for (uint32_t depth = 1; depth < 9; depth++) {
-		port_reset();
+		port_reset(0);
 		bench.port.ecn_low_bytes = bench.port.ecn_high_bytes = 4 * PACKET_BYTES;
 		assert_int_equal(marks_at_depth(depth, 100, PACKET_ECT), depth > 4 ? 100 : 0);
 	}
@@ -193,7 +150,7 @@ static void only_data_that_may_be_marked_is_marked(void **)
 {
 	bench.port.ecn_low_bytes = bench.port.ecn_high_bytes = 1;
 	assert_int_equal(marks_at_depth(5, 100, 0), 0);
-	port_reset();
+	port_reset(0);
 	bench.port.ecn_low_bytes = bench.port.ecn_high_bytes = 1;
 	fill(5, PACKET_ECT);
 	uint32_t ack = rig_packet(&bench.rig, PACKET_CLASS_CONTROL, 64, PACKET_ECT, 0);
@@ -369,7 +326,7 @@ static void a_full_outbox_is_named_and_loses_nothing(void **)
 static int set_up(void **)
 {
 	rig_open(&bench.rig);
-	port_reset();
+	port_reset(0);
 	return 0;
 }
 
