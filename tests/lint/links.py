@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What README and docs point to is there: links with their headings, and paths in backquotes that begin with a folder of this
 tree. NAME in a path stands for what the reader is to choose. Each page of docs is listed in the README.md of its folder or of
-docs.
+docs. Files in C that comments name are there, too.
 
   links.py ROOT
 """
@@ -12,6 +12,9 @@ import re
 import sys
 
 LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)")
+COMMENT = re.compile(r"//(.*)")
+SOURCE = re.compile(r"(?<![\w/.*<-])[A-Za-z_][\w/-]*\.[ch]\b")
+OF_OTHERS = {"cmocka.h", "errno.h", "mrc_ctl.h"}
 PATH = re.compile(r"`((?:apps|docs|include|lib|tests|\.ci)/[\w./-]+)`")
 
 
@@ -43,10 +46,21 @@ def unlisted(root, pages):
             yield f"{page.relative_to(root)}: no README.md lists it"
 
 
+def gone(root):
+    """Names of files in comments; the folder before a name is left aside."""
+    files = [path for folder in ("apps", "include", "lib", "tests") for path in (root / folder).rglob("*.[ch]")]
+    there = {path.name for path in files} | OF_OTHERS
+    for path in files:
+        for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+            for name in SOURCE.findall("".join(COMMENT.findall(line))):
+                if pathlib.Path(name).name not in there:
+                    yield f"{path.relative_to(root)}:{number}: {name} is not there"
+
+
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
     pages = sorted([*root.glob("*.md"), *root.glob("docs/**/*.md")])
-    found = [text for page in pages for text in broken(root, page)] + list(unlisted(root, pages))
+    found = [text for page in pages for text in broken(root, page)] + list(unlisted(root, pages)) + list(gone(root))
     print("\n".join(found + [f"{len(pages)} pages, {len(found)} broken"]))
     sys.exit(1 if found or not pages else 0)
 

@@ -157,6 +157,7 @@ links)
   finds 'docs/x.md:1: lib/cc/pack.c is not there' docs/x.md 'See `lib/cc/pack.c`.\n'
   finds 'docs/x.md:3: x.md has no heading #two' docs/x.md '# One\n\n[one](x.md#one), [two](x.md#two)\n'
   finds 'docs/x.md: no README.md lists it' docs/x.md '# One\n'
+  finds 'lib/cc/x.c:1: pack.h is not there' lib/cc/x.c '// See pack.h, pick.c and errno.h.\n'
   ;;
 walks)
   finds 'docs/architecture.md:4: lib/cc/pick.c does not define cc_pack()' docs/architecture.md '| `lib/cc/pick.c` | `cc_pack` | packs |\n'
