@@ -34,10 +34,17 @@ double cc_window_of_bdp(double bdp_bytes, uint32_t gather_bytes, uint32_t mtu_by
 	return window < mtu_bytes ? mtu_bytes : window;
 }
 
+static ps_t sized_rtt_ps(const struct cc_config *config)
+{
+	return ps_max(config->base_rtt_ps, config->sized_rtt_ps);
+}
+
 double cc_window_auto(const struct cc_config *config)
 {
-	return cc_window_of_bdp((double)cc_bdp_bytes(config), config->gather_bytes,
-				config->mtu_bytes);
+	double bdp_bytes = (double)cc_bdp_bytes(config);
+	if (config->sized_rtt_ps > config->base_rtt_ps)
+		bdp_bytes = (double)config->rate_bps / 8e12 * (double)config->sized_rtt_ps;
+	return cc_window_of_bdp(bdp_bytes, config->gather_bytes, config->mtu_bytes);
 }
 
 double cc_window_max(const struct cc_config *config)
@@ -120,12 +127,12 @@ ps_t cc_target_ps(const struct cc_config *config)
 {
 	if (config->target_delay_ps != 0)
 		return config->target_delay_ps;
-	return config->has_trimming ? config->base_rtt_ps * 3 / 4 : config->base_rtt_ps;
+	return config->has_trimming ? sized_rtt_ps(config) * 3 / 4 : sized_rtt_ps(config);
 }
 
 ps_t cc_swift_target_ps(const struct cc_config *config)
 {
-	return config->target_delay_ps != 0 ? config->target_delay_ps : config->base_rtt_ps / 2;
+	return config->target_delay_ps != 0 ? config->target_delay_ps : sized_rtt_ps(config) / 2;
 }
 
 ps_t cc_delay_aim(const struct cc_config *config)

@@ -115,7 +115,8 @@ static void derive(struct nscc *n, const struct cc_config *config)
 	n->adjust_bytes = config->adjust_bytes ? config->adjust_bytes
 					       : ADJUST_MTUS * config->mtu_bytes;
 	n->period_ps = config->adjust_period_ps ? config->adjust_period_ps : config->base_rtt_ps;
-	n->is_max_given = config->max_cwnd_bytes != 0;
+	n->is_max_given = config->max_cwnd_bytes != 0 || // on a short line no way is longer
+		config->sized_rtt_ps > config->base_rtt_ps;
 	n->cwnd_max = cc_window_max(config);
 }
 

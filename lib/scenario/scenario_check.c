@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <weft/core/integer.h>
+#include <weft/transport/transport_auto.h>
 
 #include "scenario_reader.h"
 
@@ -73,6 +74,7 @@ void reader_settle(struct reader *reader)
 	reader_settle_srh(reader);
 	fabric->mtu_bytes = transport->payload_bytes + transport->header_bytes;
 	fabric->control_bytes = transport->control_bytes;
+	fabric->bdp_packets_least = transport_bdp_packets_least(transport);
 	transport->cc.mtu_bytes = fabric->mtu_bytes;
 	transport->cc.payload_bytes = transport->payload_bytes;
 	settle_cc_settings(&transport->cc);

@@ -105,9 +105,10 @@ struct fabric_config {
 	struct tree_plan tree;	 // file
 	struct graph_plan graph; // graph
 	// queues of every switch port
-	uint32_t mtu_bytes;	// wire bytes of a full packet: unit of the automatic thresholds
-	uint32_t control_bytes; // wire bytes of a control packet, for base RTT
-	uint64_t queue_bytes;	// data queue; 0 = one BDP in whole packets
+	uint32_t mtu_bytes;	    // wire bytes of a full packet: unit of the automatic thresholds
+	uint32_t control_bytes;	    // wire bytes of a control packet, for base RTT
+	uint64_t queue_bytes;	    // data queue; 0 = one BDP in whole packets
+	uint32_t bdp_packets_least; // that one BDP is then at least
 	uint64_t last_hop_queue_bytes; // of ports to NICs; 0 = the same
 	uint64_t control_queue_bytes;  // 0 = twice the data queue
 	uint32_t control_share_ppb; // of the line, for control while data wait too; 0 = all of it

@@ -170,6 +170,8 @@ static void derive_queues(const struct fabric_config *config, struct topology *t
 	uint64_t packet_line = line_of(config->link_rate_bps) * mtu;
 	uint64_t rtt = (uint64_t)topology->base_rtt_ps << 20;
 	uint64_t bdp_packets = (rtt + packet_line - 1) / packet_line;
+	if (bdp_packets < config->bdp_packets_least)
+		bdp_packets = config->bdp_packets_least;
 	uint64_t most = QUEUE_BYTES_MAX / 2 / mtu; // control has twice the room
 	uint64_t queue = config->queue_bytes > 0 ? config->queue_bytes
 						 : (bdp_packets < most ? bdp_packets : most) * mtu;

@@ -191,6 +191,18 @@ static void the_round_trip_counts_cables_and_switches(void **state)
 	}
 }
 
+static void a_bdp_counts_with_as_many_packets_as_asked(void **state)
+{
+	struct fabric_config config = rig_clos();
+	uint64_t usual = built(*state, &config).queue_bytes;
+	config.bdp_packets_least = 2;
+	assert_int_equal(built(*state, &config).queue_bytes, usual);
+	config.bdp_packets_least = 1000;
+	assert_int_equal(built(*state, &config).queue_bytes, 1000 * 4150);
+	config.queue_bytes = 100000;
+	assert_int_equal(built(*state, &config).queue_bytes, 100000);
+}
+
 static void given_queue_figures_are_kept(void **state)
 {
 	struct fabric_config config = rig_clos();
@@ -349,6 +361,7 @@ int main(void)
 		WITH_RIG(a_thinned_fat_tree_keeps_cores_with_their_aggregation),
 		WITH_RIG(derived_figures_equal_those_of_htsim),
 		WITH_RIG(the_round_trip_counts_cables_and_switches),
+		WITH_RIG(a_bdp_counts_with_as_many_packets_as_asked),
 		WITH_RIG(given_queue_figures_are_kept),
 		WITH_RIG(a_pair_is_classed_by_its_distance),
 		WITH_RIG(a_clos_that_cannot_be_is_refused_with_the_reason),

@@ -31,6 +31,7 @@ struct cc_config {
 	uint32_t window_bytes;	 // fixed: the window; 0 = cc_window_auto()
 	uint64_t rate_bps;	 // smaller of source and target rate, all planes together
 	ps_t base_rtt_ps;	 // unloaded round trip of one MTU packet over the longest path
+	ps_t sized_rtt_ps;	 // that windows and targets are made for, if it is longer
 	uint32_t gather_bytes;	 // that arrive before the receiver answers; 0 = one packet
 	uint32_t mtu_bytes;	 // wire bytes of a full packet
 	uint32_t payload_bytes;	 // of a full packet, for growth_rule; 0 = mtu_bytes
