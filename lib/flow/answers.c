@@ -6,6 +6,8 @@
 
 #include "rules.h"
 
+#define ACKS_MIN 4 // so many that were asked for, and no other, are believed
+
 // ---------------------------------------------------------------- what is acknowledged
 
 static void acknowledge(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
@@ -61,9 +63,18 @@ static bool is_before_answer(const struct sequence *sequence, int64_t lag_ns)
 	return soonest_ns <= 0 || lag_ns < soonest_ns;
 }
 
+// Whether an ACK is for what the receiver had: it acknowledges what asks for that alone, and what
+// it gets once more.
+static bool tells_copy(const struct sequence *sequence, const struct flow_psn *slot)
+{
+	return !(slot->flags & PSN_ASKS) && sequence->acks_unasked == 0 &&
+		sequence->acks_asked >= ACKS_MIN;
+}
+
 // The receiver has all up to `psn`. If that is what its last NAK wanted, and no repeat can have
 // brought it, it came by itself, late. After a repeat that is so if another NAK wants the very next
-// one: it has not got what was sent behind the late one, and so nothing of the repeat.
+// one: it has not got what was sent behind the late one, and so nothing of the repeat. It is also
+// so if the ACK is for a copy: the repeat's.
 static bool tell_late(struct flow *flow, struct flow_stream *stream, uint32_t psn, int64_t at_ns,
 		      bool is_nak)
 {
@@ -79,7 +90,8 @@ static bool tell_late(struct flow *flow, struct flow_stream *stream, uint32_t ps
 	int64_t lag_ns = at_ns - (is_open ? sequence->pending_ns : slot->last_ns);
 	bool is_repeated = is_open || slot->copies != sequence->behind_copies;
 	bool wants_next = is_nak && psn == wanted;
-	if (is_repeated && !(wants_next && is_before_answer(sequence, lag_ns)))
+	bool had_it = !is_nak && psn == wanted && tells_copy(sequence, slot);
+	if (is_repeated && !had_it && !(wants_next && is_before_answer(sequence, lag_ns)))
 		return false;
 	sequence->has_behind = false;
 	blame(flow, stream, FLOW_LOSS_BEHIND, -1);
@@ -131,6 +143,16 @@ static void take_lag(struct flow *flow, struct sequence *sequence, const struct 
 	flow_lag(&flow->report.ack, lag_ns);
 }
 
+// Does the receiver acknowledge what does not ask for it?
+static void take_asked(struct sequence *sequence, const struct flow_psn *slot)
+{
+	bool asks = slot->flags & PSN_ASKS;
+	if (slot->copies > 1) // it may be for any of them
+		return;
+	sequence->acks_asked += asks;
+	sequence->acks_unasked += !asks;
+}
+
 void answer_ack(struct flow *flow, struct flow_stream *stream, const struct flow_packet *packet)
 {
 	struct sequence *sequence = &stream_state(flow, stream)->requests;
@@ -139,7 +161,10 @@ void answer_ack(struct flow *flow, struct flow_stream *stream, const struct flow
 	sequence_settle_by_answer(flow, stream, sequence);
 	tell_late(flow, stream, psn, packet->at_ns, false);
 	answer_open_nak(flow, stream, psn);
-	if (psn_distance(psn, sequence->acked) >= 0 && slot != NULL && slot->flags & PSN_ASKS)
+	bool is_news = psn_distance(psn, sequence->acked) >= 0 && slot != NULL;
+	if (is_news)
+		take_asked(sequence, slot);
+	if (is_news && slot->flags & PSN_ASKS)
 		take_lag(flow, sequence, slot, packet->at_ns - slot->last_ns);
 	answer_timer(flow, stream, psn);
 	answer_advance(flow, stream, psn + 1, packet->at_ns);

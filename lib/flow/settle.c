@@ -61,6 +61,14 @@ static void leap_to(struct flow *flow, struct flow_stream *stream, struct sequen
 	sequence->next = psn + 1;
 }
 
+static void count_doubled(struct flow *flow, struct flow_stream *stream, uint64_t number,
+			  uint32_t psn)
+{
+	note(flow, stream, FLOW_NOTE_DOUBLED, number, psn, 1);
+	stream->doubled++;
+	blame(flow, stream, FLOW_DUPLICATE, 1);
+}
+
 // The first of two that may be late is: the second one waits now.
 static void shift_second(struct flow *flow, struct flow_stream *stream, struct sequence *sequence)
 {
@@ -105,10 +113,8 @@ static void settle_one(struct flow *flow, struct flow_stream *stream, struct seq
 	bool is_far = psn_distance(sequence->next, from) > 2; // as a repeat it lacks all between
 	bool is_copied = sequence->pending_is_again && (!sequence->has_nak || is_far);
 	if (goes_on && is_one && is_soon && is_copied) {
-		note(flow, stream, FLOW_NOTE_DOUBLED, sequence->pending_number, from, 1);
-		stream->doubled++;
+		count_doubled(flow, stream, sequence->pending_number, from);
 		stream->again += sequence->pending_is_read; // count() leaves reads out
-		blame(flow, stream, FLOW_DUPLICATE, 1);
 		return;
 	}
 	for (uint32_t psn = from; psn != to; psn++)
@@ -156,15 +162,31 @@ void sequence_settle_by_answer(struct flow *flow, struct flow_stream *stream,
 }
 
 // Jumps ahead in the midst of a repeat: the packets between were lost once more, or it is a late
-// one of those before the repeat. What was seen and lacks nothing is no such one.
+// one of those before the repeat, which may have been a repeat, too, or a copy.
 static bool is_leap(const struct arrival *arrival)
 {
 	const struct sequence *sequence = arrival->sequence;
-	bool is_new = psn_distance(arrival->psn, sequence->head) >= 0;
 	bool is_repeat = psn_distance(sequence->next, sequence->head) < 0;
 	return is_repeat && psn_distance(arrival->psn, sequence->next) > 0 &&
-		arrival->slot != NULL && !packet_begins_response(arrival->packet) &&
-		(is_new || arrival->slot->flags & (PSN_MISSING | PSN_FILLED));
+		arrival->slot != NULL && !packet_begins_response(arrival->packet);
+}
+
+// What jumped ahead had passed before. A late one is of a repeat that another one cut short: the
+// packet before it, which came in time, has passed as often. Else it is a copy if the repeat goes
+// on where it was. False: the packets between were lost.
+static bool settle_again(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
+			 const struct flow_psn *slot, uint32_t next)
+{
+	const struct flow_psn *before = psn_find(sequence, slot->psn - 1);
+	bool is_late = before != NULL && slot->copies <= before->copies;
+	bool goes_on = next == sequence->next;
+	if (is_late) {
+		note(flow, stream, FLOW_NOTE_LATE, sequence->leap_number, slot->psn, 1);
+		hole_count_late(flow, stream);
+	} else if (goes_on) {
+		count_doubled(flow, stream, sequence->leap_number, slot->psn);
+	}
+	return is_late || goes_on;
 }
 
 void sequence_settle_leap(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
@@ -175,7 +197,10 @@ void sequence_settle_leap(struct flow *flow, struct flow_stream *stream, struct 
 	sequence->has_leap = false;
 	uint32_t psn = sequence->leap_psn;
 	struct flow_psn *slot = psn_find(sequence, psn);
-	if (next != psn + 1) {
+	bool lacks = sequence->leap_lacks || slot == NULL;
+	if (next != psn + 1 && !lacks && settle_again(flow, stream, sequence, slot, next))
+		return;
+	if (next != psn + 1 && lacks) {
 		note(flow, stream, FLOW_NOTE_LATE, sequence->leap_number, psn, 1);
 		bool is_new = psn_distance(psn, sequence->leap_head) >= 0;
 		if (is_new)
@@ -233,6 +258,8 @@ bool sequence_waits(struct flow *flow, struct arrival *arrival)
 	}
 	if (is_leap(arrival)) {
 		sequence->has_leap = true;
+		sequence->leap_lacks = psn_distance(psn, sequence->head) >= 0 ||
+			arrival->slot->flags & (PSN_MISSING | PSN_FILLED);
 		sequence->leap_psn = psn;
 		sequence->leap_head = sequence->head;
 		sequence->leap_number = arrival->packet->number;

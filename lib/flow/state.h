@@ -68,7 +68,8 @@ struct sequence {
 	int64_t last_ns;     // of the last packet
 	int64_t nak_ns;	     // of the NAK that is not answered yet
 	uint16_t nak_id;
-	int64_t answer_ns; // an ACK came no sooner behind its packet; 0: none came
+	uint32_t acks_asked, acks_unasked; // of what passed once
+	int64_t answer_ns;		   // an ACK came no sooner behind its packet; 0: none came
 	// Identifications.
 	uint16_t id_newest;
 	bool has_id;
@@ -89,7 +90,7 @@ struct sequence {
 	uint64_t second_number;
 	int64_t second_ns, second_silence_ns;
 	// A packet that jumped ahead of a repeat: overtaken, unless the next one goes on from it.
-	bool has_leap;
+	bool has_leap, leap_lacks;    // it was missing, or was taken for lost, before
 	uint32_t leap_psn, leap_head; // and the head before it
 	uint64_t leap_number;
 	int64_t leap_ns;

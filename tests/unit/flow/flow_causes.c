@@ -152,6 +152,13 @@ static void a_late_packet_among_repeats_is_no_loss(void **)
 		assert_int_equal(report->causes[FLOW_REORDER_BEFORE], cases[i].late);
 		assert_int_equal(report->causes[FLOW_DUPLICATE], 0);
 	}
+	// A repeat that another one cut short comes late by its last packet, and one that passed as
+	// often as those before it is a copy.
+	assert_causes(told("v6 " WARM "F10 M11 M12 M13 N11 M11 M12 N11 M11 M13 M12 M13 L14 A14"),
+		      FLOW_LOSS_BEHIND, 2, FLOW_REORDER_BEFORE, 1, NONE);
+	assert_causes(
+		told("v6 " WARM "F10 M11 M12 M13 N11 M11 M12 M13 N11 M11 M13 M12 M13 L14 A14"),
+		FLOW_LOSS_BEHIND, 2, FLOW_DUPLICATE, 1, NONE);
 	// Each of two NAKs has its repeat, and the second one begins where nothing is done yet.
 	assert_causes(told(WARM "F10 M12 M11#12 N11 A11 M13 N12 +9 M12 M12 M13 L14 A14"),
 		      FLOW_REORDER_BEFORE, 1, NONE);
@@ -237,6 +244,17 @@ static void a_nak_of_the_next_one_that_comes_too_soon_was_overtaken_behind(void 
 		}
 	}
 	assert_causes(told(late), FLOW_LOSS_BEHIND, 2, NONE); // the repeat of 12 was lost, too
+}
+
+// Who acknowledges only what asks for it, and what it has, had the original when its repeat came.
+static void an_ack_that_nobody_asked_for_tells_a_copy(void **)
+{
+#define ASKED "O0 A0 O1 A1 O2 A2 O3 A3 "
+	assert_causes(told(ASKED "F4 M5 M6 N5 M5 M6 L7 A5 A7"), FLOW_REORDER_BEHIND, 1, NONE);
+	assert_causes(told(ASKED "F4 M5 M6 N5 M5 M6 L7 A7"), FLOW_LOSS_BEHIND, 1, NONE);
+	// Not if it has acknowledged another one.
+	assert_causes(told(ASKED "F4 A4 M5 M6 N5 M5 M6 L7 A5 A7"), FLOW_LOSS_BEHIND, 1, NONE);
+	assert_causes(told("O0 A0 F1 M2 M3 N2 M2 M3 L4 A2 A4"), FLOW_LOSS_BEHIND, 1, NONE);
 }
 
 // ---------------------------------------------------------------- timers
