@@ -200,6 +200,19 @@ static void say_changes(const struct between_way *way, int in)
 		       way->first_remarked, in == 0 ? "A" : "B", way->dscp_in, way->dscp_out);
 }
 
+static void say_order(const struct between_way *way)
+{
+	char count[WORDS_BYTES], most[WORDS_BYTES];
+	if (way->overtaken == 0)
+		printf("    none overtaken within its QP; ");
+	else
+		printf("    %s overtaken within their QP, by %s at most; ",
+		       count_words(count, way->overtaken), count_words(most, way->overtaken_most));
+	if (way->hops_min < way->hops_max)
+		printf("%u to ", way->hops_min);
+	printf("%u hop%s\n", way->hops_max, way->hops_max == 1 ? "" : "s");
+}
+
 static void say_way(const struct between *between, int in)
 {
 	const struct between_way *way = &between->ways[in];
@@ -222,9 +235,7 @@ static void say_way(const struct between *between, int in)
 	       time_words(w[1], way->above_p50_ns), time_words(w[2], way->above_p99_ns),
 	       time_words(w[3], way->above_max_ns),
 	       between->has_both_ways ? "" : " (the shortest by two clocks)");
-	printf("    %s overtaken within their QP, by %s at most; %u to %u hops\n",
-	       count_words(w[0], way->overtaken), count_words(w[1], way->overtaken_most),
-	       way->hops_min, way->hops_max);
+	say_order(way);
 	say_changes(way, in);
 }
 

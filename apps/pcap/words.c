@@ -41,8 +41,7 @@ static const char *unit_of(int64_t ns, double *ret_scale)
 		const char *name;
 	} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
 	for (int i = 0; i < 4; i++)
-		if (fabs((double)ns) >= units[i].ns ||
-		    (units[i].ns == 1e6 && fabs((double)ns) >= 1e5)) {
+		if (fabs((double)ns) >= units[i].ns) {
 			*ret_scale = units[i].ns;
 			return units[i].name;
 		}
@@ -78,8 +77,12 @@ const char *range_words(char ret[WORDS_BYTES], int64_t from_ns, int64_t to_ns)
 			 time_words(second, to_ns));
 		return ret;
 	}
-	snprintf(ret, WORDS_BYTES, "%.*f to %.*f %s", digits_of(from), from, digits_of(to), to,
-		 unit);
+	char first[WORDS_BYTES / 2], second[WORDS_BYTES / 2];
+	snprintf(first, sizeof(first), "%.*f", digits_of(from), from);
+	snprintf(second, sizeof(second), "%.*f", digits_of(to), to);
+	if (strcmp(first, second) == 0) // as far as they are shown
+		return time_words(ret, to_ns);
+	snprintf(ret, WORDS_BYTES, "%s to %s %s", first, second, unit);
 	return ret;
 }
 

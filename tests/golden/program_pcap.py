@@ -403,10 +403,10 @@ def check_points():
     rest = "transport: {kind: rc, payload: 1024B}\ncc: {algorithm: fixed}\nfabric: {nics: 8, nics_per_t0: 4, t1_count: 2, planes: 1}\n"
     one = "{from: 0, to: 4, bytes: 1MiB}"
     cases = {
-        "around": (one, "4, end: far", "4", ["loss BETWEEN the capture points nic 0 and nic 4, ", "nic 0: loss BEHIND", "nic 4: loss BEFORE", "path from nic 0 to nic 4"]),
+        "around": (one, "4, end: far", "4", ["loss BETWEEN the capture points nic 0 and nic 4, ", "nic 0: loss BEHIND", "nic 4: loss BEFORE", "path from nic 0 to nic 4", "after 192 to 197 us, median 194 us"]),
         "both before": (one, "4", "4", ["loss BEHIND", "; at 2 capture points\n"]),
         "others": (one + ", {from: 1, to: 5, bytes: 1MiB}", "5, end: far", "4", ["nic 0: loss BEHIND", "; at 2 capture points\n"]),
-        "no fault": (one, "4", "", ["no fault found", "2 capture points, each counted below: nic 0: no fault; nic 4: no fault\n"]),
+        "no fault": (one, "4", "", ["no fault found", "2 capture points, and what passes several counts at each: nic 0: no fault; nic 4: no fault\n"]),
     }
     for name, (flows, second, lossy, wanted) in cases.items():
         with tempfile.TemporaryDirectory() as room:

@@ -113,7 +113,7 @@ void points_say(FILE *to, const struct call *call)
 	char number[WORDS_BYTES];
 	if (count < 2)
 		return;
-	fprintf(to, "%u capture points, each counted below:", count);
+	fprintf(to, "%u capture points, and what passes several counts at each:", count);
 	for (uint32_t i = 0; i < count && i < SAID; i++) {
 		const struct point *point = &points[i];
 		fprintf(to, "%s %s: ", i > 0 ? ";" : "", name_of(call, point->place));
