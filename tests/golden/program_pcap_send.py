@@ -4,6 +4,7 @@
 the speed in twice the time, in loops one after the other; and so they do into a port of DPDK. Without root or veth the device is left out, and said so."""
 import os
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -81,6 +82,13 @@ def check_device(folder):
     _, cut = write_capture(path, cut=40)
     done, got, came = send(path, len(cut))
     check(came == cut and "had been cut" in done.stdout, "what was cut is zeros")
+    # What the device does not take is not late, though its time has passed.
+    times, frames = write_capture(path)
+    path.write_bytes(path.read_bytes() + 20 * (struct.pack("<IIII", times[0] // 10**9, times[0] % 10**9, 9100, 9100) + bytes(9100)))
+    done, got, came = send(path, len(frames), "--speed", "10")
+    late = re.search(r"^(\d+) were late", done.stdout, re.M)
+    check(came == frames and "20 left out: longer than the device takes (its MTU)\n" in done.stdout and int(late.group(1) if late else 0) <= len(frames),
+          f"too long for the device: {done.stdout}")
 
 
 def read_pcap(path):

@@ -30,9 +30,10 @@ struct send {
 	struct refusal refusal;
 	struct capture_reader reader;
 	uint8_t frame[FRAME_BYTES_MAX];
-	int64_t start_ns;		    // of this loop, of the clock; -1: none has begun
-	int64_t first_ns, last_ns;	    // stamps of the capture
-	uint64_t sent, padded, other, late; // other: no Ethernet, no time, too long for the device
+	int64_t start_ns;	   // of this loop, of the clock; -1: none has begun
+	int64_t first_ns, last_ns; // stamps of the capture
+	uint64_t sent, padded, late;
+	uint64_t other, longer; // no Ethernet, or no time; longer than the device takes
 	struct flow_lags lateness;
 };
 
@@ -58,6 +59,14 @@ static int64_t wait_until(int64_t at_ns)
 
 // ---------------------------------------------------------------- the capture
 
+static void count(struct send *send, const struct capture_frame *frame, int64_t late_ns)
+{
+	send->sent++;
+	send->padded += frame->captured < frame->original;
+	send->late += late_ns > LATE_NS;
+	flow_lag(&send->lateness, late_ns);
+}
+
 // What a snap length cut off is zeros.
 static int send_frame(struct send *send, const struct capture_frame *frame)
 {
@@ -75,14 +84,12 @@ static int send_frame(struct send *send, const struct capture_frame *frame)
 		send->last_ns = frame->at_ns;
 	memcpy(send->frame, frame->bytes, frame->captured);
 	memset(send->frame + frame->captured, 0, frame->original - frame->captured);
-	send->padded += frame->captured < frame->original;
 	double after_ns = (double)(frame->at_ns - send->first_ns) / send->pace.speed;
 	int64_t late_ns = wait_until(send->start_ns + (int64_t)llround(after_ns));
-	flow_lag(&send->lateness, late_ns);
-	send->late += late_ns > LATE_NS;
 	int sent = outlet_put(&send->outlet, send->frame, frame->original, &send->refusal);
-	send->sent += sent == 1;
-	send->other += sent == 0;
+	if (sent == 1)
+		count(send, frame, late_ns);
+	send->longer += sent == 0;
 	return sent < 0 ? sent : 0;
 }
 
@@ -121,8 +128,11 @@ static void say(struct send *send, int64_t took_ns)
 		printf("%s had been cut: zeros make them as long as they were\n",
 		       count_words(words[0], send->padded));
 	if (send->other > 0)
-		printf("%s were left out: no Ethernet, no time, or longer than the device takes\n",
+		printf("%s left out: no Ethernet, or no time\n",
 		       count_words(words[0], send->other));
+	if (send->longer > 0)
+		printf("%s left out: longer than the device takes (its MTU)\n",
+		       count_words(words[0], send->longer));
 	if (send->reader.end != CAPTURE_WHOLE)
 		printf("%s; what lies before is sent\n", send->reader.why);
 }
