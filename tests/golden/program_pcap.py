@@ -31,7 +31,7 @@ loss BEHIND the capture point, repaired by go-back-N; certain
 no hole before the tap, nothing out of order, nothing doubled (no PSN twice with one IP identification)
 653 of 1,181 data packets (55 % of their bytes) were retransmitted; 528 are new
 at least 11 losses: what is lost while the receiver discards leaves no trace
-NAK to repeat: 2.1 to 18.2 ms 8 times; 73 to 84 ms 2 times, after silence of 49 to 58 ms: a timer; 1 open
+NAK to repeat: 2.1 to 18.2 ms 8 times; 73 to 84 ms twice, after silence of 49 to 58 ms: a timer; 1 open
 not it: no ECT, no CE, no CNP, no pause
 look at: the receiver's NIC, and between it and the tap
 """
@@ -132,6 +132,8 @@ def check_causes():
     check("\n12 reads of 64 KiB begun, 12 acknowledged" in out, "READs end with their last response")
     data = (ROCE / "rxe_write_rxdrop_after_tap_first1200.pcap").read_bytes()
     check(analyze("-", given=data)[1] == BEHIND, "the standard input is as good as a file")
+    _, out, _ = analyze("-", given=of_frames(frames_of("rxe_write_rxdrop_after_tap_first1200.pcap")[:64]))
+    check("\n1 NAK (PSN sequence error); its PSN had passed here 479 us before" in out and "NAK to repeat: 5.4 ms once\n" in out, f"of one alone: {out}")
     status, out, _ = analyze("-", given=data[:-7])
     check(status == 0 and "1,199 frames in" in out and "1,199 frames before it are good" in out, "a file that is cut: to its last frame")
     _, out, _ = analyze(ROCE / "rxe_rping_cm.pcap")

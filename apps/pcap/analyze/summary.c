@@ -27,6 +27,20 @@ static const char *s(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
+// "once", "twice", "3 times".
+static const char *times(uint64_t count)
+{
+	static char buffers[4][WORDS_BYTES + 8];
+	static unsigned at;
+	char words[WORDS_BYTES], *ret = buffers[at++ % 4];
+	if (count == 1)
+		return "once";
+	if (count == 2)
+		return "twice";
+	snprintf(ret, sizeof(buffers[0]), "%s times", count_words(words, count));
+	return ret;
+}
+
 static const char *range(int64_t from_ns, int64_t to_ns)
 {
 	static char buffers[4][WORDS_BYTES];
@@ -213,10 +227,15 @@ static void say_naks(const struct out *out)
 	fprintf(out->to, "%s NAK%s%s", n(story->naks), s(story->naks),
 		totals->nak_codes[0] == totals->nak ? " (PSN sequence error)" : "");
 	if (story->passed.count == 0) {
-		fprintf(out->to, "; none of their PSNs had passed here in its turn\n");
+		fprintf(out->to,
+			story->naks == 1 ? "; its PSN had not passed here in its turn\n"
+					 : "; none of their PSNs had passed here in its turn\n");
 		return;
 	}
-	if (story->nak_behind == story->nak_repairs)
+	if (story->nak_behind == story->nak_repairs && story->nak_behind == 1)
+		fprintf(out->to, "; its PSN had passed here %s before the NAK\n",
+			range(story->passed.min_ns, story->passed.max_ns));
+	else if (story->nak_behind == story->nak_repairs)
 		fprintf(out->to, "; all %s PSNs had passed here %s before the NAK\n",
 			n(story->nak_behind), range(story->passed.min_ns, story->passed.max_ns));
 	else
@@ -319,8 +338,8 @@ static void say_repair(const struct out *out)
 	if (is_mrc(out)) {
 		struct flow_lags lags = out->report->trim_to_rtx;
 		if (lags.count > 0)
-			fprintf(to, "trim to repeat: %s, %s times\n",
-				range(lags.min_ns, lags.max_ns), n(lags.count));
+			fprintf(to, "trim to repeat: %s, %s\n", range(lags.min_ns, lags.max_ns),
+				times(lags.count));
 		else if (story->rtx > 0)
 			fprintf(to, "%s packet%s the mark of a repeat (RTX)\n", n(story->rtx),
 				story->rtx == 1 ? " carries" : "s carry");
@@ -340,13 +359,12 @@ static void say_repair(const struct out *out)
 	}
 	fprintf(to, "NAK to repeat: ");
 	if (story->repeats > 0)
-		fprintf(to, "%s %s time%s", range(story->repeat_min_ns, story->repeat_max_ns),
-			n(story->repeats), s(story->repeats));
+		fprintf(to, "%s %s", range(story->repeat_min_ns, story->repeat_max_ns),
+			times(story->repeats));
 	if (story->timer_after_nak > 0)
-		fprintf(to, "%s%s %s time%s, after silence of %s: a timer",
-			story->repeats > 0 ? "; " : "",
+		fprintf(to, "%s%s %s, after silence of %s: a timer", story->repeats > 0 ? "; " : "",
 			range(story->timer_repeat_min_ns, story->timer_repeat_max_ns),
-			n(story->timer_after_nak), s(story->timer_after_nak),
+			times(story->timer_after_nak),
 			range(story->timer_silence_min_ns, story->timer_silence_max_ns));
 	if (story->nak_open > 0)
 		fprintf(to, "%s%s open", story->repeats + story->timer_after_nak > 0 ? "; " : "",
