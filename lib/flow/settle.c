@@ -111,7 +111,9 @@ static void settle_one(struct flow *flow, struct flow_stream *stream, struct seq
 		return;
 	}
 	bool is_far = psn_distance(sequence->next, from) > 2; // as a repeat it lacks all between
-	bool is_copied = sequence->pending_is_again && (!sequence->has_nak || is_far);
+	bool is_asked = sequence->has_nak &&
+		(sequence->is_rnr || psn_distance(from, sequence->nak_psn) == 0);
+	bool is_copied = sequence->pending_is_again && (!is_asked || is_far);
 	if (goes_on && is_one && is_soon && is_copied) {
 		count_doubled(flow, stream, sequence->pending_number, from);
 		stream->again += sequence->pending_is_read; // count() leaves reads out

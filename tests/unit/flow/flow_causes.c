@@ -99,6 +99,9 @@ static void without_identifications_time_tells_copies(void **)
 {
 	assert_causes(told("v6 F0 M1 M2 M2 M3 L4 A4"), FLOW_DUPLICATE, 1, NONE);
 	assert_causes(told("v0 F0 M1 M2 M2 M3 L4 A4"), FLOW_DUPLICATE, 1, NONE);
+	// While a NAK waits for its repeat, which does not begin with the last packet.
+	assert_causes(told("v6 " WARM "F10 M11! M12 M13 N11 M14 M14 M15 M11 M12 M13 M14 L15 A15"),
+		      FLOW_DUPLICATE, 1, FLOW_CORRUPT_BEFORE, 1, NONE);
 	// After 30 us it is a timer of one packet.
 	assert_causes(told("v6 F0 M1 L2 +31 L2 A2 A2"), FLOW_TIMEOUT, 1, NONE);
 }
