@@ -90,6 +90,8 @@ void hole_jump(struct flow *flow, struct flow_stream *stream, struct sequence *s
 			slot->flags |= PSN_BAD; // that was it
 	}
 	sequence->strays = 0;
+	if (psn_distance(sequence->acked, from) > 0) // who repeats leaves out what has arrived
+		from = psn_distance(sequence->acked, psn) < 0 ? sequence->acked : psn;
 	uint32_t missing = hole_make(flow, stream, sequence, from, psn, at_ns);
 	if (missing > 0)
 		note(flow, stream, FLOW_NOTE_JUMP, number, from, missing);

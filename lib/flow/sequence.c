@@ -132,6 +132,8 @@ static void place(struct flow *flow, struct arrival *arrival)
 		note(flow, arrival->stream, FLOW_NOTE_LATE, arrival->packet->number, psn, 1);
 		if (!hole_fill_late(flow, arrival->stream, sequence, arrival->slot))
 			hole_count_late(flow, arrival->stream); // its repeat came before it
+		if (ahead > 0)
+			sequence_expect_nak(sequence);
 		return;
 	}
 	// READs leave out the PSNs of their responses: what is below those goes back, too.

@@ -181,6 +181,14 @@ void sequence_settle(struct flow *flow, struct flow_stream *stream, struct seque
 // At an answer: what went back after a silence is a repeat; else the next packet decides.
 void sequence_settle_by_answer(struct flow *flow, struct flow_stream *stream,
 			       struct sequence *sequence);
+// A late packet ahead of its turn came too early for the receiver, which may ask for what it wanted
+// then.
+static inline void sequence_expect_nak(const struct sequence *sequence)
+{
+	struct flow_psn *before = psn_find(sequence, sequence->next - 1);
+	if (before != NULL)
+		before->flags |= PSN_WAS_LATE;
+}
 // Whether no answer comes so soon behind its packet, as far as stamps can tell.
 static inline bool sequence_is_soon(const struct sequence *sequence, int64_t lag_ns)
 {

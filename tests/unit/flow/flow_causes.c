@@ -135,6 +135,20 @@ static void without_identifications_a_late_packet_comes_alone(void **)
 		      NONE);
 }
 
+// What a repeat leaves out since it was acknowledged meanwhile is not lost.
+static void a_repeat_leaves_out_what_was_acknowledged(void **)
+{
+	for (const char **ip = (const char *[]){"v4 ", "v6 ", NULL}; *ip != NULL; ip++) {
+		char text[128];
+		snprintf(text, sizeof(text),
+			 "%s" WARM "F10 M11 M12 M13 M14 N11 M11 A12 M13 M14 L15 A15", *ip);
+		assert_int_equal(told(text)->causes[FLOW_LOSS_BEFORE], 0);
+		snprintf(text, sizeof(text),
+			 "%s" WARM "F10 M11 M12 M13 M14 N11 M11 A11 M13 M14 L15 A15", *ip);
+		assert_int_equal(told(text)->causes[FLOW_LOSS_BEFORE], 1);
+	}
+}
+
 // In the midst of a repeat a packet ahead is a late one, unless the repeat goes on from it.
 static void a_late_packet_among_repeats_is_no_loss(void **)
 {
@@ -190,6 +204,18 @@ static void a_nak_that_crosses_a_repeat_is_about_what_was_before(void **)
 		assert_int_equal(report->repair_count, 2);
 		assert_int_equal(report->repairs[1].cause, cases[i].cause);
 	}
+}
+
+// So it is for a late one ahead of a repeat.
+static void a_nak_for_what_a_late_packet_jumped_over_is_no_loss(void **)
+{
+	assert_causes(told("v6 F0 M1 L2 +20 A2 F3 M5 M6 M7 M8 N4 M4 M6 M7 N5 M5 M6 M8 M7 N7 M8 M7 "
+			   "M8 L9 +20 A9"),
+		      FLOW_LOSS_BEFORE, 2, FLOW_REORDER_BEFORE, 1, NONE);
+	assert_causes(told("v4 F0 M1 M2 M3 M4 M5 M6 M7 M8 L9 +20 A9 F10 M12#1102 M13#1103 M14#1104 "
+			   "M15#1106 N11 M11#1107 M13#1109 M14#1110 N12 M12#1120 M15#1111 M13#1121 "
+			   "N13 M14#1122 M15#1123 M13#1124 M14#1125 M15#1126 L16#1127 +20 A16"),
+		      FLOW_LOSS_BEFORE, 2, FLOW_REORDER_BEFORE, 1, NONE);
 }
 
 static void an_answer_to_each_repeat_makes_no_copies(void **)
