@@ -5,6 +5,7 @@
 #include "culprit.h"
 #include "culprit_location.h"
 #include <weft/core/order.h>
+#include <weft/host/qps.h>
 
 #include <errno.h>
 #include <math.h>
@@ -19,6 +20,7 @@
 #define LATE_MOST 1.05	       // times what the work of others takes longer than planned
 #define SILENT_MOST 0.02       // of the mean over the ports of a NIC
 #define WAITED_LEAST PS_PER_US // a host takes at once what comes
+#define HARMED_LEAST (LINK_SPREAD_CELLS / 2) // lost packets: each may cost a NIC one path
 #define OWN_EVS "flows have entropy values of their own"
 
 // ---------------------------------------------------------------- what stands out on links
@@ -164,6 +166,55 @@ static double nic_evenness(const struct world *world, uint32_t nic)
 	return count == 0 ? -1 : sum / count;
 }
 
+// A connection gives up paths on which packets get lost. Whose ports lost many have few left, and
+// so have those that talk to them: the ports are named for that.
+static bool *harmed_nics(const struct culprit_search *search)
+{
+	const struct topology *topology = &search->world->topology;
+	uint64_t *lost = calloc(topology->nics, sizeof(*lost));
+	bool *harmed = calloc(topology->nics, sizeof(*harmed));
+	for (uint32_t i = 0; lost != NULL && harmed != NULL && i < topology->link_count; i++) {
+		if (link_of(search, i)->tier > 0)
+			continue;
+		uint32_t nic = culprit_nic_of(search->world, link_of(search, i));
+		for (uint32_t direction = 0; direction < DIRECTIONS; direction++) {
+			const struct link_count *count = count_of(search, i, direction);
+			lost[nic] += count->lost_down + count->lost_random + count->damaged;
+		}
+		harmed[nic] = lost[nic] >= HARMED_LEAST;
+	}
+	free(lost);
+	return harmed;
+}
+
+// At least half of the QPs of a NIC end at such NICs.
+static bool talks_to_harmed(const struct world *world, const bool *harmed, uint32_t nic)
+{
+	const struct world_host *host = world->hosts[nic / world->topology.nics_per_host];
+	uint32_t to_harmed = 0, count = 0;
+	struct host_qp qp;
+	for (uint32_t i = 0; host_qp(host, i, &qp); i++) {
+		if (qp.nic != nic)
+			continue;
+		to_harmed += harmed[qp.remote_nic];
+		count++;
+	}
+	return count > 0 && 2 * to_harmed >= count;
+}
+
+static void pardon_harmed(struct culprit_search *search)
+{
+	bool *harmed = harmed_nics(search);
+	for (uint32_t i = 0; harmed != NULL && i < search->world->topology.link_count; i++) {
+		if (!mark_is_bad(&search->marks[i]))
+			continue;
+		uint32_t nic = culprit_nic_of(search->world, link_of(search, i));
+		if (harmed[nic] || talks_to_harmed(search->world, harmed, nic))
+			search->marks[i].is_bad[0] = false;
+	}
+	free(harmed);
+}
+
 // Returns the evenness of a NIC in the middle; below zero: too few to compare.
 static double mark_evs(struct culprit_search *search, uint32_t *ret_nics)
 {
@@ -187,6 +238,7 @@ static double mark_evs(struct culprit_search *search, uint32_t *ret_nics)
 		search->marks[i].is_used = value >= 0;
 		search->marks[i].is_bad[0] = value >= 0 && value < SPREAD_LEAST * middle;
 	}
+	pardon_harmed(search);
 	return middle;
 }
 

@@ -148,6 +148,29 @@ def bundled(path):
     return is_first(culprits(path, 1, "--fault", f"{{kind: slow, at: {cables[3]}, rate: 30%}}"), "link", "t0 2 up 3 plane 1 - t1 0")
 
 
+TAPERED = """name: tapered
+fabric: {topology: rail, nics: 192, nics_per_host: 4, link_rate: 200Gb/s, oversubscription: 3:1}
+scaleup: {rate: 450GB/s}
+traffic: {kind: permutation, bytes: 1MB}
+watch: {links: true}
+"""
+HIT = (3, 42, 100)  # NICs whose port flaps
+
+
+def only_causes(path):
+    """A NIC whose port flaps gives up paths, and so does the one that sends to it: neither is named for that. A host that was given few is."""
+    path.write_text(TAPERED, encoding="utf-8")
+    lossy, few = "{kind: loss, at: {t0: 3, up: 7, plane: 0}, probability: 1%}", "{kind: evs, at: {host: 5}, evs: 2}"
+    for seed in range(1, SEEDS + 2):
+        for nic in HIT:
+            flaps = f"{{kind: flap, at: {{nic: {nic}, plane: 0}}, up: 30us, down: 20us, from: 5us, until: 500us}}"
+            named = [(each["name"].split(" -")[0], each["finding"]) for each in culprits(path, seed, "--fault", flaps, "--fault", lossy, "--fault", few)]
+            if sorted(named) != sorted([(f"nic {nic} plane 0", "down"), ("t0 3 up 7 plane 0", "lossy"), ("host 5", "few_paths")]):
+                print(f"seed {seed}, nic {nic} flaps: named are {named}")
+                return False
+    return True
+
+
 def controls(path):
     """Another place than the fault's is not taken for it, and the terminal says what result.json does."""
     fault = "{kind: loss, at: {nic: 3, plane: 1}, probability: 5%}"
@@ -169,7 +192,7 @@ with tempfile.TemporaryDirectory() as folder:
     world.write_text(WORLD, encoding="utf-8")
     pathlib.Path(folder, "rounds.goal").write_text(rounds(NICS, (9, 13, 17, 24), 5000), encoding="utf-8")
     counts, culprits_named = table(world)
-    is_right = controls(world) and unjudged(world) and dated(world) and bundled(pathlib.Path(folder, "bundles.yaml"))
+    is_right = controls(world) and unjudged(world) and dated(world) and bundled(pathlib.Path(folder, "bundles.yaml")) and only_causes(pathlib.Path(folder, "tapered.yaml"))
     counts["one T1 that never marks"], healthy = unmarked(pathlib.Path(folder, "converge.yaml"))
 for what, count in counts.items():
     own = culprits_named.get(what, [])

@@ -44,6 +44,12 @@ static void be_down(struct link_count *count)
 	count->first_lost_ps = 3 * PS_PER_US;
 }
 
+static void be_cut(struct link_count *count)
+{
+	be_down(count);
+	count->lost_down = 500;
+}
+
 static void be_double(struct link_count *count)
 {
 	count->doubled = 3;
@@ -268,6 +274,31 @@ static void a_host_with_few_paths_is_named(void **state)
 	for (uint32_t i = 0; i < 64; i++) // all have few: nobody
 		memcpy(world.links.spread[i], world.links.spread[24], sizeof(*world.links.spread));
 	assert_int_equal(find().count, 0);
+}
+
+static void take_few_paths(uint32_t nic)
+{
+	for (uint32_t port = 2 * nic; port < 2 * (nic + 1); port++)
+		for (uint32_t cell = 0; cell < LINK_SPREAD_CELLS; cell++)
+			world.links.spread[port][cell] = cell < 4 ? 200 : 0;
+}
+
+// Tornado: NIC 16 more, or less, is whom a NIC talks to.
+static void few_paths_that_loss_explains_are_not_named(void **)
+{
+	static const uint32_t peers[] = {4, 20};
+	for (size_t i = 0; i < sizeof(peers) / sizeof(*peers); i++) {
+		build();
+		take_few_paths(peers[i]);
+		take_few_paths(9); // talks to neither
+		struct culprits culprits = find();
+		assert_int_equal(culprits.count, 2);
+		harm((struct link_location){.where = LINK_AT_NIC, .index = 4, .plane = 0}, be_cut);
+		culprits = find();
+		assert_int_equal(culprits.count, 2);
+		is_named(&culprits, 0, CULPRIT_DOWN, "nic 4 plane 0 - t0 0");
+		is_named(&culprits, 1, CULPRIT_EVS, "nic 9");
+	}
 }
 
 // Marks of the first port of a T0.
