@@ -11,6 +11,7 @@ import pathlib
 import re
 import tempfile
 
+import page_laws
 import remanifest
 import weft
 from weft import SOURCE, brightness, check, contrast
@@ -68,6 +69,20 @@ def check_lossy(folder):
           "verdict, figures, picture, what failed, charts: in this order")
     check(page.count('<details class="part"') == page.count("<section") > 5 and "<details open" not in page, "all else is folded")
     check_picture(out, result, page)
+    check_laws(out / "report.html", page)
+
+
+def check_laws(path, page):
+    """This page can be read, and one that cannot is found."""
+    found = page_laws.broken(path, ("verdict", "figures", "culprit"))
+    check(found == [], f"can be read on a wide and a narrow screen {'; '.join(found[:5])}")
+    spoils = {"grey that is too light": ("--soft: #515d6b", "--soft: #c7c0ca", "light: header/p.about"),
+              "a badge like its ground": ("background: var(--tint);", "background: var(--word);", "badge"),
+              "black on black in a map": (".c3 { background: var(--l3); color: var(--n3); }", ".c3 { background: #000000; color: #000000; }", "div.c3.cell"),
+              "a colour of an element": ("</main>", '<p style="color:#161e27">x</p></main>', "a colour of its own")}
+    for what, (old, new, word) in spoils.items():
+        found = page_laws.faint(page.replace(old, new, 1))
+        check(any(word in one for one in found), f"found: {what}: {'; '.join(found[:2])}")
 
 
 def best_of(result):

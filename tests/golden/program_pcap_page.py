@@ -10,6 +10,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree as tree
 
+import page_laws
 import weft
 from weft import SOURCE, check
 
@@ -41,6 +42,8 @@ def page_of(capture, folder):
     check(not names, f"{capture.name}: names of fields are no words: {names[:3]}")
     style = root.find("head/style").text
     check("prefers-color-scheme: dark" in style and root.find("head/meta[@name='viewport']") is not None, f"{capture.name}: dark and narrow screens")
+    broken = page_laws.broken(out, ("verdict",))
+    check(broken == [], f"{capture.name}: can be read on a wide and a narrow screen {'; '.join(broken[:5])}")
     return root
 
 

@@ -10,6 +10,7 @@ import shlex
 import sys
 import tempfile
 
+import page_laws
 import weft
 from weft import check
 
@@ -83,6 +84,8 @@ def check_first(folder):
     study, page = json.loads((out / "study.json").read_text()), (out / "report.html").read_text()
     check_titles(study, page)
     check_zeros(study, page)
+    found = page_laws.broken(out / "report.html")
+    check(found == [], f"can be read on a wide and a narrow screen {'; '.join(found[:5])}")
     check_rounded(study, page)
     check_command(folder, page)
 

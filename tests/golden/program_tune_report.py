@@ -14,6 +14,7 @@ import statistics
 import subprocess
 import time
 
+import page_laws
 import program_tune
 from program_tune import BAD_INPUT, BUDGET, DONE, NOT_VALID, SMALL, WEFT
 import weft
@@ -95,6 +96,7 @@ class Report(program_tune.Room):
         self.assertEqual(self.tune(*WORDS)["verdict"], "better")
         self.assertEqual(self.weft("report", "small.tune", "--curves", 5).stdout, "small.html\n")
         page = (self.folder / "small.html").read_text(encoding="utf-8")
+        self.assertEqual(page_laws.broken(self.folder / "small.html"), [])
         self.assertLess(page.index('id="verdict"'), page.index('id="summary"'))
         self.assertGreaterEqual(page.count('class="card tile'), 2)
         self.assertIn("What to do next", page)

@@ -18,6 +18,7 @@ import time
 import xml.etree.ElementTree as xml
 
 import junit_form
+import page_laws
 import weft
 from weft import WEFT, check
 
@@ -64,6 +65,8 @@ def check_page(out, got, word, red):
     page = (out / "report.html").read_text().partition("<script")[0]
     check(got["verdict_text"].startswith(word) and f'<span>{got["verdict_text"]}</span></p>' in page, f"page: {got['verdict_text']}")
     check_grid(got, page)
+    broken = page_laws.broken(out / "report.html")
+    check(broken == [], f"page: can be read on a wide and a narrow screen {'; '.join(broken[:5])}")
     for one in got["sections"]:
         part = page.partition(f'<section id="section-{one["name"]}"')[2].partition("</section>")[0]
         cases = [case for case in got["cases"] if case["section"] == one["name"]]
