@@ -78,7 +78,7 @@ ANSWERS = {
         "Step by closed form 1.300 s , of which exposed 55.882 ms (4.3 %)",
         "tp 4, pp 8, dp 128, tp-cp-pp-dp exposed 55.882 ms, step 1.300 s , 119.8 GB",
     ],
-    "llama-3.1-405b-azure --order dp-tp-cp-pp": ["tp, sp 1280 128.849 GB 128.849 GB 2.771 s"],
+    "llama-3.1-405b-azure --order dp-tp-cp-pp": ["tp, sp 1280 128.849 GB 128.849 GB 2.776 s"],
     "llama-3.1-405b-azure --set dp=1 --set pp=1 --set vpp=1 --set layers_first=0 --set layers_last=0": [
         "Memory of the fullest rank: 1082.6 GB of 186.0 GB: it does not fit, 896.6 GB are missing", "No mapping of it fits"],
     "llama-small": ["No step by closed form: its file has no times.device, and no domain.rate and domain.nic_rate"],

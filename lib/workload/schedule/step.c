@@ -236,7 +236,7 @@ static ps_t *slot(const struct step *step, ps_t *of, uint32_t stage, uint32_t ch
 
 // When what a forward or backward needs is there; NOT_DONE when it is not yet known.
 static ps_t input_at(const struct step *step, uint32_t stage, struct operation operation,
-		     ps_t send_ps)
+		     ps_t send_ps, ps_t turn_ps)
 {
 	const struct parallel *cut = &step->plan->parallel;
 	uint32_t last = cut->pp - 1, chunk = operation.chunk, micro_batch = operation.micro_batch;
@@ -255,6 +255,7 @@ static ps_t input_at(const struct step *step, uint32_t stage, struct operation o
 		at = *slot(step, from, 0, chunk + 1, micro_batch);
 	} else {
 		at = *slot(step, step->forward_at, last, chunk, micro_batch);
+		send_ps = turn_ps; // to itself
 	}
 	return at == NOT_DONE ? NOT_DONE : at + (cut->pp > 1 ? send_ps : 0);
 }
@@ -403,10 +404,11 @@ static bool run_stage(struct step *step, const struct step_setup *setup, uint32_
 	struct stage *stage = &step->stages[number];
 	bool has_run = false, is_inside = setup->is_silent && setup->silent_send_ps > 0;
 	ps_t send_ps = is_inside ? setup->silent_send_ps : setup->send_ps;
+	ps_t turn_ps = setup->silent_send_ps > 0 ? setup->silent_send_ps : send_ps;
 	for (; stage->next < stage->operations; stage->next++, has_run = true) {
 		struct operation operation = step_operation(&step->plan->parallel, number,
 							    stage->next);
-		ps_t input = input_at(step, number, operation, send_ps);
+		ps_t input = input_at(step, number, operation, send_ps, turn_ps);
 		if (input == NOT_DONE)
 			break;
 		ps_t start = ps_max(stage->free_at, input);
