@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "goodput.h"
+#include <weft/result/figures.h>
 #include <weft/run/folder.h>
 
 const char *origin_word(enum origin origin)
@@ -38,12 +39,12 @@ static void print_step(FILE *to, const struct call *call)
 			call->numbers.slow_ppu * 100);
 	else if (isnan(call->slow))
 		fprintf(to, "  step         %.3f ms (%s), NICs of one port: no cable is survived\n",
-			call->step_s * 1e3, call->timing.is_assumed ? "assumed" : "calibrated");
+			call->step_s * 1e3, origin_name(call->timing.rests_on));
 	else
 		fprintf(to,
 			"  step         %.3f ms (%s), with a cable or switch down %.3f ms (%+.2f "
 			"%%)\n",
-			call->step_s * 1e3, call->timing.is_assumed ? "assumed" : "calibrated",
+			call->step_s * 1e3, origin_name(call->timing.rests_on),
 			call->slow_step_s * 1e3, (call->slow_step_s / call->step_s - 1) * 100);
 }
 
@@ -180,8 +181,8 @@ static void print_inputs(FILE *to, const struct call *call)
 {
 	fputs("\n  It rests on\n", to);
 	if (!call->has_slow)
-		fprintf(to, "    %-10s times of the step: %s\n",
-			call->timing.is_assumed ? "assumed" : "calibrated", call->timing.origin);
+		fprintf(to, "    %-10s times of the step: %s\n", origin_name(call->timing.rests_on),
+			call->timing.origin);
 	fprintf(to, "    %-10s rates: %s\n    %-10s recovery: %s\n",
 		origin_word(call->rates->origin), call->rates->source, origin_word(ORIGIN_DERIVED),
 		call->recovery->source);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "plan.h"
+#include <weft/result/figures.h>
 
 static double giga(uint64_t value)
 {
@@ -149,7 +150,12 @@ static void print_step(FILE *to, const struct call *call, const struct exposure 
 	fprintf(to, " (%.1f %%)\n", 100.0 * (double)exposed_ps / (double)step_ps);
 	if (call->edit.plan.parallel.outer_steps > 1)
 		print_mean(to, call, exposure);
-	fprintf(to, "  times: %s%s%s\n", timing->is_assumed ? "assumed: " : "", timing->origin,
+	fprintf(to,
+		"  on NICs of %.2f GB/s and domains of %" PRIu32
+		", the file's or its device's; weft sim takes the fabric's\n",
+		(double)call->atomic_file.plan.site.nic_bps / 8e9,
+		call->gpu_layout.gpus_per_domain);
+	fprintf(to, "  times: %s: %s%s\n", origin_name(timing->rests_on), timing->origin,
 		call->is_scaled ? "; scaled with the operations of a cell" : "");
 }
 

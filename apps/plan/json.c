@@ -3,6 +3,7 @@
 // parameters as whole numbers.
 
 #include <weft/core/check.h>
+#include <weft/result/figures.h>
 #include <weft/result/put.h>
 
 #include "plan.h"
@@ -168,12 +169,11 @@ static void put_mappings(json_t *root, const struct call *call)
 
 static void put_inputs(json_t *root, const struct plan *plan)
 {
-	static const char *const names[] = {"fact", "assumed", "calibrated"};
 	json_t *list = json_array();
 	for (uint32_t i = 0; i < plan->input_count; i++) {
 		json_t *to = row_in(list);
 		put(to, "of", json_string(plan->inputs[i].of));
-		put(to, "origin", json_string(names[plan->inputs[i].origin]));
+		put(to, "origin", json_string(origin_name(plan->inputs[i].origin)));
 		put(to, "text", json_string(plan->inputs[i].text));
 	}
 	put(root, "inputs", list);

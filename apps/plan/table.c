@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "plan.h"
+#include <weft/result/figures.h>
 
 #define STAGES_SHOWN 16
 #define BUCKETS_SHOWN 24
@@ -146,11 +147,10 @@ static void print_messages(FILE *to, const struct call *call)
 
 static void print_inputs(FILE *to, const struct plan *plan)
 {
-	static const char *const names[] = {"fact", "assumed", "calibrated"};
 	fprintf(to, "\nIt rests on\n");
 	for (uint32_t i = 0; i < plan->input_count; i++)
-		fprintf(to, "  %-10s %-24s %s\n", names[plan->inputs[i].origin], plan->inputs[i].of,
-			plan->inputs[i].text);
+		fprintf(to, "  %-10s %-24s %s\n", origin_name(plan->inputs[i].origin),
+			plan->inputs[i].of, plan->inputs[i].text);
 	if (plan->input_count == 0)
 		fprintf(to, "  %-10s %-24s nothing that its file says\n", "assumed", "all");
 }

@@ -37,7 +37,8 @@ static int name_racks(struct call *call, const struct point *point, int rc)
 	} else if (refusal->file[0] == '\0') {
 		snprintf(refusal->file, sizeof(refusal->file), "%s", call->scenario.path);
 	}
-	snprintf(text, sizeof(text), "with %u racks: %.400s", point->racks, refusal->text);
+	snprintf(text, sizeof(text), "with %u rack%s: %.400s", point->racks,
+		 point->racks == 1 ? "" : "s", refusal->text);
 	memcpy(refusal->text, text, sizeof(text));
 	return rc;
 }
@@ -128,6 +129,7 @@ static int run_step(struct call *call, struct point *point)
 	const struct parallel *cut = &world.plan.parallel;
 	point->gpus = plan_ranks(&world.plan);
 	call->timing = world.plan.timing;
+	call->is_other_site = exposure_other_site(&world, call->site, sizeof(call->site));
 	point->replicas = cut->dp;
 	point->ring_ranks = world.setup.dense.ranks;
 	point->batch = (uint64_t)cut->dp * cut->micro_batches * cut->samples;

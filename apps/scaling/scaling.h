@@ -45,6 +45,8 @@ struct call {
 	struct scenario scenario; // as read last
 	uint32_t gpus_per_rack;
 	struct timing timing; // what the steps rest on
+	bool is_other_site;   // the fabric is not that of the job's file: `site` says how
+	char site[200];
 	char name[SCENARIO_NAME_BYTES];
 	uint32_t point_count;
 	struct point points[POINTS_MAX];

@@ -153,10 +153,10 @@ static void put_head(FILE *to, const struct call *call)
 	fprintf(to,
 		"<text class='note' x='16' y='42'>racks of %" PRIu32
 		" GPUs; one step from its schedule, %s; the reference has %" PRIu32
-		" racks</text>\n",
+		" rack%s</text>\n",
 		call->gpus_per_rack,
 		call->is_sample ? "with collectives packet by packet" : "no packets",
-		call->reference->racks);
+		call->reference->racks, call->reference->racks == 1 ? "" : "s");
 }
 
 int svg_draw(FILE *to, const struct call *call)

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "scaling.h"
+#include <weft/result/figures.h>
 
 static void print_row(FILE *to, const struct call *call, const struct point *point)
 {
@@ -27,8 +28,10 @@ static void print_row(FILE *to, const struct call *call, const struct point *poi
 static void print_notes(FILE *to, const struct call *call)
 {
 	const struct point *point = call->reference;
-	fprintf(to, "  step rests on times that are %s: %s\n",
-		call->timing.is_assumed ? "assumed" : "calibrated", call->timing.origin);
+	fprintf(to, "  step rests on times that are %s: %s\n", origin_name(call->timing.rests_on),
+		call->timing.origin);
+	if (call->is_other_site)
+		fprintf(to, "  %s\n", call->site);
 	if (call->seed_count > 0)
 		fprintf(to,
 			"  %" PRIu32 " seeds each: step is the mean, differs: by more than chance "
@@ -42,8 +45,9 @@ static void print_notes(FILE *to, const struct call *call)
 			call->jitter.ppb / 1e7, jitter_kind_text(call->jitter.kind));
 	if (call->is_sample)
 		fprintf(to,
-			"  error: stated with a sample of %" PRIu32 " groups of %" PRIu32
-			", of the exposed time (weft sim --fidelity sample says how)\n",
+			"  error: of ring steps that did not run in a sample of %" PRIu32
+			" groups of %" PRIu32
+			"; what other stages add to all rows alike is not in it\n",
 			point->groups, point->groups_all);
 	else
 		fputs("  Not in it: packets, congestion, losses, and what larger fabrics do to "
@@ -54,6 +58,7 @@ static void print_notes(FILE *to, const struct call *call)
 
 void table_print(FILE *to, const struct call *call)
 {
+	const char *racks = call->reference->racks == 1 ? "rack" : "racks";
 	fprintf(to,
 		"%s: weak scaling over racks of %" PRIu32
 		" GPUs, each step from its schedule, %s\n\n",
@@ -67,10 +72,11 @@ void table_print(FILE *to, const struct call *call)
 		print_row(to, call, &call->points[i]);
 	fprintf(to,
 		"\n  efficiency   T(%" PRIu32
-		" racks) / T: weak scaling; above 100 %% the step is faster\n"
-		"  consistency  1 - |T - T(%" PRIu32 " racks)| / T(%" PRIu32
-		" racks): below 100 %% for a faster step, too\n",
-		call->reference->racks, call->reference->racks, call->reference->racks);
+		" %s) / T: weak scaling; above 100 %% the step is faster\n"
+		"  consistency  1 - |T - T(%" PRIu32 " %s)| / T(%" PRIu32
+		" %s): below 100 %% for a faster step, too\n",
+		call->reference->racks, racks, call->reference->racks, racks,
+		call->reference->racks, racks);
 	print_notes(to, call);
 }
 
@@ -94,6 +100,6 @@ void csv_print(FILE *to, const struct call *call)
 				point->spread.max);
 		else
 			fputs(",,,,,", to);
-		fprintf(to, ",%s\n", call->timing.is_assumed ? "assumed" : "calibrated");
+		fprintf(to, ",%s\n", origin_name(call->timing.rests_on));
 	}
 }

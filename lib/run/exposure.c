@@ -4,6 +4,7 @@
 
 #include <weft/run/schedule.h>
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include <weft/scenario/scenario.h>
@@ -74,4 +75,21 @@ void exposure_find(struct exposure *ret, const struct plan *plan, const char *or
 	    schedule_expose(&ret->times, &step.plan, &step.setup, NULL, why_not) < 0)
 		return;
 	(void)split(ret, &step);
+}
+
+bool exposure_other_site(const struct world_step *world, char *text, size_t bytes)
+{
+	const struct site *site = &world->plan.site;
+	bool has_nics = site->nic_bps > 0 && site->nic_bps / 8 != world->nic_Bps;
+	bool has_domain = site->domain > 0 && site->domain != world->gpu_layout.gpus_per_domain;
+	char nics[64] = "", domain[64] = "";
+	if (has_nics)
+		snprintf(nics, sizeof(nics), "NICs of %.2f GB/s", (double)site->nic_bps / 8e9);
+	if (has_domain)
+		snprintf(domain, sizeof(domain), "domains of %" PRIu32, site->domain);
+	snprintf(text, bytes,
+		 "this fabric's NICs and domains count; the job's file has %s%s%s, which weft plan "
+		 "takes",
+		 nics, has_nics && has_domain ? " and " : "", domain);
+	return has_nics || has_domain;
 }

@@ -82,7 +82,8 @@ static int check_text(const struct job_times *times, const char *path, const cha
 	static struct plan_file file;
 	struct refusal reason = {0};
 	const struct timing *timing = &file.plan.timing;
-	if (plan_file_read(&file, path, text, bytes, &reason) == 0 && !timing->is_assumed &&
+	if (plan_file_read(&file, path, text, bytes, &reason) == 0 &&
+	    timing->rests_on != INPUT_ASSUMED &&
 	    timing->forward_ps / 1000 == times->timing->forward_ps / 1000 &&
 	    timing->backward_ps / 1000 == times->timing->backward_ps / 1000)
 		return 0;

@@ -100,12 +100,12 @@ static void tell_origin(struct plan_file *file)
 	snprintf(file->origin, sizeof(file->origin), "roofline of %s at %.4g %% of its rates in %s",
 		 site->device->name, percent, plan_precision_words[site->precision]);
 	file->plan.timing.origin = file->origin;
-	file->plan.timing.is_assumed = true;
+	file->plan.timing.rests_on = INPUT_ASSUMED;
 	const struct plan_input *input = plan_input_of(&file->plan, "times.efficiency");
 	if (input == NULL)
 		add_input(file, "times.efficiency", INPUT_ASSUMED, file->origin);
 	else
-		file->plan.timing.is_assumed = input->origin == INPUT_ASSUMED;
+		file->plan.timing.rests_on = input->origin;
 }
 
 // What the file leaves to the device's row, and whether times come from it. -EINVAL with a place.
@@ -416,13 +416,13 @@ static void settle_origin(struct plan *plan)
 	if (plan_has_roofline(plan))
 		return;
 	plan->timing.origin = "the job's file, which does not say where from";
-	plan->timing.is_assumed = true;
+	plan->timing.rests_on = INPUT_ASSUMED;
 	const struct plan_input *input = plan_input_of(
 		plan, plan->timing.has_parts ? "times.measured" : "times.forward");
 	if (input == NULL)
 		return;
 	plan->timing.origin = input->text;
-	plan->timing.is_assumed = input->origin == INPUT_ASSUMED;
+	plan->timing.rests_on = input->origin;
 }
 
 // ---------------------------------------------------------------- reading

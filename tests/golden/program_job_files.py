@@ -134,11 +134,17 @@ def elsewhere(folder):
     scenario = folder / "small.yaml"
     scenario.write_text("name: small\nfabric: {nics: 8, nics_per_host: 2, nics_per_t0: 2, t1_count: 2}\n"
                         "scaleup: {rate: 450GB/s, delay: 1us}\ntraffic: {kind: model, model: moved.yaml}\n")
-    (folder / "moved.yaml").write_text(MOVED + "reduce: {kind: fsdp}\ninputs:\n  - {of: times, origin: calibrated, text: my log}\n")
-    status, out, said = run("scaling", scenario, "--racks", "2,4,8")
-    expect(status == 0 and "calibrated: my log" in out, f"weft scaling {said.strip()}")
-    status, out, said = run("goodput", scenario, "--runs", "2")
-    expect(status == 0 and "my log" in out, f"weft goodput {said.strip()}")
+    for origin in ("fact", "calibrated", "assumed"):
+        (folder / "moved.yaml").write_text(MOVED + f"reduce: {{kind: fsdp}}\ninputs:\n  - {{of: times, origin: {origin}, text: my log}}\n")
+        status, out, said = run("scaling", scenario, "--racks", "2,4,8")
+        expect(status == 0 and f"times that are {origin}: my log" in out, f"weft scaling: {origin} {said.strip()}")
+        status, out, said = run("goodput", scenario, "--runs", "2")
+        expect(status == 0 and f"    {origin:10} times of the step: my log" in out, f"weft goodput: {origin} {said.strip()}")
+        status, out, said = run("plan", folder / "moved.yaml", "-v")
+        expect(status == 0 and f"  {origin:10} times " in out, f"weft plan: {origin} {said.strip()}")
+        for depth in ("model", "full"):
+            status, out, said = run("sim", scenario, "--fidelity", depth)
+            expect(status == 0 and f"    {origin:11} my log\n" in out, f"weft sim --fidelity {depth}: {origin} {said.strip()}")
     status, out, said = run("topology", scenario)
     expect(status == 0, f"weft topology {said.strip()}")
     scenario.write_text("name: small\nfabric: {nics: 8, nics_per_host: 2, nics_per_t0: 2, t1_count: 2}\n"
@@ -234,6 +240,16 @@ def main():
         expect(status == 0 and "traffic model my-7b.yaml" in out, "its sample runs by packets")
         status, out, said = run("sim", scenario, "--set", "traffic.model=llama-2-7b-fsdp-32", "--set", "sample.steps=31", "--fidelity", "sample")
         expect(status == 0, f"Llama 2 7B with FSDP, as the page says {said.strip()}")
+        status, out, said = run("scaling", scenario, "--racks", "1,2,4,8")
+        expect(status == 0 and "T(1 rack) / T:" in out, f"it scales from one rack, as the page says {said.strip()}")
+        refused("one rack that fills no switch", ["scaling", scenario, "--racks", "1", "--set", "fabric.nics_per_t0=16"], "with 1 rack: ")
+        status, out, said = run("sim", scenario, "--fidelity", "model")
+        expect(status == 0 and "the job's file has" not in out, f"its fabric is that of its device {said.strip()}")
+        slow = [scenario, "--set", "fabric.link_rate=200Gb/s"]
+        for words in (["sim", *slow, "--fidelity", "model"], ["scaling", *slow, "--racks", "2,4"]):
+            status, out, said = run(*words)
+            expect(status == 0 and "the job's file has NICs of 50.00 GB/s, which weft plan takes" in out, f"a fabric with others {said.strip()}")
+        expect("on NICs of 50.00 GB/s and domains of 8," in run("plan", folder / "my-7b.yaml")[1], "the plan says which NICs it takes")
         moved(folder)
         pipelined(folder)
         elsewhere(folder)

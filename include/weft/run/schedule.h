@@ -37,4 +37,8 @@ struct exposure {
 // The step of `sim --fidelity model` on a fabric of one plane with such NICs.
 void exposure_find(struct exposure *ret, const struct plan *plan, const char *order,
 		   uint32_t domain);
+
+// Whether a step's fabric has other NICs or domains than the job's own file, and how.
+struct world_step;
+bool exposure_other_site(const struct world_step *world, char *text, size_t bytes);
 ps_t exposure_ps(const struct exposure *exposure);

@@ -93,8 +93,8 @@ struct timing {
 	ps_t forward_ps, backward_ps; // one micro-batch through one cell with `slots` layers
 	ps_t other_ps;	    // of a step: all that is no pipeline and no exposed communication
 	const char *origin; // what these three are calibrated by, or come from
-	bool is_assumed;    // nobody measured a step of it
-	bool has_parts;	    // the first two are those of layers in `parts`, see measured.c
+	enum input_origin rests_on; // assumed: nobody measured a step of it
+	bool has_parts;		    // the first two are those of layers in `parts`, see measured.c
 	struct timed parts[TIMED_COUNT];
 };
 

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include <weft/files/files.h>
+#include <weft/result/figures.h>
 #include <weft/run/fidelity.h>
 #include <weft/scenario/plan_file.h>
 #include <weft/workload/plan_memory.h>
@@ -134,6 +135,7 @@ static void print_off_domain(const struct world_step *world)
 
 void fidelity_print_job(const struct world_step *world)
 {
+	char site[200];
 	const struct parallel *cut = &world->plan.parallel;
 	const struct ring_time *ring = &world->setup.dense;
 	printf("  %" PRIu32 " GPUs, %" PRIu32 " in a domain: tp %" PRIu32 ", cp %" PRIu32
@@ -143,6 +145,8 @@ void fidelity_print_job(const struct world_step *world)
 	printf("  rings of %" PRIu32 " ranks, %" PRIu32 " NICs of %.2f GB/s in a domain%s\n",
 	       ring->ranks, world->nics_per_group, (double)world->nic_Bps / 1e9,
 	       world->even_ppb < SHARE_WHOLE ? ", some of it lost to faults" : "");
+	if (exposure_other_site(world, site, sizeof(site)))
+		printf("  %s\n", site);
 	if (cut->outer_steps > 1)
 		printf("  an outer step: one of %" PRIu32 " in which replicas meet\n",
 		       cut->outer_steps);
@@ -172,22 +176,21 @@ void fidelity_print_steps(const struct fidelity_steps *steps)
 
 void fidelity_print_inputs(const struct call *call, const struct plan *plan)
 {
-	static const char *const names[] = {"fact", "assumed", "calibrated"};
 	const struct scenario *scenario = &call->scenario;
 	const struct plan_input *times = plan_input_of(
 		plan, plan->timing.has_parts ? "times.measured" : "times.forward");
-	printf("\n  It rests on\n    %-11s %s\n",
-	       plan->timing.is_assumed ? "assumed" : "calibrated", plan->timing.origin);
+	printf("\n  It rests on\n    %-11s %s\n", origin_name(plan->timing.rests_on),
+	       plan->timing.origin);
 	for (uint32_t i = 0; i < plan->input_count; i++)
 		if (&plan->inputs[i] != times)
-			printf("    %-11s %s: %s\n", names[plan->inputs[i].origin],
+			printf("    %-11s %s: %s\n", origin_name(plan->inputs[i].origin),
 			       plan->inputs[i].of, plan->inputs[i].text);
 	for (uint32_t i = 0; i < scenario->input_count; i++)
-		printf("    %-11s %s\n", names[scenario->inputs[i].origin],
+		printf("    %-11s %s\n", origin_name(scenario->inputs[i].origin),
 		       scenario->inputs[i].text);
 	for (const struct fidelity_input *at = fidelity_inputs; at->text != NULL; at++)
 		if (!at->is_timed || !plan_has_roofline(plan))
-			printf("    %-11s %s\n", names[at->origin], at->text);
+			printf("    %-11s %s\n", origin_name(at->origin), at->text);
 }
 
 // ---------------------------------------------------------------- the file

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One step from its schedule as JSON: times in picoseconds, shares as numbers.
 
+#include <weft/result/figures.h>
 #include <weft/result/put.h>
 #include <weft/workload/plan_memory.h>
 
@@ -13,7 +14,7 @@ static void put_timing(json_t *to, const struct timing *timing)
 	put_time(to, "backward_ps", timing->backward_ps);
 	put_time(to, "other_ps", timing->other_ps);
 	put_text(to, "times_from", timing->origin);
-	put(to, "times_assumed", json_boolean(timing->is_assumed));
+	put(to, "times_assumed", json_boolean(timing->rests_on == INPUT_ASSUMED));
 }
 
 static void put_times(json_t *to, const struct step_exposed *times)
@@ -114,11 +115,10 @@ static json_t *prediction_of(const struct fidelity *fidelity)
 
 static json_t *inputs_of(const struct call *call)
 {
-	static const char *const names[] = {"fact", "assumed", "calibrated"};
 	json_t *list = json_array();
 	for (uint32_t i = 0; i < call->scenario.input_count; i++) {
 		json_t *one = row_in(list);
-		put_text(one, "origin", names[call->scenario.inputs[i].origin]);
+		put_text(one, "origin", origin_name(call->scenario.inputs[i].origin));
 		put_text(one, "text", call->scenario.inputs[i].text);
 	}
 	const struct plan *plan = call->scenario.traffic.plan;
@@ -126,7 +126,7 @@ static json_t *inputs_of(const struct call *call)
 		if (at->is_timed && plan != NULL && plan_has_roofline(plan))
 			continue;
 		json_t *one = row_in(list);
-		put_text(one, "origin", names[at->origin]);
+		put_text(one, "origin", origin_name(at->origin));
 		put_text(one, "text", at->text);
 	}
 	return list;
