@@ -102,7 +102,7 @@ static void check_schedule(struct plan *plan)
 				       .backward_ps = 2 * PS_PER_MS,
 				       .other_ps = PS_PER_MS,
 				       .origin = "a test",
-				       .is_assumed = true};
+				       .rests_on = INPUT_ASSUMED};
 	if (step_bytes(plan) > sizeof(memory))
 		return;
 	arena_init(&arena, memory, step_bytes(plan));

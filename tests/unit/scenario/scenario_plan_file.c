@@ -61,13 +61,13 @@ static void times_have_the_origin_that_the_file_says(void **)
 {
 	struct refusal refusal = {0};
 	assert_int_equal(read_text(SMALL "times: {forward: 1ms, backward: 2ms}\n", &refusal), 0);
-	assert_true(file.plan.timing.is_assumed);
+	assert_int_equal(file.plan.timing.rests_on, INPUT_ASSUMED);
 	assert_int_equal(read_text(SMALL "times: {forward: 1ms, backward: 2ms}\ninputs:\n"
 					 "  - {of: model, origin: fact, text: paper}\n"
 					 "  - {of: step times, origin: calibrated, text: my log}\n",
 				   &refusal),
 			 0);
-	assert_false(file.plan.timing.is_assumed);
+	assert_int_not_equal(file.plan.timing.rests_on, INPUT_ASSUMED);
 	assert_string_equal(file.plan.timing.origin, "my log");
 	assert_int_equal(file.plan.input_count, 2);
 	assert_ptr_equal(plan_input_of(&file.plan, "step.sequence"), &file.inputs[1]);
@@ -80,7 +80,7 @@ static void times_have_the_origin_that_the_file_says(void **)
 				   &refusal),
 			 0);
 	assert_string_equal(file.plan.timing.origin, "its own"); // before that of its section
-	assert_false(file.plan.timing.is_assumed);
+	assert_int_not_equal(file.plan.timing.rests_on, INPUT_ASSUMED);
 }
 
 // A device gives its memory, its domain and its rates, and times where the file has none.
@@ -96,7 +96,7 @@ static void a_device_says_what_the_file_does_not(void **)
 	assert_int_equal(site->nic_bps, UINT64_C(400000000000));
 	assert_string_equal(file.plan.timing.origin,
 			    "roofline of H100 at 40 % of its rates in bf16");
-	assert_true(file.plan.timing.is_assumed);
+	assert_int_equal(file.plan.timing.rests_on, INPUT_ASSUMED);
 	ps_t forward_ps = file.plan.timing.forward_ps;
 	assert_int_equal(read_text(SMALL "times: {device: H100, efficiency: 80%}\n"
 					 "domain: {gpus: 4, rate: 1TB/s, nic_rate: 100Gb/s, "
@@ -135,7 +135,7 @@ static void measured_layers_are_times_of_cells(void **)
 	assert_int_equal(plan_ends_ps(plan, 1, 0, true), 2 * PS_PER_MS);
 	assert_int_equal(plan_loss_ppb(plan), 0);
 	assert_false(plan_has_roofline(plan));
-	assert_false(plan->timing.is_assumed);
+	assert_int_not_equal(plan->timing.rests_on, INPUT_ASSUMED);
 	assert_string_equal(plan->timing.origin, "my list");
 }
 

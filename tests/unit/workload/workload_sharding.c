@@ -53,7 +53,7 @@ static struct plan *make(enum sharding sharding, uint32_t micro_batches)
 					    .backward_ps = 24 * PS_PER_MS,
 					    .other_ps = 0,
 					    .origin = "made up",
-					    .is_assumed = true};
+					    .rests_on = INPUT_ASSUMED};
 	assert_int_equal(plan_check(&draft.plan, &refusal), 0);
 	arena_init(&arena, memory, sizeof(memory));
 	memset(memory, 0, sizeof(memory));

@@ -137,7 +137,7 @@ static struct plan_edit even(uint32_t pp, uint32_t vpp, uint32_t micro_batches)
 					    .backward_ps = 9 * PS_PER_MS,
 					    .other_ps = PS_PER_MS,
 					    .origin = "a test",
-					    .is_assumed = true};
+					    .rests_on = INPUT_ASSUMED};
 	return draft;
 }
 

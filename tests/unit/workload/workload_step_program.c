@@ -122,7 +122,7 @@ static void make(struct small *small, uint32_t pp, uint32_t vpp, uint32_t micro_
 				       .backward_ps = 2 * PS_PER_MS,
 				       .other_ps = 5 * PS_PER_MS,
 				       .origin = "made up",
-				       .is_assumed = true};
+				       .rests_on = INPUT_ASSUMED};
 	memset(memory, 0, sizeof(memory));
 	arena_init(&arena, memory, sizeof(memory));
 	if (order_parse(&small->order, order, plan, &refusal) < 0 ||
