@@ -6,7 +6,7 @@
 //   pair.c     what two hosts send each other              before_traffic.c what is measured before
 //   table.c    what is printed                             json.c     the same as JSON
 //   foreign.c  writes to and from RoCEv2 of others
-//   workload.c the file that traffic stands in
+//   workload.c files that traffic stands in
 //   bare.c     the bare loop beside a pair             live.c     what a run tells while it goes
 //   ranks.c    what all hosts of a scenario came to        probe.c    what a port is and can
 //   generator.c  gradients that somebody else makes
@@ -52,6 +52,7 @@ struct call {
 	struct scenario scenario;
 	uint64_t text_hash;	  // of scenario and assignments, and of the files that they name
 	struct workload workload; // the file that the traffic stands in, where it does
+	struct job_set_file job_files[SCENARIO_JOBS_MAX]; // the same of several jobs
 	struct meeting meeting;
 	uint32_t index;		       // of this host
 	bool peers[MEETING_HOSTS_MAX]; // hosts that it has ports to
@@ -99,7 +100,7 @@ struct host_run {
 // Reads the scenario; as two NICs where none is given. -errno with a reason.
 int setup_scenario(struct call *call);
 
-// The file that its traffic stands in, where it does. -errno with a reason.
+// The files that its traffic stands in, where it does. -errno with a reason.
 int setup_workload(struct call *call);
 
 // Adds to what all hosts must have the same.

@@ -167,6 +167,7 @@ static int run(struct call *call)
 	dpdk_stop();
 	staging_abandon(&call->staging);
 	workload_free(&call->workload);
+	job_set_free(call->job_files);
 	manifest_rows_free(&call->inputs);
 	return status;
 }

@@ -138,13 +138,28 @@ static void hash_plan(struct call *call, const struct plan *plan)
 	setup_hash(call, plan->timing.parts, sizeof(plan->timing.parts));
 }
 
-// Files of jobs that the scenario names; all ends must have the same.
-static int read_jobs(struct call *call)
+static void hash_tree(struct call *call, const struct tree_plan *tree)
+{
+	for (uint32_t i = 0; i < tree->tiers; i++) {
+		const struct tree_tier *tier = &tree->tier[i];
+		const uint64_t numbers[] = {tree->nics,	    tree->pod_nics,
+					    tier->rate_bps, (uint64_t)tier->delay_ps,
+					    tier->down,	    (uint64_t)tier->switch_delay_ps,
+					    tier->up,	    tier->bundle};
+		setup_hash(call, numbers, sizeof(numbers));
+	}
+}
+
+// The topology and the models that the scenario names; all ends must have the same.
+static int read_files(struct call *call)
 {
 	struct scenario *scenario = &call->scenario;
-	int rc = plan_files_read(scenario, &call->refusal);
+	int rc = topology_file_read(scenario, &call->refusal);
+	if (rc == 0)
+		rc = plan_files_read(scenario, &call->refusal);
 	if (rc < 0)
 		return rc;
+	hash_tree(call, &scenario->fabric.tree);
 	if (scenario->traffic.plan != NULL)
 		hash_plan(call, scenario->traffic.plan);
 	for (uint32_t i = 0; i < scenario->job_count; i++)
@@ -194,7 +209,7 @@ int setup_scenario(struct call *call)
 	rc = scenario_parse(&call->scenario, file.path, used, bytes, choice->sets,
 			    choice->set_count, &call->refusal);
 	if (rc == 0)
-		rc = read_jobs(call);
+		rc = read_files(call);
 	if (rc == 0 && choice->max_rate != NULL)
 		rc = cap_rate(call, used, bytes);
 	free(file.text);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file that traffic stands in: a matrix, GOAL text, a trace. All hosts have the same.
+// Files that traffic stands in: a matrix, GOAL text, a trace, those of several jobs. All hosts have
+// the same.
 
 #include <errno.h>
 #include <string.h>
@@ -8,7 +9,20 @@
 
 #include "host.h"
 
-// Of a trace of nodes, what it became.
+// Who takes part in the collectives of a program.
+static void hash_groups(struct call *call, const struct job *job)
+{
+	for (uint32_t i = 0; i < job->group_count; i++)
+		setup_hash(call, job->groups[i].gpus,
+			   job->groups[i].ranks * sizeof(*job->groups[i].gpus));
+	for (uint32_t i = 0; i < job->bucket_count; i++) {
+		const struct bucket *bucket = &job->buckets[i];
+		const uint64_t what[] = {bucket->kind, bucket->bytes};
+		setup_hash(call, what, sizeof(what));
+	}
+}
+
+// What a file became.
 static void hash_program(struct call *call, const struct program *program)
 {
 	for (uint32_t i = 0; i < program->op_count; i++) {
@@ -24,6 +38,20 @@ static void hash_program(struct call *call, const struct program *program)
 		else
 			setup_hash(call, send, sizeof(send));
 	}
+	setup_hash(call, program->edge_from, program->edge_count * sizeof(*program->edge_from));
+	setup_hash(call, program->edge_to, program->edge_count * sizeof(*program->edge_to));
+	if (program->job != NULL)
+		hash_groups(call, program->job);
+}
+
+static int read_jobs(struct call *call)
+{
+	struct scenario *scenario = &call->scenario;
+	int rc = job_set_read(call->job_files, scenario, &call->refusal);
+	for (uint32_t i = 0; rc == 0 && i < scenario->job_count; i++)
+		if (scenario->jobs[i].program != NULL)
+			hash_program(call, scenario->jobs[i].program);
+	return rc;
 }
 
 int setup_workload(struct call *call)
@@ -34,7 +62,7 @@ int setup_workload(struct call *call)
 	char path[2 * SCENARIO_PATH_BYTES];
 	uint32_t nics;
 	if (file == NULL)
-		return 0;
+		return read_jobs(call);
 	if (file[0] == '\0')
 		return refuse(
 			&call->refusal, -EINVAL,

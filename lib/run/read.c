@@ -133,7 +133,7 @@ static int read_workload(struct call *call)
 {
 	int rc = find_workload(call);
 	if (rc == 0)
-		rc = job_set_read(call);
+		rc = job_set_read(call->job_set.files, &call->scenario, &call->refusal);
 	return rc < 0 ? rc : workload_expand(&call->workload, &call->scenario, &call->refusal);
 }
 

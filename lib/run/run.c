@@ -215,7 +215,7 @@ int run_main(const char *program, const struct command_line *line, int argc, cha
 	world_instance_free(&call.world_instance);
 	gpu_close(&call);
 	workload_free(&call.workload);
-	job_set_free(&call);
+	job_set_free(call.job_set.files);
 	manifest_rows_free(&call.inputs);
 	dpdk_stop();
 	return status;

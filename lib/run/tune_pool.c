@@ -248,7 +248,7 @@ void tune_pool_free(struct tune_pool *pool)
 			continue;
 		world_instance_free(&call->world_instance);
 		workload_free(&call->workload);
-		job_set_free(call);
+		job_set_free(call->job_set.files);
 		free(call);
 	}
 	if (pool != NULL)

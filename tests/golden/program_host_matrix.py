@@ -43,7 +43,7 @@ def matrix(hosts, make):
     return "\n".join([f"Nodes {hosts}", f"Connections {len(lines)}", f"Triggers {len(triggers)}", *lines, *triggers, ""]), count
 
 
-class Matrix(weft.InFolder):
+class Hosts(weft.InFolder):
     number = 0
 
     def write(self, name, text):
@@ -51,8 +51,8 @@ class Matrix(weft.InFolder):
         return self.folder / name
 
     def start_hosts(self, hosts, paths, *more):
-        Matrix.number += 1
-        common = ["--ranks", hosts, "--meet", f"matrix-{os.getpid()}-{Matrix.number}", "--json", "--timeout", "120", *more]
+        Hosts.number += 1
+        common = ["--ranks", hosts, "--meet", f"matrix-{os.getpid()}-{Hosts.number}", "--json", "--timeout", "120", *more]
         return [self.start("host", paths[rank], "--rank", rank, *common) for rank in range(hosts)]
 
     def both(self, hosts, path, *more):
@@ -72,6 +72,8 @@ class Matrix(weft.InFolder):
         self.assertEqual(total["data_packets"], virtual["data_packets"] + total["resent"])
         return total
 
+
+class Matrix(Hosts):
     def test_triggers_go_from_host_to_host(self):
         for hosts, make, told, heard in ((2, chain, STEPS - 1 + STEPS, STEPS - 1 + STEPS), (2, multishot, 2, 2), (4, chain, STEPS - 1 + STEPS, None)):
             with self.subTest(hosts=hosts, make=make.__name__):

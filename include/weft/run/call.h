@@ -25,12 +25,6 @@
 #define OUT_CAPTURES 2
 
 // What belongs to several jobs on one fabric (traffic.kind jobs).
-struct job_set_file {
-	struct workload workload;
-	void *memory; // of what was parsed of it
-	size_t memory_bytes;
-};
-
 struct job_set_call {
 	struct job_set_file files[SCENARIO_JOBS_MAX];
 	ps_t alone_ps[SCENARIO_JOBS_MAX]; // what each took alone; 0: it did not end
@@ -78,13 +72,6 @@ int call_read_variant(struct call *call, uint32_t variant);
 // the seed of the command line, or without.
 int call_read_point(struct call *call, uint32_t variant, const char *const *words, uint32_t count,
 		    bool with_seed);
-
-// job_set.c: reads the files of jobs that have one, for the scenario in hand. Nothing for other
-// traffic. -errno with file, line and reason, or the job's line.
-int job_set_read(struct call *call);
-
-// Gives back what was read.
-void job_set_free(struct call *call);
 
 // Makes the folder that files for --out are written into, call->staging.part, and finds where
 // captures go. Nothing without --out. -errno with a reason.

@@ -40,3 +40,18 @@ int workload_expand(struct workload *workload, struct scenario *scenario, struct
 int workload_read_nodes(struct workload *workload, const char *path, struct refusal *refusal);
 
 void workload_free(struct workload *workload);
+
+// The file of one of several jobs (traffic.kind jobs).
+struct job_set_file {
+	struct workload workload;
+	void *memory; // of what was parsed of it
+	size_t memory_bytes;
+};
+
+// job_set.c: reads the files of jobs that have one into files[SCENARIO_JOBS_MAX], in place of what
+// is there, and gives the jobs their programs. Nothing for other traffic. -errno with file, line
+// and reason, or the job's line.
+int job_set_read(struct job_set_file *files, struct scenario *scenario, struct refusal *refusal);
+
+// Gives back what was read.
+void job_set_free(struct job_set_file *files);
