@@ -127,11 +127,26 @@ static int make_port(struct maker *maker, const struct ports *ports, const struc
 	return rc < 0 ? rc : rte_eth_dev_get_port_by_name(maker->name, ret_port);
 }
 
+#define TX_USED 64 // places that are kept until their frames are given back
+
+// net_virtio_user gives frames back when its ring is nearly full, if not asked to do it before:
+// then each is cold when it is built again. Other drivers have rules of their own.
+static const struct rte_eth_txconf *early_free(const struct rte_eth_dev_info *info, uint16_t places,
+					       struct rte_eth_txconf *ret)
+{
+	*ret = info->default_txconf;
+	if (strcmp(info->driver_name, "net_virtio_user") != 0 || places <= 2 * TX_USED)
+		return NULL;
+	ret->tx_free_thresh = (uint16_t)(places - TX_USED);
+	return ret;
+}
+
 static int set_up(struct dpdk_ports *own, uint32_t index, uint16_t mtu,
 		  const struct device_filter *filter)
 {
 	struct rte_eth_conf conf = {.rxmode.mtu = mtu};
 	struct rte_eth_dev_info info;
+	struct rte_eth_txconf txconf;
 	struct timed *timed = &own->timed[index];
 	uint16_t rx = RX_PLACES, tx = TX_PLACES, port = own->ports[index];
 	char *why = own->takes_all[index];
@@ -154,7 +169,8 @@ static int set_up(struct dpdk_ports *own, uint32_t index, uint16_t mtu,
 	if (rc == 0)
 		rc = rte_eth_rx_queue_setup(port, 0, rx, SOCKET_ID_ANY, NULL, own->pool);
 	if (rc == 0)
-		rc = rte_eth_tx_queue_setup(port, 0, tx, SOCKET_ID_ANY, NULL);
+		rc = rte_eth_tx_queue_setup(port, 0, tx, SOCKET_ID_ANY,
+					    early_free(&info, tx, &txconf));
 	if (rc == 0)
 		rc = rte_eth_dev_start(port);
 	if (rc == 0 && filter->udp_port != 0)
