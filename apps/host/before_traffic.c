@@ -105,6 +105,22 @@ static void set_times(struct call *call, struct transport_config *transport)
 					   RTO_MOST);
 }
 
+static int refuse_end(struct call *call, enum wall_end end)
+{
+	static const char *const whys[] = {
+		[WALL_END_STOPPED] = "another host stopped while round trips were measured",
+		[WALL_END_FAILED] = "a QP went to ERROR while round trips were measured: its peer "
+				    "did not answer",
+		[WALL_END_LOST] =
+			"another host went or fell silent while round trips were measured",
+	};
+	if (end == WALL_END_STOPPED && *signals_stop() != 0)
+		return refuse(&call->refusal, -EINTR, "interrupted while it measured round trips");
+	return refuse(
+		&call->refusal, -ECONNRESET,
+		whys[end == WALL_END_STOPPED || end == WALL_END_FAILED ? end : WALL_END_LOST]);
+}
+
 static int perform(struct call *call)
 {
 	struct reported mine, all[MEETING_HOSTS_MAX];
@@ -113,11 +129,7 @@ static int perform(struct call *call)
 	if (rc == 0)
 		rc = host_run_run(call, &host_run, NULL);
 	if (rc == 0 && host_run.end != WALL_END_DONE)
-		rc = refuse(&call->refusal, host_run.end == WALL_END_STOPPED ? -EINTR : -ECONNRESET,
-			    host_run.end == WALL_END_STOPPED
-				    ? "interrupted while it measured round trips"
-				    : "another host went or fell silent while round trips were "
-				      "measured");
+		rc = refuse_end(call, host_run.end);
 	if (rc == 0) {
 		measure(call, &host_run, &mine);
 		call->before_traffic.drained = host_run.drained;
