@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """weft host, many at once on one machine: an incast, jobs side by side, as many ranks as WEFT_HOST_RANKS says (16), and as many as
-WEFT_HOST_VHOST says (3) over virtio_user and vhost, a port for each plane and peer."""
+WEFT_HOST_VHOST says (8) over virtio_user and vhost, a port for each plane and peer."""
 import json
 import os
 import pathlib
@@ -12,7 +12,7 @@ import weft
 from weft import BAD_INPUT, DONE
 
 RANKS = int(os.environ.get("WEFT_HOST_RANKS", "16"))
-VHOST_RANKS = int(os.environ.get("WEFT_HOST_VHOST", "3"))
+VHOST_RANKS = int(os.environ.get("WEFT_HOST_VHOST", "8"))
 SIZE, MESSAGES = 65536, 50
 
 LOSS = "faults: [{kind: loss, at: all, probability: 1%}]\n"
