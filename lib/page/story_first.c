@@ -78,9 +78,34 @@ static void culprits(struct items *items, const json_t *result)
 
 // ---------------------------------------------------------------- verdict
 
+// The bound as a figure: a share of a field of the result says nothing to who does not know it.
+static const char *bound_text(struct text *ret, const struct profile_check *check,
+			      const struct finding *finding)
+{
+	static const char *const kinds[] = {"at least", "at most", "exactly"};
+	struct text limit;
+	if (check->bound.of[0] == '\0')
+		return check->bound_text;
+	snprintf(ret->at, sizeof(ret->at), "%s %s", kinds[check->bound.kind],
+		 verdict_figure(&limit, finding->limit, finding->dimension, &check->bound));
+	return ret->at;
+}
+
+// "label=reduce_scatter": reduce scatter.
+static void show_where(struct item *one, const char *where)
+{
+	const char *is = strchr(where, '=');
+	snprintf(one->look, sizeof(one->look), "%s, in Summary",
+		 *where == '\0'	      ? "the verdict"
+			 : is == NULL ? where
+				      : is + 1);
+	for (char *at = one->look; *at != '\0'; at++)
+		*at = *at == '_' ? ' ' : *at;
+}
+
 static void missed(struct items *items, const struct html_input *input)
 {
-	struct text text;
+	struct text text, bound;
 	for (uint32_t i = 0; input->verdict != NULL && i < input->profile->check_count; i++) {
 		const struct profile_check *check = &input->profile->checks[i];
 		const struct finding *finding = &input->verdict->findings[i];
@@ -92,9 +117,8 @@ static void missed(struct items *items, const struct html_input *input)
 			 check->bound.is_word ? finding->word
 					      : verdict_figure(&text, finding->measured,
 							       finding->dimension, &check->bound),
-			 check->bound_text);
-		snprintf(one->look, sizeof(one->look), "%s",
-			 *finding->where != '\0' ? finding->where : "the verdict, in Summary");
+			 bound_text(&bound, check, finding));
+		show_where(one, finding->where);
 		items->has_faults = true;
 	}
 }

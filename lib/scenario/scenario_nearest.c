@@ -20,9 +20,11 @@ static const struct {
 	const char *word, *path;
 } meanings[] = {
 	{"hosts", "fabric.nics, with fabric.nics_per_host"},
-	{"gpus", "fabric.nics"},
-	{"gpus_per_host", "fabric.nics_per_host"},
-	{"gpus_per_node", "fabric.nics_per_host"},
+	{"gpus", "fabric.nics, one for each GPU"},
+	{"gpus_per_host", "fabric.nics_per_host, one for each GPU"},
+	{"gpus_per_node", "fabric.nics_per_host, one for each GPU"},
+	{"gpus_per_nic", "fabric.nics_per_host, with GPUs that share a NIC as one rank"},
+	{"nics_per_gpu", "fabric.planes, for the ports of one GPU"},
 	{"spines", "fabric.t1_count"},
 	{"leaves", "fabric.nics_per_t0"},
 	{"mtu", "transport.payload"},

@@ -106,8 +106,19 @@ def check_rest(folder):
     check(badge(page) == "STALLED" or badge(page) == "PARTIAL RESULT", f"a receiver that is gone: {badge(page)}")
     _, _, page = made(folder, "blind", "incast")
     check("watch.links=true" in page[:page.index("<section")] and "<svg class=\"broad\" viewBox" in page, "without counted links it says how to get them")
+    check_judged(folder)
     _, _, page = made(folder, "slow", "ring-barrier", "--set", "watch.links=true", "--fault", "{kind: slow, at: {nic: 5, plane: 0}, rate: 30%}")
     check(badge(page) == "DEGRADED" and "slow" in words_of(page, r'class="headline">(.*?)</h2>'), "a slow line is found")
+
+
+def check_judged(folder):
+    """What a profile asks is said as a figure, and where to look in words."""
+    out, result, _ = made(folder, "judged", "rail-8x4", "--set", "watch.links=true", "--fault", LOSSY)
+    weft.run("report", out, "--quiet", "--plain", "--profile", "operator-default")
+    page = (out / "report.html").read_text()
+    rows = [re.sub(r"<[^>]*>", " ", row) for row in re.findall(r"<li>(.*?)</li>", page[page.index('id="first"'):page.index("<section")], re.S)]
+    least = f"at least {result['network']['nic_rate_bps'] * 0.9 / 1e9:.1f} Gb/s asked"
+    check(any(least in row for row in rows) and not any("_bps" in row or "label=" in row for row in rows), f"{least}, and no name of a field: {rows}")
 
 
 # ---------------------------------------------------------------- the picture
