@@ -153,8 +153,7 @@ static void print_step(FILE *to, const struct call *call, const struct exposure 
 	fprintf(to,
 		"  on NICs of %.2f GB/s and domains of %" PRIu32
 		", the file's or its device's; weft sim takes the fabric's\n",
-		(double)call->atomic_file.plan.site.nic_bps / 8e9,
-		call->gpu_layout.gpus_per_domain);
+		(double)call->edit.plan.site.nic_bps / 8e9, call->gpu_layout.gpus_per_domain);
 	fprintf(to, "  times: %s: %s%s\n", origin_name(timing->rests_on), timing->origin,
 		call->is_scaled ? "; scaled with the operations of a cell" : "");
 }
