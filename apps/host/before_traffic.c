@@ -11,6 +11,7 @@
 
 #include <weft/core/order.h>
 #include <weft/files/files.h>
+#include <weft/wall/times.h>
 #include <weft/workload/program.h>
 
 #include "host.h"
@@ -24,9 +25,6 @@
 #define RTT_FIRST (100 * PS_PER_US) // until they are known
 #define HOLE_FIRST (20 * PS_PER_MS)
 #define RTO_FIRST (200 * PS_PER_MS)
-#define RTO_LATENESSES 10 // a timer is that far from what the loop is late
-#define RTO_LEAST PS_PER_MS
-#define RTO_MOST (2 * PS_PER_S) // endpoints take little more, and half of it for a hole
 
 // What a host tells of itself.
 struct reported {
@@ -94,15 +92,14 @@ static void measure(const struct call *call, const struct host_run *host_run, st
 static void set_times(struct call *call, struct transport_config *transport)
 {
 	struct before_traffic *before_traffic = &call->before_traffic;
-	ps_t hole_ps = before_traffic->rtt_ps * 5 / 4 + 2 * before_traffic->lateness_ps;
-	ps_t rto_ps = RTO_LATENESSES * ps_max(before_traffic->lateness_ps, before_traffic->rtt_ps);
+	struct wall_times times = wall_times(before_traffic->rtt_ps, before_traffic->lateness_ps);
 	if (before_traffic->sets_rtt)
 		transport->cc.base_rtt_ps = before_traffic->rtt_ps + 2 * before_traffic->lag_ps;
 	if (before_traffic->sets_hole)
-		transport->hole_age_ps = ps_min(hole_ps, RTO_MOST / 2);
+		transport->hole_age_ps = times.hole_age_ps;
 	if (before_traffic->sets_rto)
-		transport->rto_ps = ps_min(ps_max(ps_max(rto_ps, 2 * hole_ps), RTO_LEAST),
-					   RTO_MOST);
+		transport->rto_ps = times.rto_ps;
+	before_traffic->is_rto_short = before_traffic->sets_rto && times.is_rto_short;
 }
 
 static int refuse_end(struct call *call, enum wall_end end)

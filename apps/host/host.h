@@ -45,6 +45,7 @@ struct before_traffic {
 	ps_t lag_ps;	  // frames leave so much later, by clocks of ports; 0: by the loop
 	uint64_t drained; // frames that lay in the ports before
 	bool sets_rtt, sets_hole, sets_rto; // the scenario does not say them
+	bool is_rto_short;		    // the loop is later than a tenth of the longest timer
 };
 
 struct call {

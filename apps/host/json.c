@@ -12,12 +12,13 @@
 json_t *json_times(const struct call *call)
 {
 	const struct transport_config *transport = &call->scenario.transport;
-	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I}", "round_trip_ps",
+	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:b,s:I}", "round_trip_ps",
 			 (json_int_t)call->before_traffic.rtt_ps, "lateness_p999_ps",
 			 (json_int_t)call->before_traffic.lateness_ps, "base_rtt_ps",
 			 (json_int_t)transport->cc.base_rtt_ps, "hole_age_ps",
 			 (json_int_t)transport->hole_age_ps, "rto_ps",
-			 (json_int_t)transport->rto_ps, "frames_drained",
+			 (json_int_t)transport->rto_ps, "rto_is_short",
+			 call->before_traffic.is_rto_short, "frames_drained",
 			 whole(call->before_traffic.drained));
 }
 
