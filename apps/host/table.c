@@ -28,8 +28,9 @@ static void print_times(FILE *to, const struct call *call)
 		us(transport->hole_age_ps), before_traffic->sets_hole ? "" : " (scenario)",
 		us(transport->rto_ps), before_traffic->sets_rto ? "" : " (scenario)");
 	if (before_traffic->is_rto_short)
-		fprintf(to, "that transport.rto is the longest there is, and less than ten times what "
-			    "the loop is late: packets may go again that are only waited for\n");
+		fprintf(to,
+			"that transport.rto is the longest there is, and less than ten times what "
+			"the loop is late: packets may go again that are only waited for\n");
 	if (before_traffic->drained > 0)
 		fprintf(to, "%" PRIu64 " frames lay in the ports before, and were thrown away\n",
 			before_traffic->drained);
