@@ -114,9 +114,7 @@ static void answer_open_nak(struct flow *flow, struct flow_stream *stream, uint3
 	if (repair != NULL)
 		repair->is_settled = true;
 	sequence->has_nak = false;
-	sequence->has_late_nak = true;
-	sequence->late_nak_psn = sequence->nak_psn;
-	sequence->late_nak_repair = sequence->nak_repair;
+	repair_keep_nak(sequence, 0);
 }
 
 // What a timer repeated is acknowledged. An ACK beyond what was repeated so far shows that the
@@ -245,6 +243,10 @@ void answer_nak(struct flow *flow, struct flow_stream *stream, const struct flow
 	uint32_t psn = psn_extend(sequence->head, packet->record->psn);
 	sequence_settle_by_answer(flow, stream, sequence);
 	bool is_same = sequence->has_nak && sequence->nak_psn == psn;
+	// A later answer overtook it, which told that its PSN had arrived.
+	bool is_overtaken = !is_rnr && psn_distance(sequence->acked, psn) > 0 &&
+		psn_distance(psn, sequence->low) >= 0;
+	uint32_t expected = sequence->expected;
 	answer_advance(flow, stream, psn, packet->at_ns);
 	if (is_same && !is_rnr && !sequence->is_rnr)
 		take_twice(flow, stream, packet);
@@ -275,11 +277,12 @@ void answer_nak(struct flow *flow, struct flow_stream *stream, const struct flow
 		repair->at_ns = packet->at_ns;
 		repair->passed_ns = passed_ns;
 	}
-	if (sequence->has_nak && !sequence->is_rnr) { // the repeat that it asked for is on its way
-		sequence->has_late_nak = true;
-		sequence->late_nak_psn = sequence->nak_psn;
-		sequence->late_nak_repair = sequence->nak_repair;
+	if (is_overtaken) {
+		sequence->expected = expected;
+		return;
 	}
+	if (sequence->has_nak && !sequence->is_rnr) // the repeat that it asked for is on its way
+		repair_keep_nak(sequence, 0);
 	if (cause == FLOW_LOSS_BEHIND)
 		remember_behind(sequence, psn, packet->at_ns, index);
 	sequence->has_nak = true;

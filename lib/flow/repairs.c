@@ -4,6 +4,8 @@
 // or nothing did and a timer ran out. The list of repairs may be full; what decides stands in the
 // sequence.
 
+#include <string.h>
+
 #include "sequence.h"
 
 void blame(struct flow *flow, struct flow_stream *stream, enum flow_cause cause, int64_t count)
@@ -140,6 +142,13 @@ void hole_count_late(struct flow *flow, struct flow_stream *stream)
 	blame(flow, stream, FLOW_REORDER_BEFORE, 1);
 }
 
+void count_doubled(struct flow *flow, struct flow_stream *stream, uint64_t number, uint32_t psn)
+{
+	note(flow, stream, FLOW_NOTE_DOUBLED, number, psn, 1);
+	stream->doubled++;
+	blame(flow, stream, FLOW_DUPLICATE, 1);
+}
+
 // ---------------------------------------------------------------- repeats
 
 static void settle(struct flow_repair *repair, enum flow_cause cause)
@@ -185,6 +194,39 @@ static void repeat_by_nak(struct flow *flow, struct flow_stream *stream, struct 
 	sequence->has_nak = false;
 	if (psn_distance(repeat->psn, sequence->nak_psn) > 0)
 		hole_make(flow, stream, sequence, sequence->nak_psn, repeat->psn, repeat->at_ns);
+}
+
+void repair_keep_nak(struct sequence *sequence, uint64_t number)
+{
+	struct late_nak *naks = sequence->late_naks;
+	if (sequence->late_nak_count == LATE_NAKS)
+		memmove(naks, naks + 1, --sequence->late_nak_count * sizeof(*naks));
+	naks[sequence->late_nak_count++] = (struct late_nak){number, sequence->nak_psn,
+							     sequence->nak_repair};
+}
+
+// Whether a NAK asked for the repeat that was answered otherwise. Those before that one were not
+// heeded. What was acknowledged since then is not sent again.
+static bool repeat_by_late_nak(struct flow *flow, struct flow_stream *stream,
+			       struct sequence *sequence, const struct repeat *repeat)
+{
+	struct late_nak *naks = sequence->late_naks, nak;
+	uint32_t at = 0, count = sequence->late_nak_count;
+	bool is_soon = repeat->silence_ns < DOUBLED_NS;
+	while (at < count && (naks[at].psn != repeat->psn || (naks[at].number != 0 && !is_soon)))
+		at++;
+	bool is_cut = is_soon && count > 0 && psn_distance(repeat->psn, naks[0].psn) > 0 &&
+		psn_distance(repeat->psn, sequence->acked) <= 0;
+	at = at == count && is_cut && naks[0].number == 0 ? 0 : at;
+	sequence->late_nak_count = at < count ? count - at - 1 : 0;
+	if (at == count)
+		return false;
+	nak = naks[at];
+	memmove(naks, naks + at + 1, sequence->late_nak_count * sizeof(*naks));
+	if (nak.number != 0) // that was a copy
+		count_doubled(flow, stream, nak.number, nak.psn);
+	tell_repeat(repair_at(flow, nak.repair), repeat);
+	return true;
 }
 
 // Where the responses to a stream's READs are. Where none pass here its requests stand for them.
@@ -270,16 +312,8 @@ void repeat_begin(struct flow *flow, struct flow_stream *stream, struct sequence
 		repeat_by_nak(flow, stream, sequence, repeat);
 		return; // who repeats for each of two NAKs does so twice
 	}
-	// What was acknowledged since then is not sent again.
-	int32_t behind = psn_distance(repeat->psn, sequence->late_nak_psn);
-	bool is_cut = behind > 0 && psn_distance(repeat->psn, sequence->acked) <= 0 &&
-		repeat->silence_ns < DOUBLED_NS;
-	bool is_late = sequence->has_late_nak && (behind == 0 || is_cut);
-	sequence->has_late_nak = false;
-	if (is_late) {
-		tell_repeat(repair_at(flow, sequence->late_nak_repair), repeat);
+	if (repeat_by_late_nak(flow, stream, sequence, repeat))
 		return;
-	}
 	struct sequence *asked = stream_take_nak_beside(flow, stream, repeat->psn);
 	if (asked != NULL) {
 		tell_repeat(repair_at(flow, asked->nak_repair), repeat);

@@ -25,7 +25,8 @@ void sequence_begin(struct sequence *sequence, uint32_t psn, uint32_t head)
 	sequence->next = sequence->expected = sequence->acked = sequence->low = psn;
 	sequence->read_end = psn;
 	sequence->is_pending = sequence->has_second = false;
-	sequence->has_nak = sequence->has_timer = sequence->has_late_nak = false;
+	sequence->has_nak = sequence->has_timer = false;
+	sequence->late_nak_count = 0;
 	sequence->has_leap = false;
 	sequence->nak_repair = sequence->timer_repair = 0;
 	sequence->message_ns = -1;

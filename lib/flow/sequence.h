@@ -118,6 +118,9 @@ void repair_settle_timer(struct flow *flow, struct flow_stream *stream, enum flo
 
 // Nothing more is said about it: one answer alone was to the repeat; none says nothing.
 void repair_end_timer(struct flow *flow, struct flow_stream *stream);
+// The NAK was answered otherwise, by packet `number` if that may be a copy: its repeat may still
+// come.
+void repair_keep_nak(struct sequence *sequence, uint64_t number);
 
 // The sender has gone back.
 void repeat_begin(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
@@ -160,6 +163,8 @@ void hole_tell_repair(struct flow *flow, const struct sequence *sequence, uint32
 
 // A packet was overtaken.
 void hole_count_late(struct flow *flow, struct flow_stream *stream);
+// Packet `number` is a copy that the network made.
+void count_doubled(struct flow *flow, struct flow_stream *stream, uint64_t number, uint32_t psn);
 
 // ---------------------------------------------------------------- a stream
 

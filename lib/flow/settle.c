@@ -61,14 +61,6 @@ static void leap_to(struct flow *flow, struct flow_stream *stream, struct sequen
 	sequence->next = psn + 1;
 }
 
-static void count_doubled(struct flow *flow, struct flow_stream *stream, uint64_t number,
-			  uint32_t psn)
-{
-	note(flow, stream, FLOW_NOTE_DOUBLED, number, psn, 1);
-	stream->doubled++;
-	blame(flow, stream, FLOW_DUPLICATE, 1);
-}
-
 // The first of two that may be late is: the second one waits now.
 static void shift_second(struct flow *flow, struct flow_stream *stream, struct sequence *sequence)
 {
@@ -80,6 +72,14 @@ static void shift_second(struct flow *flow, struct flow_stream *stream, struct s
 	sequence->pending_number = sequence->second_number;
 	sequence->pending_ns = sequence->second_ns;
 	sequence->pending_silence_ns = sequence->second_silence_ns;
+}
+
+// In the midst of a repeat: whether what follows it has passed as often, so that it was left out.
+static bool is_left_out(const struct sequence *sequence, const struct flow_psn *slot)
+{
+	const struct flow_psn *after = slot == NULL ? NULL : psn_find(sequence, slot->psn + 1);
+	return psn_distance(sequence->next, sequence->head) < 0 && after != NULL &&
+		slot->copies <= after->copies;
 }
 
 static void settle_one(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
@@ -114,13 +114,21 @@ static void settle_one(struct flow *flow, struct flow_stream *stream, struct seq
 	bool is_asked = sequence->has_nak &&
 		(sequence->is_rnr || psn_distance(from, sequence->nak_psn) == 0);
 	bool is_copied = sequence->pending_is_again && (!is_asked || is_far);
-	if (goes_on && is_one && is_soon && is_copied) {
+	bool may_be_copy = goes_on && is_one && is_soon && sequence->pending_is_again;
+	if (may_be_copy && is_copied && is_left_out(sequence, slot)) {
+		note(flow, stream, FLOW_NOTE_LATE, sequence->pending_number, from, 1);
+		hole_count_late(flow, stream);
+		return;
+	}
+	if (may_be_copy && is_copied) {
 		count_doubled(flow, stream, sequence->pending_number, from);
 		stream->again += sequence->pending_is_read; // count() leaves reads out
 		return;
 	}
 	for (uint32_t psn = from; psn != to; psn++)
 		hole_fill(flow, stream, psn_find(sequence, psn));
+	if (may_be_copy && !sequence->is_rnr) // it is if another repeat begins here
+		repair_keep_nak(sequence, sequence->pending_number);
 	struct repeat repeat = {sequence->pending_number, sequence->pending_ns,
 				sequence->pending_silence_ns, from, sequence->pending_is_read};
 	repeat_begin(flow, stream, sequence, &repeat);

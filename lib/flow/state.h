@@ -43,6 +43,12 @@ struct message {
 };
 #define MESSAGES_WAITING 8
 
+struct late_nak {
+	uint64_t number;      // of what was taken for its repeat, and may be a copy; 0: nothing was
+	uint32_t psn, repair; // index + 1; 0: not kept
+};
+#define LATE_NAKS 8
+
 // PSNs of one kind in one direction: a stream has its requests, and its responses to READs.
 struct sequence {
 	struct flow_psn *ring;
@@ -103,9 +109,10 @@ struct sequence {
 	uint16_t behind_copies;	     // of its PSN that had passed
 	uint32_t behind_psn, behind_repair;
 	int64_t behind_ns; // from the packet that it answers to it; 0: not known
-	// A NAK whose PSN came by itself. The sender may repeat from there all the same.
-	bool has_late_nak;
-	uint32_t late_nak_psn, late_nak_repair;
+	// NAKs whose PSNs came by themselves, oldest first. The sender may repeat from there all
+	// the same, in this order.
+	struct late_nak late_naks[LATE_NAKS];
+	uint32_t late_nak_count;
 	// The timer whose cause is not known yet.
 	bool has_timer;
 	uint32_t timer_repair; // index + 1; 0: not kept

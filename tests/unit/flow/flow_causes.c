@@ -184,6 +184,47 @@ static void a_late_packet_among_repeats_is_no_loss(void **)
 		      FLOW_REORDER_BEFORE, 1, NONE);
 }
 
+// However many wait: the repeats come in the order of their NAKs.
+static void each_of_several_open_naks_has_its_repeat(void **)
+{
+	const struct flow_report *report = told(
+		"v6 " WARM "F10 M12 M11 N11 M13 N12 M11 M12 M14 M13 N13 M15 N14 M12 M13 M14 "
+		"M15 M13 M14 M15 M14 M15 L16 A16");
+	assert_int_equal(report->causes[FLOW_TIMEOUT], 0);
+	assert_int_equal(report->repair_count, 4);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_true(report->repairs[i].repeat > report->repairs[i].number);
+}
+
+// The last packet once more may be a copy, or what the NAK asked for: another repeat tells.
+static void a_copy_of_what_a_nak_wants_is_not_its_repeat(void **)
+{
+	const struct flow_report *report = told("v6 " WARM
+						"F10 M11 M12 N12 M12 M13 M14 M12 M13 M14 L15 A15");
+	assert_int_equal(report->causes[FLOW_TIMEOUT], 0);
+	assert_int_equal(report->causes[FLOW_DUPLICATE], 1);
+	assert_int_equal(report->repairs[0].repeat, 19);
+	report = told("v6 " WARM "F10 M11 M12 N12 M12 M13 M14 L15 A15");
+	assert_int_equal(report->causes[FLOW_DUPLICATE], 0);
+	assert_int_equal(report->repairs[0].repeat, 16);
+}
+
+static void the_first_packet_of_a_repeat_may_be_overtaken(void **)
+{
+	const struct flow_report *report = told(
+		"v6 " WARM "F10 M12 M13 N11 M11 M12 M13 M14 M15 A14 M12 M11 M13 M14 M15 L16 A16");
+	assert_int_equal(report->causes[FLOW_DUPLICATE], 0);
+}
+
+static void a_nak_may_be_overtaken_by_a_later_one(void **)
+{
+	const struct flow_report *report = told(WARM
+						"F10 M11 M12 M13 M14 N12 N11 M12 M13 M14 L15 A15");
+	assert_int_equal(report->causes[FLOW_LOSS_BEFORE], 0);
+	assert_int_equal(report->repairs[0].repeat, 19);
+	assert_int_equal(report->repairs[1].repeat, 0);
+}
+
 // A NAK that was under way when the repeat of its PSN passed is not about that: what had followed
 // the late packet was too early. One that comes later is: then it was lost behind.
 static void a_nak_that_crosses_a_repeat_is_about_what_was_before(void **)
