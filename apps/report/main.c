@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <weft/files/files.h>
@@ -157,11 +158,14 @@ static bool is_own_folder(const struct call *call)
 	return call->out == NULL && !call->is_lone;
 }
 
-// Before anything is printed.
+// Before anything is printed. The folder of --out is made; where it cannot be, the first file says
+// why.
 static int check_files(struct call *call, const struct report_model *report_model)
 {
 	char path[PATH_BYTES];
 	int rc = 0;
+	if (call->out != NULL)
+		mkdir(call->out, 0777);
 	for (size_t i = 0; !is_own_folder(call) && i < output_count(report_model) && rc == 0; i++) {
 		output_path(path, call, i);
 		rc = files_check_output(path, &call->refusal);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scenarios, jobs and profiles that are shipped, by name.
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -26,6 +27,8 @@ static const struct {
 	[DATA_PATH_MODELS] = {"models", "job", "weft plan --list", 1 << 20},
 	[DATA_PATH_SPACES] = {"spaces", "space", "weft help tune", 1 << 16},
 };
+
+#define REFUSAL_NAMES_BYTES 200 // of a refusal that lists names: two lines and a half
 
 #define PLACES (sizeof(places) / sizeof(places[0]))
 
@@ -116,7 +119,35 @@ static int see_name(void *context, const char *name)
 	return 0;
 }
 
-// No more than two edits, and of a short name one in three letters.
+// Whether all letters and digits of `asked` stand in `name`, in that order, from the first one on.
+static bool is_short_of(const char *asked, const char *name)
+{
+	bool is_first = true;
+	for (; *asked != '\0'; asked++) {
+		if (!isalnum((unsigned char)*asked))
+			continue;
+		while (*name != '\0' && *name != *asked && !is_first)
+			name++;
+		if (*name++ != *asked)
+			return false;
+		is_first = false;
+	}
+	return true;
+}
+
+// The shortest name that is longer for what was asked, as llama-3.1-8b-fsdp-h100 for llama3-8b.
+static int see_longer(void *context, const char *name)
+{
+	struct near_name *near_name = context;
+	size_t length = strlen(name);
+	if (length < near_name->least && is_short_of(near_name->asked, name)) {
+		near_name->least = (uint32_t)length;
+		strcpy(near_name->found, name);
+	}
+	return 0;
+}
+
+// No more than two edits, and of a short name one in three letters; else a part of a name.
 static bool is_meant(enum data_path data_path, const char *name, struct near_name *ret)
 {
 	size_t length = strlen(name);
@@ -125,7 +156,11 @@ static bool is_meant(enum data_path data_path, const char *name, struct near_nam
 	uint32_t most = ret->least;
 	if (length < EDIT_DISTANCE_BYTES)
 		data_path_each(data_path, see_name, ret);
-	return ret->least < most;
+	if (ret->least < most || length < 4)
+		return ret->least < most;
+	ret->least = EDIT_DISTANCE_BYTES;
+	data_path_each(data_path, see_longer, ret);
+	return ret->least < EDIT_DISTANCE_BYTES;
 }
 
 int data_path_find(enum data_path data_path, const char *name, char *ret_path, size_t path_bytes,
@@ -153,7 +188,7 @@ int data_path_find(enum data_path data_path, const char *name, char *ret_path, s
 	}
 	snprintf(refusal->text, sizeof(refusal->text),
 		 "no %s '%.64s' is shipped; there are:", kinds[data_path].noun, name);
-	struct name_list list = {.text = refusal->text, .bytes = sizeof(refusal->text)};
+	struct name_list list = {.text = refusal->text, .bytes = REFUSAL_NAMES_BYTES};
 	snprintf(list.more, sizeof(list.more), " ... (%s has all)", kinds[data_path].list_command);
 	data_path_each(data_path, append_name, &list);
 	return -ENOENT;

@@ -59,9 +59,10 @@ static void traffic_words(char *ret, size_t bytes, const struct world *world)
 	else if (is_ring || traffic->kind == TRAFFIC_COLLECTIVE)
 		collective_words(ret, bytes, world->scenario);
 	else if (world->job.group_count > 0)
-		snprintf(ret, bytes, "%s%s%s: %s collectives", kind,
+		snprintf(ret, bytes, "%s%s%s: %s collective%s", kind,
 			 traffic->model[0] == '\0' ? "" : " ", traffic->model,
-			 number_grouped(&text, world->outcome->collective_count));
+			 number_grouped(&text, world->outcome->collective_count),
+			 world->outcome->collective_count == 1 ? "" : "s");
 	else if (world->flow_count > 0)
 		flows_words(ret, bytes, world);
 	else if (strcmp(kind, world->scenario->name) != 0)

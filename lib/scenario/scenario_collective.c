@@ -146,7 +146,8 @@ static int check_group(struct reader *reader)
 	if (fabric->nics_per_host > 1 && reader->scenario->scaleup.rate_bps == 0)
 		return reader_refuse(reader, reader_mark(reader, "fabric.nics_per_host"),
 				     "fabric.nics_per_host: %u NICs of one host are neighbours in "
-				     "the ring, and nothing joins them; give scaleup.rate",
+				     "the ring, and nothing joins them; give scaleup.rate, as "
+				     "450GB/s",
 				     fabric->nics_per_host);
 	return 0;
 }

@@ -92,7 +92,7 @@ enum place_bit {
 };
 
 // The kinds of place, each with the keys that name it.
-static const struct {
+static const struct place_kind {
 	unsigned bits;
 	enum link_where where;
 } place_kinds[] = {
@@ -129,6 +129,14 @@ static int find_names(struct reader *reader, const struct place_keys *keys, unsi
 	return reader_find_place(reader, bits & HAS_NODE ? keys->node : keys->link, place);
 }
 
+static const struct place_kind *place_kind_of(unsigned bits)
+{
+	for (uint32_t i = 0; i < sizeof(place_kinds) / sizeof(*place_kinds); i++)
+		if (place_kinds[i].bits == bits)
+			return &place_kinds[i];
+	return NULL;
+}
+
 // Finds out what kind of place `at` names, from the keys that were given.
 static int settle_place(struct reader *reader, const yaml_node_t *node,
 			const struct place_keys *keys, struct link_location *place)
@@ -147,18 +155,21 @@ static int settle_place(struct reader *reader, const yaml_node_t *node,
 		place->where = LINK_AT_ALL;
 		return 0;
 	}
-	for (uint32_t i = 0; i < sizeof(place_kinds) / sizeof(*place_kinds); i++) {
-		if (place_kinds[i].bits == bits) {
-			place->where = place_kinds[i].where;
-			if (place->where == LINK_AT_BUNDLE)
-				place->port = place->t1;
-			else if (bits & HAS_T1)
-				place->index = place->t1;
-			return find_names(reader, keys, bits, place);
-		}
+	const struct place_kind *kind = place_kind_of(bits);
+	if (kind != NULL) {
+		place->where = kind->where;
+		if (place->where == LINK_AT_BUNDLE)
+			place->port = place->t1;
+		else if (bits & HAS_T1)
+			place->index = place->t1;
+		return find_names(reader, keys, bits, place);
 	}
 	if (first == NULL)
 		return reader_refuse(reader, document_mark(node), "%s is missing", keys->at);
+	if (place_kind_of(bits | HAS_PLANE) != NULL)
+		return reader_refuse(reader, reader_element_mark(reader, node, first),
+				     "%s: this place needs its plane, too, from plane: 0 on",
+				     keys->at);
 	return reader_refuse(
 		reader, reader_element_mark(reader, node, first),
 		"%s: a place is all, {nic}, {nic, plane}, {t0, plane}, {t0, up, plane}, "

@@ -4,6 +4,7 @@
 // second, parts per 10^9). What looks like something else (octal, exponents, separators) is refused
 // and the message says what would be right.
 
+#include "scenario_keys.h"
 #include "scenario_value.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 
 #include <weft/core/check.h>
+#include <weft/core/edit_distance.h>
 
 #define DIGITS_MAX 18 // of the whole part and of the fraction: each fits 64 bits
 
@@ -353,6 +355,8 @@ static const char *word_advice(const char *path, const struct scalar *scalar)
 		{"cut.schedule", "zb-v", "ZB-V is not: it has two chunks a stage, laid as a V"},
 		{"cut.schedule", "gpipe", "GPipe is not: all its forwards come first"},
 		{"cut.schedule", "interleaved", "1f1b with cut.vpp above 1 is interleaved"},
+		{"transport.kind", "roce", "RoCEv2 is rc"},
+		{"transport.kind", "rocev2", "RoCEv2 is rc"},
 		{"reduce.kind", "hsdp", "HSDP is fsdp with reduce.within"},
 		{"reduce.kind", "fsdp2", "FSDP2 is fsdp"},
 		{"reduce.kind", "diloco", "DiLoCo is local with reduce.every"},
@@ -361,6 +365,39 @@ static const char *word_advice(const char *path, const struct scalar *scalar)
 		if (strcmp(path, advice[i][0]) == 0 && scalar_is(scalar, advice[i][1]))
 			return advice[i][2];
 	return NULL;
+}
+
+// The word that a misspelt one was meant to be, or NULL.
+static const char *word_nearest(const struct scenario_key *key, const char *word)
+{
+	const char *nearest = NULL;
+	size_t length = strlen(word);
+	uint32_t least = length < 6 ? 2 : 3; // more edits than that are no misspelling
+	for (uint32_t i = 0; length < EDIT_DISTANCE_BYTES && key->words[i] != NULL; i++) {
+		uint32_t edits = edit_distance(word, key->words[i]);
+		if (edits < least && edits < length && edits < strlen(key->words[i])) {
+			least = edits;
+			nearest = key->words[i];
+		}
+	}
+	return nearest;
+}
+
+// "; did you mean all_reduce?", or of a kind of traffic the two keys that make that collective.
+static void word_meant(char *ret, size_t bytes, const struct scenario_key *key,
+		       const struct scalar *scalar)
+{
+	char word[EDIT_DISTANCE_BYTES];
+	snprintf(word, sizeof(word), "%.*s", (int)scalar->length, scalar->text);
+	const char *nearest = word_nearest(key, word);
+	int collective = scenario_key_find("traffic.collective");
+	ret[0] = '\0';
+	if (nearest != NULL)
+		snprintf(ret, bytes, "; did you mean %s?", nearest);
+	else if (strcmp(key->path, "traffic.kind") == 0 && collective >= 0 &&
+		 (nearest = word_nearest(&scenario_keys()[collective], word)) != NULL)
+		snprintf(ret, bytes, "; did you mean collective, with traffic.collective %s?",
+			 nearest);
 }
 
 static int value_word(uint64_t *ret, const struct scenario_key *key, const struct scalar *scalar,
@@ -382,8 +419,10 @@ static int value_word(uint64_t *ret, const struct scenario_key *key, const struc
 		return refuse_value(refusal, "`%s` is not a flag; write true or false%s", quoted,
 				    scalar->is_plain ? "" : " without quotes");
 	const char *advice = word_advice(key->path, scalar);
+	char meant[96];
+	word_meant(meant, sizeof(meant), key, scalar);
 	return refuse_value(refusal, "`%s` is not known here; it may be: %s%s%s", quoted, list,
-			    advice != NULL ? "; " : "", advice != NULL ? advice : "");
+			    advice != NULL ? "; " : meant, advice != NULL ? advice : "");
 }
 
 int value_parse(uint64_t *ret, const struct scenario_key *key, const struct scalar *scalar,

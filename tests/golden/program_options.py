@@ -21,8 +21,14 @@ trace      x --json --export goal --out y | has no effect with --export: '--json
 trace                                | no file given
 sim        incats                    | no scenario 'incats' is shipped; did you mean incast?
 sim        two-rack                  | no scenario 'two-rack' is shipped; did you mean two-racks?
+sim        torus                     | no scenario 'torus' is shipped; did you mean torus-4x4x4?
 sim        qqq                       | no scenario 'qqq' is shipped; there are: a100-4096
 sim        incast --set a=b          | there is no key a
+sim        incast --set traffic.kind=all-reduce | jobs, gradients; did you mean collective, with traffic.collective all_reduce?
+sim        incast --set traffic.kind=alltoall | jobs, gradients; did you mean all_to_all?
+sim        incast --set transport.kind=rocev2 | it may be: mrc, rc; RoCEv2 is rc
+sim        rail-8x4 --set traffic.collective=allreduce | send_receive; did you mean all_reduce?
+sim        rail-8x4 --set scaleup.rate=none | nothing joins them; give scaleup.rate, as 450GB/s
 sim        compare-ring --pcap x     | --pcap is of one run, and this scenario has 9 variants: choose one with --variant NAME
 coll       allreduce                 | there is no collective 'allreduce'; there are: all_reduce, reduce_scatter
 coll       all_reduce rail-8x4       | --scenario names the scenario; unexpected argument 'rail-8x4'

@@ -50,7 +50,9 @@ LINES = {
 REFUSED = [
     ([], "no plan given"),
     (["--list", "llama-small"], "--list goes alone; unexpected argument 'llama-small'"),
-    (["llama"], "no job 'llama' is shipped; there are: bert-large"),
+    (["llama"], "no job 'llama' is shipped; did you mean llama-small? (weft plan --list has all)"),
+    (["llama3-8b"], "no job 'llama3-8b' is shipped; did you mean llama-3.1-8b-fsdp-h100?"),
+    (["mixtral"], "gpt-oss-20b-gb300-512 ... (weft plan --list has all)"),
     (["custom"], "custom: a plan needs its layers"),
     (["llama-3.1-405b-azure", "other"], "unexpected argument 'other'"),
     (["llama-3.1-405b-azure", "--set", "tp=3"], "128 heads do not divide by 3 tensor ranks"),

@@ -441,6 +441,8 @@ def check_refusals(folder):
              ([other], "no result of weft"), ([late], "version 99"), ([empty, empty], "unexpected argument"),
              ([empty, "--no-files", "--plain"], "--no-files"), ([empty, "--colour"], "unknown option"),
              ([other, "--profile", "nobody"], "no result of weft")]
+    ran = weft.outcome("report", folder / "unbound" / "result.json", "--no-manifest", "--out", folder / "new", "--quiet")
+    check(ran[0] == 0 and (folder / "new" / "report.html").exists(), f"--out makes its folder: {ran[2].strip()}")
     before = sorted(folder.rglob("*"))
     for words, reason in cases:
         status, text, errors = weft.outcome("report", *words)

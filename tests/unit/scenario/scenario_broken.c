@@ -91,7 +91,7 @@ static const struct broken broken_files[] = {
 	{"64-flow-without-bytes.yaml", 9, 7, "traffic.flows[].bytes is missing"},
 	{"65-flows-empty.yaml", 8, 10, "at least one flow"},
 	{"66-fault-ends-early.yaml", 11, 12, "must end after it begins"},
-	{"67-fault-place.yaml", 9, 14, "a place is all, {nic}"},
+	{"67-fault-place.yaml", 9, 14, "needs its plane, too"},
 	{"68-fault-plane-beyond.yaml", 8, 43, "1 does not exist; it may be 0 to 0"},
 	{"69-loss-without-share.yaml", 8, 5, "probability is missing"},
 	{"70-share-of-link-down.yaml", 8, 45, "it needs faults[].kind loss"},
