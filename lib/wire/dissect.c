@@ -12,6 +12,7 @@
 
 #define ETH_TYPE_VLAN 0x8100
 #define ETH_TYPE_QINQ 0x88a8
+#define ETH_TYPE_QINQ_OLD 0x9100 // from before the standard
 #define ETH_TYPE_ARP 0x0806
 #define ETH_TYPE_LLDP 0x88cc
 #define ETH_TYPE_PAUSE 0x8808
@@ -323,6 +324,11 @@ static uint64_t get_mac(const uint8_t *at)
 	return (uint64_t)get_be16(at) << 32 | get_be32(at + 2);
 }
 
+static bool is_tag(uint16_t type)
+{
+	return type == ETH_TYPE_VLAN || type == ETH_TYPE_QINQ || type == ETH_TYPE_QINQ_OLD;
+}
+
 void dissect_ether(struct dissection *d, int nest)
 {
 	struct wire_record *ret = d->ret;
@@ -336,8 +342,7 @@ void dissect_ether(struct dissection *d, int nest)
 	dissect_note(d, SPAN_MAC, d->at + 6, 6);
 	uint16_t type = get_be16(at + 12);
 	d->at += ETH_BYTES;
-	for (int i = 0; i < VLAN_TAGS_MAX && (type == ETH_TYPE_VLAN || type == ETH_TYPE_QINQ);
-	     i++) {
+	for (int i = 0; i < VLAN_TAGS_MAX && is_tag(type); i++) {
 		if (!dissect_has(d, VLAN_BYTES, WIRE_SHORT_ETH))
 			return;
 		if (!(ret->layers & WIRE_LAYER_VLAN))

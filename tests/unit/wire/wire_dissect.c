@@ -139,6 +139,7 @@ static void links_are_stepped_over(void **)
 	assert_ack(WIRE_LINK_ETHERNET, MACS "\x08\0", 14);
 	assert_ack(WIRE_LINK_ETHERNET, MACS "\x81\0\x60\5\x08\0", 18);
 	assert_ack(WIRE_LINK_ETHERNET, MACS "\x88\xa8\0\7\x81\0\x60\5\x08\0", 22);
+	assert_ack(WIRE_LINK_ETHERNET, MACS "\x91\0\0\7\x81\0\x60\5\x08\0", 22);
 	assert_ack(WIRE_LINK_COOKED, cooked, sizeof(cooked));
 	assert_ack(WIRE_LINK_COOKED2, cooked2, sizeof(cooked2));
 	memcpy(frame + 200, erf, sizeof(erf));
