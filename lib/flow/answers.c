@@ -56,11 +56,11 @@ void answer_advance(struct flow *flow, struct flow_stream *stream, uint32_t psn,
 
 // Whether what was sent again so long ago cannot have been answered yet: that takes as long as the
 // soonest answer, or as the NAK for it where none came. Where stamps tell nothing, nothing speaks
-// against it: `if_unknown`.
-static bool is_before_answer(const struct sequence *sequence, int64_t lag_ns, bool if_unknown)
+// against it.
+static bool is_before_answer(const struct sequence *sequence, int64_t lag_ns)
 {
 	int64_t soonest_ns = sequence->answer_ns > 0 ? sequence->answer_ns : sequence->behind_ns;
-	return soonest_ns <= 0 ? if_unknown : lag_ns < soonest_ns;
+	return soonest_ns <= 0 || lag_ns < soonest_ns;
 }
 
 // Whether an ACK is for what the receiver had: it acknowledges what asks for that alone, and what
@@ -74,7 +74,7 @@ static bool tells_copy(const struct sequence *sequence, const struct flow_psn *s
 // The receiver has all up to `psn`. If that is what its last NAK wanted, and no repeat can have
 // brought it, it came by itself, late. After a repeat that is so if another NAK wants the very next
 // one: it has not got what was sent behind the late one, and so nothing of the repeat. It is also
-// so if the ACK is for a copy, the repeat's, or comes too soon to answer that.
+// so if the ACK is for a copy, the repeat's, or for more than was repeated.
 static bool tell_late(struct flow *flow, struct flow_stream *stream, uint32_t psn, int64_t at_ns,
 		      bool is_nak)
 {
@@ -91,8 +91,12 @@ static bool tell_late(struct flow *flow, struct flow_stream *stream, uint32_t ps
 	bool is_repeated = is_open || slot->copies != sequence->behind_copies;
 	bool wants_next = is_nak && psn == wanted;
 	bool had_it = !is_nak && psn == wanted && tells_copy(sequence, slot);
-	bool is_early = (wants_next || !is_nak) && is_before_answer(sequence, lag_ns, is_nak);
-	if (is_repeated && !had_it && !is_early)
+	bool is_first = is_open && sequence->is_pending &&
+		slot->copies == (uint16_t)(sequence->behind_copies + 1);
+	uint32_t repeated = is_first ? sequence->pending_to : sequence->next;
+	bool is_beyond = !is_nak && !sequence->has_timer && psn_distance(psn, repeated) >= 0;
+	if (is_repeated && !had_it && !is_beyond &&
+	    !(wants_next && is_before_answer(sequence, lag_ns)))
 		return false;
 	sequence->has_behind = false;
 	blame(flow, stream, FLOW_LOSS_BEHIND, -1);

@@ -316,14 +316,16 @@ static void a_nak_of_the_next_one_that_comes_too_soon_was_overtaken_behind(void 
 	assert_causes(told(late), FLOW_LOSS_BEHIND, 2, NONE); // the repeat of 12 was lost, too
 }
 
-static void an_ack_sooner_than_the_repeat_can_be_answered_tells_lateness(void **)
+static void an_ack_of_more_than_was_repeated_tells_lateness(void **)
 {
 	assert_causes(told(SLOW "F10 M11 M12 M13 M14 N11 M11 A13 M12 M13 M14 L15 +20 A15"),
 		      FLOW_REORDER_BEHIND, 1, NONE);
 	assert_causes(told("v6 " SLOW "F10 M11 M12 M13 M14 N11 M11 A13 M12 M13 M14 L15 +20 A15"),
 		      FLOW_REORDER_BEHIND, 1, NONE);
-	assert_causes(told(SLOW "F10 M11 M12 M13 M14 N11 M11 M12 M13 +30 A13 M14 L15 +20 A15"),
+	assert_causes(told(SLOW "F10 M11 M12 M13 M14 N11 M11 M12 M13 A13 M14 L15 +20 A15"),
 		      FLOW_LOSS_BEHIND, 1, NONE);
+	assert_causes(told("v6 " SLOW "F10 M11 M12 M13 N11 M11 M12 M13 M11 A13 L14 +20 A14"),
+		      FLOW_LOSS_BEHIND, 1, FLOW_DUPLICATE, 1, NONE);
 }
 
 // Who acknowledges only what asks for it, and what it has, had the original when its repeat came.
