@@ -434,7 +434,6 @@ static inline struct fake *fake_lost(void)
 	return fake;
 }
 
-// A world in which nothing happened.
 // A ring over switches with PFC, of which two NICs' cables are paused and wait for each other.
 static inline struct fake *fake_paused(void)
 {
@@ -474,6 +473,7 @@ static inline struct fake *fake_paused(void)
 	return fake;
 }
 
+// A world in which nothing happened.
 static inline struct fake *fake_silence(void)
 {
 	struct fake *fake = fake_world("silence");
