@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import unittest
 
+import shipped
 from weft import NOT_VALID, WEFT, run
 
 SCENARIOS = [("two-racks",), ("rail-8x4",), ("incast",), ("perm128-400g",), ("dumbbell",), ("exchange",), ("gradients",), ("drill-t1-down",),
@@ -32,11 +33,13 @@ UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "Gb/s": 1e9, "Tb/s": 1e12, 
 NUMBER = r"([\d,.]+)(?: (%|[numk]?s|[kMGT]?b/s|GB/s|[kM]?B)(?= |$))?"
 
 # What stands in a row behind these words: path in result.json, and its unit there.
+LONG = {"clos-131072", "google-tpu-v5p-6144", "meta-24k-roce", "compare-ring", "drill-ring-loss-0.1", "drill-ring-loss-1", "drill-ring-roce"}
+WHOLE = {"time": r"\d", "goodput": r"\d", "latency": "p50", "network": ""}  # rows of which FIGURES has every number, unless they are a reason
 FIGURES = {
     "time": [(r"", "headline.time_ps", 1e-12), ("ideal ", "headline.ideal_ps", 1e-12), (r"ideal [\d.]+ \w+ +", "headline.ideal_share", 1),
              ("algbw ", "headline.algbw_bytes_per_s", 1), ("busbw ", "headline.busbw_bytes_per_s", 1)],
     "goodput": [("", "goodput.per_nic_bps", 1), ("of ", "headline.payload_rate_bps", 1),
-                (r"of [\d.]+ \S+ +", "headline.payload_rate_share", 1), (r" % +", "goodput.nics_receiving", 1)],
+                (r"of [\d.]+ \S+ +", "headline.payload_rate_share", 1), (r" % +", "goodput.nics_receiving", 1), (r" % +[\d,]+ of ", "network.nics", 1)],
     "latency": [("p50 ", "headline.latency_p50_ns", 1e-9), ("p99 ", "headline.latency_p99_ns", 1e-9),
                 ("max ", "headline.latency_max_ns", 1e-9), (r".*s   ", "headline.messages", 1)],
     "network": [("marked ", "congestion.marked_share", 1), ("trimmed ", "congestion.trimmed_share", 1), ("dropped ", "headline.dropped", 1),
@@ -111,6 +114,25 @@ class Brief(unittest.TestCase):
             self.assertGreater(here, 9, (words, done.stdout))
             count += here
         self.assertGreater(count, 13 * len(SCENARIOS))
+
+    def test_no_figure_is_of_the_short_form_alone(self):
+        """Of all shipped scenarios that take under a second of CPU: what no path of result.json accounts for has no number left."""
+        for name in shipped.names():
+            if name in LONG:
+                continue
+            done, result = self.sim(name, *shipped.WORDS.get(name, []), status=(0, 1, NOT_VALID))
+            lines = done.stdout.splitlines()
+            self.assertLessEqual(len(lines), 25, name)
+            self.assertLessEqual(max(map(len, lines)), 100, (name, done.stdout))
+            for row, text in rows(done.stdout).items():
+                self.holds([name], row, text, result)
+                if re.match(WHOLE.get(row, "$"), text):
+                    left = list(text)
+                    for before, _, _ in FIGURES[row]:
+                        match = re.search(before + NUMBER, text) if before else re.match(NUMBER, text)
+                        if match:
+                            left[match.start(1):match.end(1)] = "-" * (match.end(1) - match.start(1))
+                    self.assertNotRegex(re.sub(r"\bp\d+", "", "".join(left)), r"\d", (name, row, done.stdout))
 
     def test_time_is_when_traffic_ended(self):
         """Not the last timer; and what a collective takes, beside the least that it can."""

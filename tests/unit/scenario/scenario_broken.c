@@ -121,7 +121,7 @@ static const struct broken broken_files[] = {
 	{"94-trim-lengths-word.yaml", 8, 17, "it may be: kept, rewritten"},
 	{"95-udp-checksum-word.yaml", 8, 17, "write true or false"},
 	{"96-capture-snap-short.yaml", 8, 9, "too small; it may be 64B to 65535B"},
-	{"97-tap-place.yaml", 8, 14, "taps[].at: a place is all, {nic}"},
+	{"97-tap-place.yaml", 8, 14, "taps[].at: this place needs its plane, too"},
 	{"98-tap-ends-early.yaml", 10, 12, "taps[].until: a tap must end after it begins"},
 	{"99-trim-above-header.yaml", 9, 15, "above transport.header, 141 B"},
 	{"100-reorder-without-delay.yaml", 8, 5, "faults[].delay is missing; a reorder needs it"},
