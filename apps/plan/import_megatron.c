@@ -92,6 +92,7 @@ struct launch {
 	uint64_t values[FLAG_COUNT]; // 1 of a flag without value
 	bool is_rms, is_learned;     // norms; positions
 	char unused[UNUSED_BYTES];
+	char doubted[UNUSED_BYTES]; // of the unused those that may change the model
 };
 
 static int refuse_flag(struct refusal *refusal, const char *name, const char *why)
@@ -100,12 +101,129 @@ static int refuse_flag(struct refusal *refusal, const char *name, const char *wh
 	return -EINVAL;
 }
 
+// Flags of Megatron-LM that say nothing of a model, by how they begin.
+static const char *const of_the_run[] = {
+	"adam",
+	"attention-backend",
+	"attention-dropout",
+	"auto-detect",
+	"bf16",
+	"ckpt",
+	"clip-grad",
+	"cross-entropy",
+	"data",
+	"dataloader",
+	"ddp",
+	"decoupled-lr",
+	"disable-gloo",
+	"dist",
+	"distributed",
+	"empty-unused",
+	"eod-mask",
+	"eval",
+	"exit",
+	"finetune",
+	"fp16",
+	"fp8",
+	"hidden-dropout",
+	"init-method",
+	"initial-loss",
+	"load",
+	"log",
+	"loss-scale",
+	"lr",
+	"manual-gc",
+	"master",
+	"merge-file",
+	"min-lr",
+	"mmap",
+	"mock-data",
+	"moe-aux-loss",
+	"moe-grouped",
+	"moe-permute",
+	"moe-router-load",
+	"moe-token",
+	"nccl",
+	"nnodes",
+	"no-async",
+	"no-create",
+	"no-gradient",
+	"no-load",
+	"no-masked",
+	"no-save",
+	"node-rank",
+	"nproc",
+	"num-workers",
+	"optimizer",
+	"overlap",
+	"profile",
+	"rdzv",
+	"recompute",
+	"reset-",
+	"rotary-base",
+	"rotary-percent",
+	"save",
+	"seed",
+	"sequence-parallel",
+	"split",
+	"tensorboard",
+	"timing",
+	"tokenizer",
+	"tp-comm",
+	"train",
+	"transformer-impl",
+	"use-checkpoint",
+	"use-dist",
+	"use-flash",
+	"use-mcore",
+	"use-precision",
+	"valid",
+	"vocab-file",
+	"wandb",
+	"weight-decay",
+};
+
+static bool may_change_model(const char *name)
+{
+	for (size_t i = 0; i < sizeof(of_the_run) / sizeof(*of_the_run); i++)
+		if (strncmp(name, of_the_run[i], strlen(of_the_run[i])) == 0)
+			return false;
+	return true;
+}
+
+static void add_name(char list[UNUSED_BYTES], const char *name)
+{
+	size_t used = strlen(list);
+	bool is_plain = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_") == strlen(name);
+	snprintf(list + used, UNUSED_BYTES - used, " %s",
+		 is_plain ? name : "(a flag that is no word)");
+}
+
 static void note_unused(struct launch *launch, const char *name)
 {
-	size_t used = strlen(launch->unused);
-	bool is_plain = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_") == strlen(name);
-	snprintf(launch->unused + used, sizeof(launch->unused) - used, " %s",
-		 is_plain ? name : "(a flag that is no word)");
+	add_name(launch->unused, name);
+	if (may_change_model(name))
+		add_name(launch->doubted, name);
+}
+
+// Facts, unless a flag that is not known here may say otherwise of the model. An input's text has
+// room for the first few of them.
+static void put_inputs(FILE *to, const struct launch *launch)
+{
+	bool is_sure = launch->doubted[0] == '\0';
+	fprintf(to, "inputs:\n");
+	if (!is_sure)
+		fprintf(to,
+			"  - {of: model, origin: assumed, text: \"not known here, and may change "
+			"it:%.120s\"}\n",
+			launch->doubted);
+	fprintf(to,
+		"  - {of: %scut step wire reduce, origin: fact, text: \"flags of a Megatron-LM "
+		"launch, and its defaults\"}\n# not used of the flags:%s\n",
+		is_sure ? "model " : "", launch->unused);
+	if (!is_sure)
+		fprintf(to, "# of these may change the model, which is assumed for that:%s\n",
+			launch->doubted);
 }
 
 // Takes one flag; `value` is the word behind it, or NULL. Returns whether that word is its own.
@@ -220,10 +338,7 @@ static void write(FILE *to, const struct launch *launch)
 	fprintf(to, "wire:\n  gradients: %s\nreduce:\n  distributed_optimizer: %s\n",
 		values[BF16] ? "2B" : "4B", values[OPTIMIZER] ? "true" : "false");
 	put(to, launch, BUCKET, BUCKET);
-	fprintf(to,
-		"inputs:\n  - {of: model cut step wire reduce, origin: fact, text: \"flags of a "
-		"Megatron-LM launch, and its defaults\"}\n# not used of the flags:%s\n",
-		launch->unused);
+	put_inputs(to, launch);
 }
 
 int import_megatron(FILE *to, char *text, struct refusal *refusal)

@@ -165,6 +165,15 @@ def main():
         # GPT-3; cut as the launch file of the MLPerf run has it
         expect(plan["parameters"] == 96 * (12 * 12288**2 + 13 * 12288) + 12288 * (50257 + 2048 + 2) and plan["cut"]["vpp"] == 8,
                f"they make GPT-3: {plan['parameters']:,} {plan['cut']}")
+        expect("{of: model cut step wire reduce, origin: fact," in out, "nothing in doubt is a fact")
+        config.write_text(flags + "--qk-layernorm --multi-latent-attention --save out\n")
+        status, doubted, said = run("--import", config)
+        expect("{of: model, origin: assumed, text: \"not known here, and may change it: qk-layernorm multi-latent-attention" in doubted and
+               "  - {of: cut step wire reduce, origin: fact," in doubted and "assumed for that: qk-layernorm multi-latent-attention" in doubted and
+               "# not used of the flags: bf16 lr qk-layernorm multi-latent-attention save" in doubted, f"flags that may change the model {said.strip()}")
+        job.write_text(doubted.replace("  samples:", "  micro_batches: 6\n  samples:"))
+        origins = {row["of"]: row["origin"] for row in json.loads(run(job, "--json")[1])["inputs"]}
+        expect(origins == {"model": "assumed", "cut step wire reduce": "fact"}, f"the plan says so: {origins}")
         config.write_text(flags + "--expert-model-parallel-size 1 --expert-tensor-parallel-size 1\n")
         expect(run("--import", config)[1] == out, "1 of a model without experts says nothing")
         config.write_text(flags + "--num-experts 8 --moe-router-topk 2 --expert-model-parallel-size 2\n")
