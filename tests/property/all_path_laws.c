@@ -15,7 +15,7 @@
 #define SEEDS_MORE 8u	   // where those say that a law may be broken
 #define SEEDS_MOST 24u	   // and others again: only these break one
 #define SLOWER_LEAST 0.04  // a law is broken by no less
-#define SLOWER_SMALL 1.25  // of two planes with windows of few packets
+#define SLOWER_SMALL 0.5   // more rate, two planes with windows of few packets
 #define TIMER_S 262.144e-6 // nor by less than one timer: its last packets may wait for that
 #define STANDARD_ERRORS 4. // nor by less than so many of the difference
 #define OTHERS_MAX 2u
@@ -239,8 +239,7 @@ static struct side measure(const struct pair *pair, uint32_t side, uint32_t firs
 static double least_breach(const struct pair *pair)
 {
 	bool is_small = pair->planes == 2 && pair->link_gbps <= 25;
-	return is_small && (pair->law == LAW_RATE || pair->law == LAW_PATH) ? SLOWER_SMALL
-									    : SLOWER_LEAST;
+	return is_small && pair->law == LAW_RATE ? SLOWER_SMALL : SLOWER_LEAST;
 }
 
 // By how much the side that should be no slower is slower beyond the noise; 0: by nothing. Of runs
