@@ -63,9 +63,7 @@ static json_t *job_of(const struct call *call)
 	put(to, "gpus", json_integer(call->gpus));
 	put_real(to, "step_s", call->step_s);
 	put_real(to, "step_with_a_port_down_s", call->slow_step_s);
-	put(to, "times_from", call->has_slow ? json_null() : json_string(call->timing.origin));
-	put(to, "times_assumed",
-	    call->has_slow ? json_null() : json_boolean(call->timing.rests_on == INPUT_ASSUMED));
+	put_origin(to, call->has_slow ? NULL : call->timing.origin, call->timing.rests_on);
 	put_real(to, "slow", call->slow);
 	put_real(to, "checkpoint_bytes", call->checkpoint_bytes);
 	put_real(to, "save_s", numbers->save_s);

@@ -129,7 +129,7 @@ static void put_memory(json_t *root, const struct plan *plan)
 // Nothing where no step can be worked out.
 static void put_step(json_t *root, const struct call *call)
 {
-	static const char *const names[] = {"tp", "cp", "ep", "pp", "dp"};
+	static const char *const names[] = {"tp", "cp", "ep", "pp", "dp", "etp"};
 	const struct plan *plan = &call->edit.plan;
 	struct exposure exposure;
 	json_t *to = json_object(), *by = json_object();
@@ -143,6 +143,7 @@ static void put_step(json_t *root, const struct call *call)
 			put(by, names[i], json_integer(exposure.by[i]));
 	}
 	put(to, "exposed_by_ps", by);
+	put_origin(to, plan->timing.origin, plan->timing.rests_on);
 	put_count(to, "forward_ps", (uint64_t)plan->timing.forward_ps);
 	put_count(to, "backward_ps", (uint64_t)plan->timing.backward_ps);
 	put(root, "step", to);

@@ -55,8 +55,7 @@ void json_print(FILE *to, const struct call *call)
 	put_text(root, "weft", WEFT_VERSION_TEXT);
 	put_text(root, "scenario", call->name);
 	put_text(root, "step_fidelity", call->is_sample ? "sample" : "model");
-	put_text(root, "times_from", call->timing.origin);
-	put(root, "times_assumed", json_boolean(call->timing.rests_on == INPUT_ASSUMED));
+	put_origin(root, call->timing.origin, call->timing.rests_on);
 	put(root, "gpus_per_rack", json_integer(call->gpus_per_rack));
 	put(root, "reference_racks", json_integer(call->reference->racks));
 	if (call->jitter.list == NULL)

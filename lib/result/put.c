@@ -60,6 +60,14 @@ void put_figure(json_t *to, const char *key, const struct figure *figure)
 		put(to, key, json_integer(figure->value));
 }
 
+void put_origin(json_t *to, const char *from, enum input_origin origin)
+{
+	bool is_known = from != NULL;
+	put_text(to, "times_from", from);
+	put_text(to, "times_origin", is_known ? origin_name(origin) : NULL);
+	put(to, "times_assumed", is_known ? json_boolean(origin == INPUT_ASSUMED) : json_null());
+}
+
 json_t *object_in(json_t *to, const char *key)
 {
 	json_t *object = json_object();

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <weft/diagnose/diagnose.h>
+#include <weft/result/figures.h>
 #include <weft/result/report_stall.h>
 
 #include "weft_version.h"
@@ -200,6 +201,9 @@ struct report_input call_report(const struct call *call, const struct run *run)
 		.out_dir = options->out,
 		.inputs = call->scenario.inputs,
 		.input_count = call->scenario.input_count,
+		.times_origin = call->scenario.traffic.plan != NULL
+			? origin_name(call->scenario.traffic.plan->timing.rests_on)
+			: NULL,
 		.diagnosis = &diagnose_section,
 	};
 	call_ideal(world, &input.ideal);

@@ -129,6 +129,25 @@ def pipelined(folder):
             expect(0 <= sent - own < 0.002 * own, f"pipeline, {way}: packets carry {sent}, stages have {own}")
 
 
+def rests_in_json(folder, scenario, origin):
+    """Each program's JSON says of what kind the job's times are, in the same words; so does a sample's table."""
+    job = folder / "moved.yaml"
+    for where, words in (("step", ["plan", job]), ("", ["scaling", scenario, "--racks", "2,4"]), ("job", ["goodput", scenario, "--runs", "2"]),
+                         ("step", ["sim", scenario, "--fidelity", "model"]), ("step", ["sim", scenario, "--fidelity", "sample"]),
+                         ("full", ["sim", scenario, "--fidelity", "full"]), ("full", ["sim", scenario, "--fidelity", "all"])):
+        status, out, said = run(*words, "--json")
+        whole = json.loads(out) if status == 0 else {}
+        of = whole.get(where, whole)
+        found = [of.get(key) for key in ("times_origin", "times_from", "times_assumed")]
+        expect(found == [origin, "my log", origin == "assumed"], f"weft {words[0]} {' '.join(words[2:])} --json: {found} {said.strip()}")
+        if words[0] == "sim":
+            expect({"origin": origin, "text": "my log"} in whole.get("inputs", []), "among its inputs, too")
+    status, out, said = run("sim", scenario, "--json")
+    expect(status == 0 and json.loads(out)["plan"]["times_origin"] == origin, f"result.json: {origin} {said.strip()}")
+    status, out, said = run("sim", scenario, "--fidelity", "sample")
+    expect(status == 0 and f"    {origin:11} my log\n" in out, f"weft sim --fidelity sample: {origin} {said.strip()}")
+
+
 def elsewhere(folder):
     """The other programs that take a scenario take its job file."""
     scenario = folder / "small.yaml"
@@ -145,6 +164,8 @@ def elsewhere(folder):
         for depth in ("model", "full"):
             status, out, said = run("sim", scenario, "--fidelity", depth)
             expect(status == 0 and f"    {origin:11} my log\n" in out, f"weft sim --fidelity {depth}: {origin} {said.strip()}")
+        (folder / "moved.yaml").write_text((folder / "moved.yaml").read_text().replace("kind: fsdp", "kind: ddp"))
+        rests_in_json(folder, scenario, origin)
     status, out, said = run("topology", scenario)
     expect(status == 0, f"weft topology {said.strip()}")
     scenario.write_text("name: small\nfabric: {nics: 8, nics_per_host: 2, nics_per_t0: 2, t1_count: 2}\n"

@@ -97,6 +97,7 @@ def check_answers():
         check(len(found) <= 24 and max(map(len, text.splitlines())) <= 200, f"{words}: one screen")
     of = json.loads(plan("llama-3.1-405b-azure", "--json")[1])
     check(of["memory"]["fits"] and sum(of["step"]["exposed_by_ps"].values()) == of["step"]["exposed_ps"], "--json: dimensions add up")
+    check(list(of["step"]["exposed_by_ps"]) == ["tp", "cp", "ep", "pp", "dp", "etp"], "--json: each dimension, who cut an expert among them")
     least = [mapping["exposed_ps"] for mapping in of["mappings"]]
     check(least == sorted(least) and least[0] <= of["step"]["exposed_ps"] and len(least) == 3, "--json: mappings that expose least")
     check(all(mapping["memory_bytes"] <= of["memory"]["device_bytes"] for mapping in of["mappings"]), "--json: mappings that fit")

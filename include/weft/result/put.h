@@ -22,6 +22,10 @@ void put_known(json_t *to, const char *key, bool is_known, int64_t value); // el
 void put_reason(json_t *to, const char *key, const char *reason);
 void put_figure(json_t *to, const char *key, const struct figure *figure);
 
+// What the times of a step come from, and of what kind that is: a fact, calibrated, assumed. All
+// null without `from`.
+void put_origin(json_t *to, const char *from, enum input_origin origin);
+
 // An object or a list in `to`, and an object in a list. They belong to what they are in.
 json_t *object_in(json_t *to, const char *key);
 json_t *array_in(json_t *to, const char *key);

@@ -98,6 +98,7 @@ struct report_input {
 	const char *out_dir;		     // or NULL
 	const struct scenario_input *inputs; // what the result rests on, [input_count]
 	uint32_t input_count;
+	const char *times_origin; // of a job's times, or NULL
 	const struct report_section
 		*diagnosis; // diagnose_section; NULL: the result does not say who stands out
 };

@@ -85,6 +85,9 @@ struct fidelity_input {
 };
 extern const struct fidelity_input fidelity_inputs[];
 
+// Whether that row of a plan's inputs is of its times, which `timing` names already.
+bool fidelity_is_times(const struct plan *plan, uint32_t input);
+
 // Reads a result of packets and says how much longer its collectives took than their closed form.
 // -errno with place and reason.
 int fidelity_measured(struct world_step *world, const char *path, struct refusal *refusal);

@@ -174,15 +174,19 @@ void fidelity_print_steps(const struct fidelity_steps *steps)
 	       steps->max_s * 1e3);
 }
 
+bool fidelity_is_times(const struct plan *plan, uint32_t input)
+{
+	return &plan->inputs[input] ==
+		plan_input_of(plan, plan->timing.has_parts ? "times.measured" : "times.forward");
+}
+
 void fidelity_print_inputs(const struct call *call, const struct plan *plan)
 {
 	const struct scenario *scenario = &call->scenario;
-	const struct plan_input *times = plan_input_of(
-		plan, plan->timing.has_parts ? "times.measured" : "times.forward");
 	printf("\n  It rests on\n    %-11s %s\n", origin_name(plan->timing.rests_on),
 	       plan->timing.origin);
 	for (uint32_t i = 0; i < plan->input_count; i++)
-		if (&plan->inputs[i] != times)
+		if (!fidelity_is_times(plan, i))
 			printf("    %-11s %s: %s\n", origin_name(plan->inputs[i].origin),
 			       plan->inputs[i].of, plan->inputs[i].text);
 	for (uint32_t i = 0; i < scenario->input_count; i++)

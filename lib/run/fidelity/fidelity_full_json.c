@@ -33,6 +33,7 @@ static json_t *full_of(const struct fidelity_full *fidelity)
 	put_count(to, "scaleup_messages", fidelity->scaleup_messages);
 	put_count(to, "scaleup_bytes", fidelity->scaleup_bytes);
 	put(to, "digest", json_string(digest));
+	put_origin(to, fidelity->world.plan.timing.origin, fidelity->world.plan.timing.rests_on);
 	return to;
 }
 
@@ -59,6 +60,7 @@ void fidelity_full_json(FILE *to, const struct call *call, const struct fidelity
 	put(root, "model_own_sends", times_of(&fidelity->own));
 	put(root, "full", full_of(fidelity));
 	put(root, "outside", fidelity_off_domain_json(&fidelity->world, fidelity->longer_ps));
+	put(root, "inputs", fidelity_inputs_json(call, &fidelity->world.plan));
 	end(to, root);
 }
 
@@ -73,5 +75,6 @@ void fidelity_all_json(FILE *to, const struct call *call, const struct fidelity_
 	put(root, "full", full_of(&fidelity->full));
 	put(root, "outside",
 	    fidelity_off_domain_json(&fidelity->full.world, fidelity->full.longer_ps));
+	put(root, "inputs", fidelity_inputs_json(call, &fidelity->full.world.plan));
 	end(to, root);
 }

@@ -13,8 +13,7 @@ static void put_timing(json_t *to, const struct timing *timing)
 	put_time(to, "forward_ps", timing->forward_ps);
 	put_time(to, "backward_ps", timing->backward_ps);
 	put_time(to, "other_ps", timing->other_ps);
-	put_text(to, "times_from", timing->origin);
-	put(to, "times_assumed", json_boolean(timing->rests_on == INPUT_ASSUMED));
+	put_origin(to, timing->origin, timing->rests_on);
 }
 
 static void put_times(json_t *to, const struct step_exposed *times)
@@ -113,22 +112,29 @@ static json_t *prediction_of(const struct fidelity *fidelity)
 	return to;
 }
 
-static json_t *inputs_of(const struct call *call)
+static void put_input(json_t *list, enum input_origin origin, const char *text)
 {
+	json_t *one = row_in(list);
+	put_text(one, "origin", origin_name(origin));
+	put_text(one, "text", text);
+}
+
+json_t *fidelity_inputs_json(const struct call *call, const struct plan *plan)
+{
+	char text[sizeof(plan->inputs->of) + sizeof(plan->inputs->text) + 2];
 	json_t *list = json_array();
-	for (uint32_t i = 0; i < call->scenario.input_count; i++) {
-		json_t *one = row_in(list);
-		put_text(one, "origin", origin_name(call->scenario.inputs[i].origin));
-		put_text(one, "text", call->scenario.inputs[i].text);
-	}
-	const struct plan *plan = call->scenario.traffic.plan;
-	for (const struct fidelity_input *at = fidelity_inputs; at->text != NULL; at++) {
-		if (at->is_timed && plan != NULL && plan_has_roofline(plan))
+	put_input(list, plan->timing.rests_on, plan->timing.origin);
+	for (uint32_t i = 0; i < plan->input_count; i++) {
+		if (fidelity_is_times(plan, i))
 			continue;
-		json_t *one = row_in(list);
-		put_text(one, "origin", origin_name(at->origin));
-		put_text(one, "text", at->text);
+		snprintf(text, sizeof(text), "%s: %s", plan->inputs[i].of, plan->inputs[i].text);
+		put_input(list, plan->inputs[i].origin, text);
 	}
+	for (uint32_t i = 0; i < call->scenario.input_count; i++)
+		put_input(list, call->scenario.inputs[i].origin, call->scenario.inputs[i].text);
+	for (const struct fidelity_input *at = fidelity_inputs; at->text != NULL; at++)
+		if (!at->is_timed || !plan_has_roofline(plan))
+			put_input(list, at->origin, at->text);
 	return list;
 }
 
@@ -147,6 +153,6 @@ void fidelity_write_json(FILE *to, const struct call *call, const struct fidelit
 					: json_null());
 	put(root, "steps", fidelity_steps_json(&fidelity->steps));
 	put(root, "prediction", prediction_of(fidelity));
-	put(root, "inputs", inputs_of(call));
+	put(root, "inputs", fidelity_inputs_json(call, &fidelity->world.plan));
 	document_print(to, root, JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12));
 }

@@ -10,5 +10,9 @@
 json_t *fidelity_off_domain_json(const struct world_step *world,
 				 const ps_t longer_ps[DIMENSION_COUNT]);
 
+// What a step rests on: the job's times and what else its file says, the scenario's inputs, and
+// what every schedule assumes.
+json_t *fidelity_inputs_json(const struct call *call, const struct plan *plan);
+
 // Steps with jitter; null when none were asked for.
 json_t *fidelity_steps_json(const struct fidelity_steps *steps);

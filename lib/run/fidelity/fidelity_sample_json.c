@@ -67,6 +67,7 @@ static json_t *run_of(const struct sampled_run *run)
 		check(json_array_append_new(list, sampled_json(&run->rows[i])) == 0);
 	put(to, "collectives", list);
 	put(to, "tensor_message", tensor_of(&run->tensor));
+	put_origin(to, run->world.plan.timing.origin, run->world.plan.timing.rests_on);
 	return to;
 }
 
@@ -97,5 +98,6 @@ void fidelity_sample_json(FILE *to, const struct call *call, const struct fideli
 	put(root, "terms", terms_of(fidelity));
 	put(root, "outside", fidelity_off_domain_json(&fidelity->run.world, fidelity->longer_ps));
 	put(root, "steps", fidelity_steps_json(&fidelity->steps));
+	put(root, "inputs", fidelity_inputs_json(call, &fidelity->run.world.plan));
 	document_print(to, root, JSON_ENSURE_ASCII);
 }
