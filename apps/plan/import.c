@@ -201,6 +201,23 @@ static int find_family(struct import *import, struct refusal *refusal)
 	return -EINVAL;
 }
 
+// Experts stand in every layer behind the dense ones; a file that spreads them is refused.
+static int check_experts(struct import *import, struct refusal *refusal)
+{
+	static const char *const steps[] = {"decoder_sparse_step", "moe_layer_freq"};
+	const char *name = NULL;
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
+		name = size_of(import, steps[i]) > 1 ? steps[i] : name;
+	use(import, "mlp_only_layers");
+	if (json_array_size(json_object_get(import->root, "mlp_only_layers")) > 0)
+		name = "mlp_only_layers";
+	if (name == NULL)
+		return 0;
+	snprintf(refusal->text, sizeof(refusal->text),
+		 "%s: layers without experts among those with them are not known here", name);
+	return -EINVAL;
+}
+
 // What the file says of attention biases decides, where a family leaves it open.
 static int check_open(struct import *import, struct refusal *refusal)
 {
@@ -304,6 +321,8 @@ int import_config(FILE *to, const char *path, struct refusal *refusal)
 	rc = find_family(&import, refusal);
 	if (rc == 0)
 		rc = check_open(&import, refusal);
+	if (rc == 0)
+		rc = check_experts(&import, refusal);
 	if (rc == 0)
 		write(&import);
 	json_decref(import.root);

@@ -45,6 +45,7 @@ enum flag {
 	OPTIMIZER,
 	BF16, // of no value
 	ROTARY,
+	NO_POSITIONS,
 	GROUPED,
 	NORM,
 	POSITION_TYPE,
@@ -77,6 +78,7 @@ static const struct {
 	[BUCKET] = {"ddp-bucket-size", "bucket"},
 	[POSITIONS] = {"max-position-embeddings", NULL},
 	[ROTARY] = {"use-rotary-position-embeddings", NULL},
+	[NO_POSITIONS] = {"no-position-embedding", NULL},
 	[POSITION_TYPE] = {"position-embedding-type", NULL},
 	[SWIGLU] = {"swiglu", NULL},
 	[UNTIED] = {"untie-embeddings-and-output-weights", NULL},
@@ -293,7 +295,7 @@ static void put_model(FILE *to, const struct launch *launch)
 	ffn = values[FFN] > 0 ? values[FFN] : ffn;
 	fprintf(to, "model:\n");
 	put(to, launch, LAYERS, CHANNELS);
-	if (launch->is_learned && !values[ROTARY] && values[POSITIONS] > 0)
+	if (launch->is_learned && !values[ROTARY] && !values[NO_POSITIONS] && values[POSITIONS] > 0)
 		fprintf(to, "  extra_first: %" PRIu64 "\n", values[POSITIONS] * values[HIDDEN]);
 	if (values[EXPERTS] == 0)
 		fprintf(to, "  ffn: %" PRIu64 "\n", ffn);

@@ -166,6 +166,11 @@ def main():
         expect(plan["parameters"] == 96 * (12 * 12288**2 + 13 * 12288) + 12288 * (50257 + 2048 + 2) and plan["cut"]["vpp"] == 8,
                f"they make GPT-3: {plan['parameters']:,} {plan['cut']}")
         expect("{of: model cut step wire reduce, origin: fact," in out, "nothing in doubt is a fact")
+        config.write_text(flags + "--no-position-embedding\n")
+        bare = run("--import", config)[1]
+        expect("extra_first" in out and "extra_first" not in bare and "origin: assumed" not in bare, "no learned positions, if a flag says so")
+        config.write_text(json.dumps(MODELS["Qwen3 30B-A3B"][0] | {"decoder_sparse_step": 1, "mlp_only_layers": []}))
+        expect(run("--import", config)[0] == 0, "experts in every layer, said as Qwen3 does")
         config.write_text(flags + "--qk-layernorm --multi-latent-attention --save out\n")
         status, doubted, said = run("--import", config)
         expect("{of: model, origin: assumed, text: \"not known here, and may change it: qk-layernorm multi-latent-attention" in doubted and
@@ -201,6 +206,8 @@ def main():
                                  ("a page", "<html>", f"{READS} none of them"),
                                  ("a strange family", '{"model_type": "mamba"}', "model_type `mamba` is not known; these are: llama"),
                                  ("no family", "{}", "model_type (none) is not known"),
+                                 *((f"experts in some layers: {more}", json.dumps(MODELS["Qwen3 30B-A3B"][0] | more), f"{list(more)[0]}: layers without experts")
+                                   for more in ({"decoder_sparse_step": 2}, {"mlp_only_layers": [0]}, {"moe_layer_freq": 2})),
                                  ("biases of its own", '{"model_type": "llama", "attention_bias": true}', "attention_bias: not what")):
             config.write_text(text)
             status, out, said = run("--import", config)
