@@ -28,20 +28,27 @@ void progress_start(struct progress *progress, const struct world *world, bool i
 	progress->packets_expected = packets_expected(world);
 }
 
+// Of a program packets are not known before: what of its work is done.
+static double share_done(const struct progress *progress, const struct world *world,
+			 const struct run *so_far)
+{
+	uint64_t packets = so_far->data_delivered, of = progress->packets_expected;
+	if (world->skipped != NULL)
+		packets += world->skipped->packets;
+	if (world->program != NULL || world->coll_stream != NULL) {
+		packets = world_work_done(world);
+		of = world->work_total;
+	}
+	return of == 0 ? 0 : packets > of ? 1 : (double)packets / (double)of;
+}
+
 bool progress_show(void *context, const struct world *world, const struct run *so_far)
 {
 	const struct progress *progress = context;
 	double spent_s = clock_s(CLOCK_MONOTONIC) - progress->start_s;
-	uint64_t packets = so_far->data_delivered;
-	if (world->skipped != NULL)
-		packets += world->skipped->packets;
-	double share = progress->packets_expected == 0
-		? 0
-		: (double)packets / (double)progress->packets_expected;
+	double share = share_done(progress, world, so_far);
 	if (!progress->is_on)
 		return true;
-	if (share > 1)
-		share = 1;
 	char bar[BAR_CELLS + 1];
 	for (int i = 0; i < BAR_CELLS; i++)
 		bar[i] = i < (int)(share * BAR_CELLS) ? '#' : '.';

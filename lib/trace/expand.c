@@ -38,7 +38,9 @@ struct build {
 
 static int no_memory(const struct build *build)
 {
-	return refuse(build->expand.refusal, -ENOMEM, "no memory for a program of % ranks",
+	return refuse(build->expand.refusal, -ENOMEM,
+		      "the system does not give the memory for a program of % ranks: fewer ranks "
+		      "take less",
 		      build->expand.ranks);
 }
 

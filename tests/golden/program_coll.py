@@ -164,6 +164,8 @@ def check_progress():
     shown = on_terminal("coll", *words)
     check(re.search(r"\r\[[#.]{30}\] .* s left +size 2 of 2", shown), f"a bar on a terminal {shown[-300:]!r}")
     check(re.search(r"\r\x1b\[K +134217728 ", shown), "it is gone before a line is printed")
+    shown = on_terminal("coll", *words[:3], "--algorithm", "double_tree")
+    check(re.search(r"\r\[#+\.*\] .* s left +size 1 of 1", shown), f"of a program, too {shown[-300:]!r}")
     shown = on_terminal("validate", "--only", "flow-")
     check(re.search(r"\r\[[#.]{30}\] (\d+) of (\d+)  flow-\S+  about \d+ s left", shown),
           f"weft validate has one, too {shown[:200]!r}")

@@ -3,11 +3,13 @@
 """Ranks of a trace on a fabric that has more NICs, in place of another kind of traffic, alone and in copies; nodes that wait in a circle,
 named and cut; a trace that needs more memory than allowed."""
 import json
+import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 
-from weft import BAD_INPUT, check, outcome, result_of
+from weft import BAD_INPUT, WEFT, check, outcome, result_of
 
 HOSTS = ("name: mine\nfabric: {{topology: rail, nics: 64, nics_per_host: 8, link_rate: 400Gb/s, oversubscription: 2}}\n"
          "scaleup: {{rate: 450GB/s}}\ntraffic: {traffic}\n")
@@ -95,6 +97,9 @@ def memory(folder):
     file.write_text(f"{head} checkpoints: 0 checkpoint_initiates: 0\n900\n{layers}", encoding="utf-8")
     code, _, error = outcome("sim", "--trace", file, "--sample", "off", "--set", "limits.memory=64MiB", timeout=60)
     check(code != 0 and "limits.memory" in error, f"a trace of too many operations is refused: {error.strip()[-160:]}")
+    if not os.environ.get("WEFT_SANITIZE"):
+        run = subprocess.run(["bash", "-c", f"ulimit -v 3000000; exec {WEFT} sim --trace {file} --sample off"], capture_output=True, text=True, check=False)
+        check(run.returncode != 0 and run.stderr.count("\n") == 1 and "fewer ranks take less" in run.stderr, f"so is one that the system has no room for: {run.stderr}")
 
 
 def main():
