@@ -126,8 +126,9 @@ static uint64_t put_llama(struct import *import)
 	put(import, "hidden", size_of(import, "hidden_size"));
 	put(import, "vocab", size_of(import, "vocab_size"));
 	put_attention(import);
+	uint64_t ffn = size_of(import, "intermediate_size");
 	if (!has_experts) // of those an expert has it, or no layer
-		put(import, "ffn", size_of(import, "intermediate_size"));
+		put(import, "ffn", ffn);
 	put_experts(import);
 	return size_of(import, "max_position_embeddings");
 }
@@ -160,25 +161,141 @@ static void put_family(struct import *import)
 		fprintf(import->to, "  norm: layer\n");
 }
 
-// All that was not asked for, so that nobody thinks that it was.
-static void put_unused(const struct import *import)
+// What the keys that begin so say changes no size of a matrix.
+static const char *const of_no_size[] = {
+	"_",
+	"activation",
+	"architectures",
+	"attention_dropout",
+	"attn_implementation",
+	"attn_logit",
+	"attn_pdrop",
+	"auto_map",
+	"aux_loss",
+	"bos_token",
+	"cache_",
+	"classifier_dropout",
+	"dtype",
+	"embd_pdrop",
+	"eos_token",
+	"ep_size",
+	"final_logit",
+	"gradient_",
+	"hidden_act",
+	"hidden_dropout",
+	"id2label",
+	"initializer_",
+	"label2id",
+	"layer_norm_eps",
+	"layer_types",
+	"max_window",
+	"n_group",
+	"norm_topk",
+	"original_max",
+	"output_",
+	"pad_token",
+	"partial_rotary",
+	"pretraining_tp",
+	"problem_type",
+	"quantization",
+	"query_pre_attn",
+	"reorder_and",
+	"resid_pdrop",
+	"rms_norm_eps",
+	"rope_",
+	"rotary_",
+	"routed_scaling",
+	"router_",
+	"scale_attn",
+	"scoring_func",
+	"sep_token",
+	"seq_aux",
+	"sliding_window",
+	"summary_",
+	"task_specific",
+	"tokenizer",
+	"topk_",
+	"torch_dtype",
+	"transformers_",
+	"use_cache",
+	"use_parallel_residual",
+	"use_sliding",
+};
+
+static bool may_change_model(const char *key)
+{
+	for (size_t i = 0; i < sizeof(of_no_size) / sizeof(*of_no_size); i++)
+		if (strncmp(key, of_no_size[i], strlen(of_no_size[i])) == 0)
+			return false;
+	return true;
+}
+
+static bool is_used(const struct import *import, const char *key)
+{
+	bool ret = strcmp(key, "model_type") == 0;
+	for (uint32_t i = 0; i < import->used_count; i++)
+		ret |= strcmp(import->used[i], key) == 0;
+	return ret;
+}
+
+// All that was not asked for, so that nobody thinks that it was; or of that, what is in doubt.
+// Returns how many keys.
+static uint32_t list_unused(const struct import *import, bool is_doubted, FILE *to)
 {
 	const char *key;
 	json_t *value;
-	bool is_used;
-	fprintf(import->to, "# not used of config.json:");
+	uint32_t count = 0;
 	json_object_foreach(import->root, key, value)
 	{
-		is_used = strcmp(key, "model_type") == 0;
-		for (uint32_t i = 0; i < import->used_count; i++)
-			is_used |= strcmp(import->used[i], key) == 0;
 		bool is_plain = strspn(key,
 				       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 				       "0123456789") == strlen(key);
-		if (!is_used)
-			fprintf(import->to, " %s", is_plain ? key : "(a key that is no word)");
+		if (is_used(import, key) || (is_doubted && !may_change_model(key)))
+			continue;
+		fprintf(to, " %s", is_plain ? key : "(a key that is no word)");
+		count++;
 	}
+	return count;
+}
+
+// A fact, unless a key that is not known here may say otherwise. An input's text has room for the
+// first few of them.
+static int put_model_input(const struct import *import)
+{
+	char *doubted = NULL;
+	size_t bytes;
+	FILE *list = open_memstream(&doubted, &bytes);
+	if (list == NULL)
+		return -ENOMEM;
+	bool is_sure = list_unused(import, true, list) == 0;
+	int rc = fclose(list) == 0 ? 0 : -ENOMEM;
+	if (rc == 0 && is_sure)
+		fprintf(import->to,
+			"  - {of: model, origin: fact, text: \"config.json, model_type %s\"}\n",
+			import->family->type);
+	else if (rc == 0)
+		fprintf(import->to,
+			"  - {of: model, origin: assumed, text: \"config.json; not known here, and "
+			"may change it:%.100s\"}\n# these keys may change the model, which is "
+			"assumed "
+			"for that:%s\n",
+			doubted, doubted);
+	free(doubted);
+	return rc;
+}
+
+static int put_inputs(const struct import *import, bool has_longest)
+{
+	fprintf(import->to, "inputs:\n");
+	int rc = put_model_input(import);
+	fprintf(import->to,
+		"  - {of: step, origin: assumed, text: \"%s\"}\n# not used of config.json:",
+		has_longest ? "the longest sequence that the model takes; config.json does not "
+			      "say what it is trained with"
+			    : "config.json says nothing of it");
+	list_unused(import, false, import->to);
 	fprintf(import->to, "\n");
+	return rc;
 }
 
 static int find_family(struct import *import, struct refusal *refusal)
@@ -229,7 +346,7 @@ static int check_open(struct import *import, struct refusal *refusal)
 		      "not known here");
 }
 
-static void write(struct import *import)
+static int write(struct import *import)
 {
 	fprintf(import->to,
 		"# SPDX-License-Identifier: CC0-1.0\n"
@@ -240,15 +357,8 @@ static void write(struct import *import)
 	uint64_t longest = strcmp(import->family->names, "gpt2") == 0 ? put_gpt2(import)
 								      : put_llama(import);
 	put_family(import);
-	fprintf(import->to, "step:\n  sequence: %" PRIu64 "\ninputs:\n",
-		longest > 0 ? longest : 4096);
-	fprintf(import->to, "  - {of: model, origin: fact, text: \"config.json, model_type %s\"}\n",
-		import->family->type);
-	fprintf(import->to, "  - {of: step, origin: assumed, text: \"%s\"}\n",
-		longest > 0 ? "the longest sequence that the model takes; config.json does not say "
-			      "what it is trained with"
-			    : "config.json says nothing of it");
-	put_unused(import);
+	fprintf(import->to, "step:\n  sequence: %" PRIu64 "\n", longest > 0 ? longest : 4096);
+	return put_inputs(import, longest > 0);
 }
 
 // Flags, or a line that launches with them.
@@ -323,8 +433,8 @@ int import_config(FILE *to, const char *path, struct refusal *refusal)
 		rc = check_open(&import, refusal);
 	if (rc == 0)
 		rc = check_experts(&import, refusal);
-	if (rc == 0)
-		write(&import);
+	if (rc == 0 && write(&import) < 0)
+		rc = refuse(refusal, -ENOMEM, "no memory for the keys of config.json");
 	json_decref(import.root);
 	return rc;
 }

@@ -147,6 +147,7 @@ def main():
             status, out, said = run("--import", config)
             job.write_text(out)
             expect(status == 0 and "Not known, to be filled in: cut" in out, f"{name}: imported {said.strip()}")
+            expect("{of: model, origin: fact," in out, f"{name}: its sizes are facts: {out}")
             status, out, said = run(job, "--json")
             params = json.loads(out)["parameters"] if status == 0 else 0
             expect(params + missing == published, f"{name}: {params:,} of {published:,} {said.strip()}")
@@ -200,6 +201,8 @@ def main():
         config.write_text(json.dumps(llama(2, 64, 4, 4, 128, 100, strange_thing=7)))
         status, out, _ = run("--import", config)
         expect("# not used of config.json: torch_dtype strange_thing\n" in out, "what is not used is listed")
+        expect('{of: model, origin: assumed, text: "config.json; not known here, and may change it: strange_thing"}' in out and
+               "assumed for that: strange_thing\n" in out, f"what may change the model leaves it assumed: {out}")
         for what, text, says in (("no JSON", "{", f"{config}:1:1: {READS} JSON with an error here"), ("a list", "[]", f"{READS} JSON, but no object"),
                                  ("a job file", "# mine\n---\nname: my-7b\n", f"{READS} YAML; a job file is read by weft plan FILE"),
                                  ("nothing", "\n", f"{READS} empty"), ("prose", "see: attached text", f"{READS} YAML"),
