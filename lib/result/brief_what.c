@@ -32,7 +32,7 @@ static void collective_words(char *ret, size_t bytes, const struct scenario *sce
 static void flows_words(char *ret, size_t bytes, const struct world *world)
 {
 	uint64_t least = UINT64_MAX, most = 0;
-	struct text text[3];
+	struct text text[4];
 	for (uint32_t i = 0; i < world->flow_count; i++) {
 		uint64_t own = world->flows[i].bytes;
 		least = own < least ? own : least;
@@ -42,9 +42,12 @@ static void flows_words(char *ret, size_t bytes, const struct world *world)
 	bool is_one = strcmp(first, last) == 0;
 	const char *kind = traffic_name(world->scenario->traffic.kind);
 	bool is_said = strcmp(kind, world->scenario->name) == 0 || strcmp(kind, "flows") == 0;
-	snprintf(ret, bytes, "%s%s%s flow%s of %s%s%s", is_said ? "" : kind, is_said ? "" : ", ",
-		 number_grouped(&text[0], world->flow_count), world->flow_count == 1 ? "" : "s",
-		 first, is_one ? "" : " to ", is_one ? "" : last);
+	snprintf(ret, bytes, "%s%s%s flow%s of %s%s%s%s%s", is_said ? "" : kind,
+		 is_said ? "" : ", ", number_grouped(&text[0], world->flow_count),
+		 world->flow_count == 1 ? "" : "s", first, is_one ? "" : " to ", is_one ? "" : last,
+		 world->has_starts ? ", starts in units of " : "",
+		 world->has_starts ? number_time(&text[3], world->scenario->traffic.start_unit_ps)
+				   : "");
 }
 
 static void traffic_words(char *ret, size_t bytes, const struct world *world)

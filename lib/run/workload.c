@@ -302,7 +302,7 @@ int workload_read_nodes(struct workload *workload, const char *path, struct refu
 	return trace_set_add(&workload->set, path, workload->text, workload->bytes, refusal);
 }
 
-int workload_expand(struct workload *workload, struct scenario *scenario, struct refusal *refusal)
+static int expand(struct workload *workload, struct scenario *scenario, struct refusal *refusal)
 {
 	bool is_text = scenario->traffic.kind == TRAFFIC_TRACE && workload->text != NULL;
 	if (is_text && scenario->sample.is_on && workload->has_sample)
@@ -329,6 +329,13 @@ int workload_expand(struct workload *workload, struct scenario *scenario, struct
 	if (rc == 0)
 		trace_place_note(workload, scenario);
 	return rc == 0 ? trace_place(workload, scenario, refusal) : rc;
+}
+
+// What limits.memory forbids is -EINVAL; what the system does not give is no fault of the input.
+int workload_expand(struct workload *workload, struct scenario *scenario, struct refusal *refusal)
+{
+	int rc = expand(workload, scenario, refusal);
+	return rc == -ENOMEM ? -ENODEV : rc;
 }
 
 void workload_free(struct workload *workload)

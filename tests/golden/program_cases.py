@@ -92,6 +92,9 @@ def credits():
         check(slowest < 200e3, f"staggered starts under RCCC, seed {seed}: the slowest flow takes {slowest / 1e3:.0f} us")
 
 
+SAID = {"1ps": "1 ps", "1us": "1.000 us"}
+
+
 def starts():
     """A start of 100 is as long as the unit says, and the run says the unit."""
     matrix = CASES / "paths" / "st.cm"
@@ -105,6 +108,7 @@ def starts():
             ends[unit] = got["run"]["last_completion_ps"]
             taken = {row["key"]: row["value"] for row in got["taken"]}
             check(taken.get("traffic.start_unit") == {"1ps": "1ps", "1us": "1000000ps"}[unit], f"JSON says the unit of starts: {unit}")
+            check(got["headline"]["traffic"].endswith(f"starts in units of {SAID[unit]}"), f"so does the short form: {got['headline']['traffic']}")
         said = weft.run("sim", path, "-v", "--set", "traffic.start_unit=1us", check=True)
     check(ends["1us"] - ends["1ps"] == 100_000_000 - 100, f"a start of 100 us is {(ends['1us'] - ends['1ps']) / 1e6:.1f} us later than one of 100 ps")
     check("starts of the matrix: in units of 1.000 us" in said.stdout, "the unit of starts is said")

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-from weft import BAD_INPUT, WEFT, check, outcome, result_of
+from weft import BAD_INPUT, ENVIRONMENT, WEFT, check, outcome, result_of
 
 HOSTS = ("name: mine\nfabric: {{topology: rail, nics: 64, nics_per_host: 8, link_rate: 400Gb/s, oversubscription: 2}}\n"
          "scaleup: {{rate: 450GB/s}}\ntraffic: {traffic}\n")
@@ -99,7 +99,7 @@ def memory(folder):
     check(code != 0 and "limits.memory" in error, f"a trace of too many operations is refused: {error.strip()[-160:]}")
     if not os.environ.get("WEFT_SANITIZE"):
         run = subprocess.run(["bash", "-c", f"ulimit -v 3000000; exec {WEFT} sim --trace {file} --sample off"], capture_output=True, text=True, check=False)
-        check(run.returncode != 0 and run.stderr.count("\n") == 1 and "fewer ranks take less" in run.stderr, f"so is one that the system has no room for: {run.stderr}")
+        check(run.returncode == ENVIRONMENT and run.stderr.count("\n") == 1 and "fewer ranks take less" in run.stderr, f"so is one that the system has no room for: {run.stderr}")
 
 
 def main():
