@@ -120,6 +120,8 @@ void brief_what_json(json_t *root, const struct report_input *input)
 		why_partial(input, text, sizeof(text));
 		json_array_append_new(notes, json_string(text));
 	}
+	if (faults_without_effect(input, text, sizeof(text)))
+		json_array_append_new(notes, json_string(text));
 	if (idle_nics(input, text, sizeof(text)))
 		json_array_append_new(notes, json_string(text));
 }

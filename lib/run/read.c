@@ -172,19 +172,19 @@ static int parse(struct call *call, const char *const *sets, uint32_t set_count,
 
 #define WATCHED_LINES_MAX (1u << 16)
 
-// The short form names the busiest link, the deepest queue and who stands out, and variants side by
-// side and the runs of a study say where flows collide: they watch links, which changes nothing
-// else, where they are not too many for the memory that this takes and watch.links does not say
-// otherwise.
+// A run that is shown names the busiest link, the deepest queue and who stands out, in each form
+// the same, and variants side by side and the runs of a study say where flows collide: they watch
+// links, which changes nothing else, where they are not too many for the memory that this takes and
+// watch.links does not say otherwise.
 static void choose_form(struct call *call)
 {
 	const struct options *options = &call->options;
 	const struct fabric_config *fabric = &call->scenario.fabric;
 	bool is_one = !call->is_study && !call->is_comparison &&
 		options->fidelity_kind == FIDELITY_NONE && options->export_form == NULL;
-	call->is_brief = is_one && !options->is_json && !options->is_quiet &&
-		!options->is_verbose && !options->wants_footprint;
-	if ((call->is_brief || call->is_comparison || call->is_study) &&
+	bool is_shown = is_one && !options->is_quiet && !options->wants_footprint;
+	call->is_brief = is_shown && !options->is_json && !options->is_verbose;
+	if ((is_shown || call->is_comparison || call->is_study) &&
 	    !call->scenario.has_watch_links &&
 	    (uint64_t)fabric->nics * fabric->planes <= WATCHED_LINES_MAX)
 		call->scenario.watch.has_links = true;

@@ -165,6 +165,25 @@ class Brief(unittest.TestCase):
                       self.sim("rail-8x4", "--set", "traffic.channels=4")[0].stdout)
         self.assertNotIn("!", self.sim("rail-8x4")[0].stdout)
 
+    def test_a_fault_without_effect_is_said(self):
+        """One channel leaves all rails but one idle; a NIC's fault has a way up that its traffic takes."""
+        def said(*words, **place):
+            fault = json.dumps({"kind": "loss", "probability": "2%", **place})
+            return re.findall(r"! (faults.*)", self.sim("rail-8x4", *words, "--fault", fault)[0].stdout)
+
+        trunk = {"t0": 2, "up": 1, "plane": 0}
+        self.assertEqual(said("--set", "traffic.channels=1", at=trunk), ["faults[0], loss at t0 2 up 1 plane 0, has no effect: no packet is sent there"])
+        self.assertEqual(said(at=trunk, **{"from": "1s"}), ["faults[0], loss at t0 2 up 1 plane 0, has no effect: it begins after the traffic ended"])
+        self.assertEqual(said(at=trunk), [])
+        self.assertEqual(said(at={"nic": 3}), [])
+
+    def test_each_form_names_the_culprit(self):
+        words = ("rail-8x4", "--fault", "{kind: loss, at: {t0: 2, up: 1, plane: 0}, probability: 2%}")
+        first = json.loads(run("sim", *words, "--json").stdout)["culprits"]["list"][0]
+        self.assertEqual((first["name"], first["finding"]), ("t0 2 up 1 plane 0 - t1 1", "lossy"))
+        for more in ((), ("-v",)):
+            self.assertIn("t0 2 up 1 plane 0 - t1 1 (lossy): lost or damaged 2.003 %", " ".join(run("sim", *words, *more).stdout.split()))
+
     def test_stall_explains_itself(self):
         done, result = self.sim(*STALLS, status=(NOT_VALID,))
         failed = result["transport"]["qps_failed"] - result["transport"]["qps_failed_remote"]

@@ -129,3 +129,42 @@ void faults_json(json_t *root, const struct report_input *input)
 		put_text(row, "text", line.at);
 	}
 }
+
+// ---------------------------------------------------------------- of no effect
+
+// A cable that is down takes no packet, and a stalled host is no cable: these are not asked.
+static bool needs_packets(enum fault_kind kind)
+{
+	return !fault_is_setting(kind) && kind != FAULT_LINK_DOWN && kind != FAULT_FLAP &&
+		kind != FAULT_STALL;
+}
+
+static bool has_packets(const struct world *world, const struct fault *fault)
+{
+	static const enum fault_direction other[] = {FAULT_DOWN, FAULT_UP};
+	for (uint32_t i = 0; i < 2 * world->topology.link_count; i++)
+		if (world->links.counts[i].packets > 0 && fault->direction != other[i % 2] &&
+		    link_location_hits(&fault->at, &world->topology, i / 2))
+			return true;
+	return false;
+}
+
+bool faults_without_effect(const struct report_input *input, char *ret, size_t bytes)
+{
+	const struct world *world = input->world;
+	char place[FAULT_PLACE_BYTES];
+	for (uint32_t i = 0; i < world->scenario->fault_count; i++) {
+		const struct fault *fault = &world->scenario->faults[i];
+		bool is_late = !input->is_partial && !fault_is_setting(fault->kind) &&
+			fault->from_ps > world->outcome->end_ps;
+		if (!is_late &&
+		    (!cables_are_counted(world) || !needs_packets(fault->kind) ||
+		     has_packets(world, fault)))
+			continue;
+		snprintf(ret, bytes, "faults[%u], %s at %s, has no effect: %s", i,
+			 scenario_fault_name(fault->kind), fault_place_text(place, &fault->at),
+			 is_late ? "it begins after the traffic ended" : "no packet is sent there");
+		return true;
+	}
+	return false;
+}

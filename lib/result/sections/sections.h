@@ -68,6 +68,10 @@ void faults_json(json_t *root, const struct report_input *input);
 // "nic 3 plane 0", "t0 1 plane 2 up 5", "all"; returns `ret`.
 const char *fault_place_text(char ret[FAULT_PLACE_BYTES], const struct link_location *place);
 
+// Whether a fault had nothing to hit, and which one: a cable that carried no packet, or a time
+// after the traffic ended.
+bool faults_without_effect(const struct report_input *input, char *ret, size_t bytes);
+
 // The entropy values (EVs) that flows have to themselves, and what flows sent by each.
 
 // `flow_evs`: null where all flows use all EVs and none are counted.
