@@ -14,7 +14,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 import unittest
 
@@ -238,29 +237,6 @@ class Pairs(weft.InFolder):
         caller, listener = pair.end("caller"), pair.end("listener")
         self.assert_ends(caller, NOT_VALID, "in one of 1,000 turns, above --max-lateness, 0.1 us")
         self.assert_ends(listener, DONE)
-
-    def test_a_loop_too_late_for_the_longest_timer_is_told(self):
-        """Stopped for 300 ms every 30 ms while it measures: ten times that is more than a timer takes."""
-        pair = Pair(["-b", "64K", "-e", "64K", "-n", "4"])
-        caller, has_measured = pair.ends["caller"], threading.Event()
-
-        def stop_often():
-            while caller.poll() is None and not has_measured.is_set():
-                for number, wait_s in ((signal.SIGSTOP, 0.3), (signal.SIGCONT, 0.03)):
-                    caller.send_signal(number)
-                    time.sleep(wait_s)
-
-        stops = threading.Thread(target=stop_often)
-        stops.start()
-        while "so: cc.base_rtt" not in (line := caller.stdout.readline()) and line:
-            pass
-        has_measured.set()
-        behind = caller.stdout.readline()
-        stops.join()
-        pair.end("caller")
-        pair.end("listener")
-        self.assertIn("transport.rto 2000000.0 us\n", line)
-        self.assertIn("that transport.rto is the longest there is, and less than ten times what the loop is late", behind)
 
     def test_who_has_nothing_to_do_sleeps_unless_the_core_is_its_own(self):
         pair = Pair(LONG, ["--json"])
