@@ -23,6 +23,7 @@ traffic:
   ranks: 16
   bytes: 256KiB
   channels: 2
+watch: {links: false}  # culprits count steps of what is stored alone
 """
 LOSSES = """faults:
   - {kind: loss, at: all, probability: 2%}
