@@ -68,7 +68,7 @@ class Beside(weft.InFolder):
                             (["--pcap", "x", "--pcap-max", "10B"], "64KiB"),
                             (["--pcap", "x", "--pcap-max", "1MB", "--pcap-max", "2MB"], "given twice"),
                             (["--tap", "{at: all}"], "needs --pcap or --log: '--tap'"),
-                            (["--pcap", "x", "--tap", "all"], "--tap:1:1: a tap is one line"),
+                            (["--pcap", "x", "--tap", "all"], "--tap:1:1: a tap is a YAML map on one line"),
                             (["--pcap", "x", "--tap", "{at: all}", "--tap", "{at: {nic: 9999}}"], "--tap:2:"),
                             (["--pcap", "x", "--tap", "{at: {t0: 0, up: 999, plane: 0}}"], "--tap:1:")):
             run = self.run_weft(*words)

@@ -73,7 +73,7 @@ def check_runs(folder, healthy):
           checks["no deadlock"]["measured_reason"] == "the result has no pfc", "without PFC nothing is said of pauses")
     for name, words, state, status in (("marks-right", ("--set", "watch.links=true"), "met", 0),
                                        ("marks-wrong", ("--set", "watch.links=true", "--fault", "{kind: ecn, at: {t0: 0, plane: 0}, low: 4KiB, high: 8KiB}"), "missed", 1),
-                                       ("marks-unknown", ("-v",), "unavailable", 5)):
+                                       ("marks-unknown", ("--set", "watch.links=false"), "unavailable", 5)):
         out = run(folder, name, *words)
         one = states(out, "ecn-accuracy")[1]["marks as they are set"]
         check(one["state"] == state and verdict(out, "ecn-accuracy")[0] == status, f"{name}: {one['state']} {one.get('measured_reason')}")
