@@ -102,8 +102,10 @@ static void triggers_go_there_and_back(void **)
 	void *contexts[HOSTS] = {&ends[0], &ends[1]};
 	pthread_t carrier;
 	cpu_set_t cpus;
-	if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0 || CPU_COUNT(&cpus) < (int)HOSTS)
-		skip(); // two hosts want a CPU each
+	if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0 || CPU_COUNT(&cpus) < (int)HOSTS) {
+		printf("one CPU, and two hosts want one each: skipped\n");
+		skip();
+	}
 	write_matrix(matrix, sizeof(matrix));
 	pair_matrix = matrix;
 	pair_times = "rto: 300ms, hole_age: 30ms"; // others have the cores, too
