@@ -220,15 +220,8 @@ static const char *const of_no_size[] = {
 	"use_cache",
 	"use_parallel_residual",
 	"use_sliding",
+	NULL,
 };
-
-static bool may_change_model(const char *key)
-{
-	for (size_t i = 0; i < sizeof(of_no_size) / sizeof(*of_no_size); i++)
-		if (strncmp(key, of_no_size[i], strlen(of_no_size[i])) == 0)
-			return false;
-	return true;
-}
 
 static bool is_used(const struct import *import, const char *key)
 {
@@ -250,7 +243,7 @@ static uint32_t list_unused(const struct import *import, bool is_doubted, FILE *
 		bool is_plain = strspn(key,
 				       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 				       "0123456789") == strlen(key);
-		if (is_used(import, key) || (is_doubted && !may_change_model(key)))
+		if (is_used(import, key) || (is_doubted && import_begins(key, of_no_size)))
 			continue;
 		fprintf(to, " %s", is_plain ? key : "(a key that is no word)");
 		count++;

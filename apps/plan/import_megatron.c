@@ -183,14 +183,15 @@ static const char *const of_the_run[] = {
 	"vocab-file",
 	"wandb",
 	"weight-decay",
+	NULL,
 };
 
-static bool may_change_model(const char *name)
+bool import_begins(const char *name, const char *const *beginnings)
 {
-	for (size_t i = 0; i < sizeof(of_the_run) / sizeof(*of_the_run); i++)
-		if (strncmp(name, of_the_run[i], strlen(of_the_run[i])) == 0)
-			return false;
-	return true;
+	for (; *beginnings != NULL; beginnings++)
+		if (strncmp(name, *beginnings, strlen(*beginnings)) == 0)
+			return true;
+	return false;
 }
 
 static void add_name(char list[UNUSED_BYTES], const char *name)
@@ -204,7 +205,7 @@ static void add_name(char list[UNUSED_BYTES], const char *name)
 static void note_unused(struct launch *launch, const char *name)
 {
 	add_name(launch->unused, name);
-	if (may_change_model(name))
+	if (!import_begins(name, of_the_run))
 		add_name(launch->doubted, name);
 }
 

@@ -72,6 +72,9 @@ void table_print(FILE *to, const struct call *call);
 // place and the reason, and nothing written.
 int import_config(FILE *to, const char *path, struct refusal *refusal);
 
+// Whether `name` begins as one of the list does, which ends with NULL.
+bool import_begins(const char *name, const char *const *beginnings);
+
 // The same of the flags of a Megatron-LM launch; `text` is written over.
 int import_megatron(FILE *to, char *text, struct refusal *refusal);
 
