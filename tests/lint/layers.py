@@ -102,8 +102,8 @@ def check_file(root, path):
 
 def page_table():
     """The rooms as docs/architecture.md shows them."""
-    rows = [f"| {room} | {what} | {below + ' ' if below else ''}|" for room, (_, below, what) in ROOMS.items()]
-    return "\n".join(["| room | is | may use |", "|---|---|---|", *rows, "| apps | one folder per program | all |"]) + "\n"
+    rows = [f"| {room} | {what} |" for room, (_, _, what) in ROOMS.items()]
+    return "\n".join(["| room | is |", "|---|---|", *rows, "| apps | one folder per program |"]) + "\n"
 
 
 def check_page(root, may_write):
@@ -112,7 +112,7 @@ def check_page(root, may_write):
     if not path.exists():
         return 0
     text = path.read_text(encoding="utf-8")
-    wanted = re.sub(r"\| room \| is \| may use \|\n(?:\|.*\n)+", lambda _: page_table(), text)
+    wanted = re.sub(r"\| room \| is \|\n(?:\|.*\n)+", lambda _: page_table(), text)
     if wanted == text:
         return 0
     if may_write:
