@@ -99,15 +99,6 @@ static int replace(struct acceptance *acceptance, const char *path,
 			       &acceptance->refusal);
 }
 
-static int text(FILE *to, const struct acceptance *acceptance)
-{
-	FILE *visible = escape_open(to);
-	if (visible == NULL)
-		return -ENOMEM;
-	page_text(visible, acceptance);
-	return escape_close(visible);
-}
-
 static int junit(FILE *to, const struct acceptance *acceptance)
 {
 	page_junit(to, acceptance);
@@ -118,7 +109,7 @@ int page_write(struct acceptance *acceptance)
 {
 	char path[ACCEPTANCE_PATH_BYTES];
 	snprintf(path, sizeof(path), "%s/report.md", acceptance->out);
-	int rc = replace(acceptance, path, text);
+	int rc = replace(acceptance, path, page_text);
 	snprintf(path, sizeof(path), "%s/book.json", acceptance->out);
 	if (rc == 0)
 		rc = replace(acceptance, path, page_json);

@@ -28,7 +28,6 @@ void page_bar_end(FILE *to);
 // book.json, report.md, report.html and, if asked for, JUnit XML, each replaced at once.
 int page_write(struct acceptance *acceptance);
 int page_json(FILE *to, const struct acceptance *acceptance);
-void page_text(FILE *to, const struct acceptance *acceptance);
 void page_junit(FILE *to, const struct acceptance *acceptance);
 
 // Who stands out, of the first case in which somebody does; NULL: nobody.
@@ -61,8 +60,9 @@ bool page_has_figures(const struct case_run *run);
 // The call that writes the same book.
 void page_command(FILE *to, const struct acceptance *acceptance);
 
-// The page: the same as book.json, with charts. -EIO.
+// The same as book.json: a page with charts, and Markdown. -EIO.
 int page_html(FILE *to, const struct acceptance *acceptance);
+int page_text(FILE *to, const struct acceptance *acceptance);
 
 // What missed checks say of a case, "; " between them, and what settings of the fabric stand
 // against it; or why it was not asked.

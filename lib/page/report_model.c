@@ -64,9 +64,11 @@ json_t *report_model_section(struct report_model *report_model, const char *id, 
 
 static void append_text(json_t *array, const char *format, va_list words)
 {
-	char text[CELL_BYTES];
-	vsnprintf(text, sizeof(text), format, words);
+	char *text;
+	int length = vasprintf(&text, format, words);
+	check(length >= 0);
 	json_t *value = json_string(text);
+	free(text);
 	int failed = json_array_append_new(array,
 					   value != NULL ? value : json_string("(not UTF-8)"));
 	check(failed == 0);

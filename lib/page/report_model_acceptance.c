@@ -125,10 +125,9 @@ static void summary(struct report_model *report_model)
 		open += strcmp(report_model_text(each, "state"), "open") == 0;
 	report_model_note(
 		section,
-		"Verdict %s; there are %zu cases. It is that of acceptance profiles, not of the "
-		"BMWG "
-		"draft whose categories these are: that one measures only.",
-		verdict, count);
+		"Verdict %s of %zu case%s. Acceptance profiles give it, not the BMWG draft whose "
+		"categories these are: the draft only measures.",
+		verdict, count, count == 1 ? "" : "s");
 	if (json_is_true(report_model_at(acceptance, "partial")))
 		report_model_note(
 			section,
@@ -158,7 +157,8 @@ struct fact {
 };
 
 // A table of fields: texts and flags as they are, numbers in their units.
-static void facts(json_t *section, const char *caption, const json_t *of, const struct fact *list)
+static json_t *facts(json_t *section, const char *caption, const json_t *of,
+		     const struct fact *list)
 {
 	static const char *const head[] = {"what", "figure", NULL};
 	json_t *table = report_model_table(section, caption, head);
@@ -173,14 +173,20 @@ static void facts(json_t *section, const char *caption, const json_t *of, const 
 		else
 			report_model_figure(row, of, list->key, list->unit);
 	}
+	return table;
 }
 
-static void words(json_t *section, const char *what, const json_t *list)
+// A row for each text of a list, below those of `table`.
+static void words(json_t *table, const char *what, const json_t *list)
 {
 	const json_t *each;
 	size_t i;
 	json_array_foreach(list, i, each)
-		report_model_note(section, "%s: %s", what, json_string_value(each));
+	{
+		json_t *row = report_model_row(table);
+		report_model_cell(row, "%s", what);
+		report_model_cell(row, "%s", json_string_value(each));
+	}
 }
 
 static void device(struct report_model *report_model)
@@ -216,17 +222,20 @@ static void device(struct report_model *report_model)
 		{"tester", "tester", UNIT_COUNT},
 		{"driven by gradients of a GPU", "gradient_driven", UNIT_COUNT},
 		{NULL, NULL, UNIT_COUNT}};
+	const json_t *result = report_model->result,
+		     *settings = json_object_get(result, "settings");
 	json_t *section = report_model_section(report_model, "device", "Device under test");
-	facts(section, "Device under test", json_object_get(report_model->result, "device"),
-	      of_device);
+	json_t *table = facts(section, "Device under test", json_object_get(result, "device"),
+			      of_device);
+	json_t *row = report_model_row(table);
+	report_model_cell(row, "scenario");
+	report_model_cell(row, "%s", report_model_text(result, "scenario"));
+	words(table, "set", json_object_get(result, "sets"));
+	words(table, "fault", json_object_get(result, "faults"));
 	section = report_model_section(report_model, "settings", "Test configuration");
-	facts(section, "Test configuration", json_object_get(report_model->result, "settings"),
-	      of_settings);
-	report_model_note(
-		section, "Host configuration: %s.",
-		report_model_text(json_object_get(report_model->result, "settings"), "host"));
-	words(section, "Set in all cases", json_object_get(report_model->result, "sets"));
-	words(section, "Broken in all cases", json_object_get(report_model->result, "faults"));
+	facts(section, "Test configuration", settings, of_settings);
+	section = report_model_section(report_model, "host", "Host configuration");
+	report_model_note(section, "%s.", report_model_text(settings, "host"));
 }
 
 // ---------------------------------------------------------------- cases
@@ -314,12 +323,49 @@ static void anomalies(struct report_model *report_model)
 				  "None: no case that was asked failed, or was not valid.");
 }
 
+// Cases without a verdict, and why.
+static void coverage(struct report_model *report_model)
+{
+	static const char *const head[] = {"case", "verdict", "why", NULL};
+	json_t *section = report_model_section(report_model, "coverage", "Coverage"), *table = NULL;
+	const json_t *each, *of = json_object_get(report_model->result, "coverage");
+	size_t i;
+	report_model_note(section, "%.0f of %.0f cases have a verdict.",
+			  report_model_number(of, "cases", 0), report_model_number(of, "of", 0));
+	json_array_foreach(json_object_get(report_model->result, "cases"), i, each)
+	{
+		if (has_figures(each))
+			continue;
+		if (table == NULL)
+			table = report_model_table(section, "Cases without a verdict", head);
+		json_t *row = report_model_row(table);
+		report_model_cell(row, "%s, %s", report_model_text(each, "section"),
+				  report_model_text(each, "name"));
+		state_cell(row, each);
+		report_model_cell(row, "%s", report_model_text(each, "reason"));
+	}
+}
+
+// How far samples of its goodput lie from each other in each case that has some.
+static void samples(json_t *section, const json_t *acceptance)
+{
+	const json_t *each;
+	size_t i;
+	json_array_foreach(json_object_get(acceptance, "cases"), i,
+			   each) if (report_model_number(each, "samples", 0) > 0)
+		report_model_note(section,
+				  "%s: %.0f samples of its goodput, coefficient of "
+				  "variation %.3g %%.",
+				  report_model_text(each, "name"),
+				  report_model_number(each, "samples", 0),
+				  report_model_number(each, "variation", 0) * 100);
+}
+
 static void again(struct report_model *report_model)
 {
 	const json_t *acceptance = report_model->result,
 		     *repeats = json_object_get(acceptance, "repeatability");
-	json_t *section = report_model_section(report_model, "repeatability",
-					       "Repeatability and comparability");
+	json_t *section = report_model_section(report_model, "repeatability", "Repeatability");
 	if (json_is_object(repeats))
 		report_model_note(
 			section,
@@ -332,7 +378,9 @@ static void again(struct report_model *report_model)
 	else
 		report_model_missing(section, "Repeatability",
 				     report_model_text(acceptance, "repeatability_reason"));
-	report_model_note(section, "To be compared only with: %s.",
+	samples(section, acceptance);
+	section = report_model_section(report_model, "comparability", "Comparability");
+	report_model_note(section, "Only with books of the same: %s.",
 			  report_model_text(acceptance, "comparable"));
 	report_model_again(report_model);
 }
@@ -342,6 +390,7 @@ void report_model_acceptance(struct report_model *report_model)
 	summary(report_model);
 	device(report_model);
 	cases(report_model);
+	coverage(report_model);
 	anomalies(report_model);
 	again(report_model);
 }

@@ -133,9 +133,11 @@ def check_healthy(folder, scenario):
           "JUnit has the same cases")
     check("look at" not in text and all(one.get("culprit") is None for one in got["cases"]), "nobody stands out")
     report = (out / "report.md").read_text()
-    check(all(f"[{one['name']}]" in report for one in got["cases"]) and f"**{got['verdict_text']}**" in report, "report.md has them, too")
+    check(all(f"| [{one['name']}]({one['folder']}) |" in report if "folder" in one else f"| {one['name']} |" in report for one in got["cases"]) and f"**{got['verdict_text']}**" in report, "report.md has them, too")
     check(all(f"## {title}" in report for title in ("Device under test", "Test configuration", "Host configuration", "Anomalies", "Repeatability",
                                                     "Comparability")), "report.md has the draft's sections")
+    titles = [html.unescape(title) for title in re.findall(r'<h2 id="title-[^"]*">(.*?)</h2>', (out / "report.html").read_text())]
+    check(re.findall(r"^## (.*)$", report, re.M) == titles, f"report.md has the {len(titles)} sections of the page, in their order")
     check_page(out, got, "PASS", [])
     check_measures(out, got, report)
     emulated = folder / "emulated"
@@ -213,11 +215,11 @@ def check_faults(folder, scenario):
                                  ("values", "{kind: evs, at: {host: 5}, evs: 2}", "host 5 (few_paths)")):
         status, text, errors = validate(scenario, folder / name, "--quick", "--jobs", "2", "--only", "balance", "--fault", fault)
         report = (folder / name / "report.md").read_text()
-        check(status == 1 and f"look at: {culprit}" in text and f"look at {culprit}" in report, f"{name}: {culprit} is named: {status} {text}{errors}")
+        check(status == 1 and f"look at: {culprit}" in text and f"| {culprit} |" in report.split("## Anomalies")[1], f"{name}: {culprit} is named: {status} {text}{errors}")
     check_page(folder / "lossy", book(folder / "lossy"), "FAIL", ["baseline"])
     report = (folder / "lossy" / "report.md").read_text()
-    check("look at t0 0 up 1 plane 1 - t1 1 (lossy)" in report, "the lossy cable is named")
-    check("**FAIL**" in report and "no drops on cables" in report.split("## Anomalies")[1], "the report says what was missed")
+    check("| t0 0 up 1 plane 1 - t1 1 (lossy) |" in report, "the lossy cable is named")
+    check("| **FAIL** |" in report and "no drops on cables" in report.split("## Anomalies")[1], "the report says what was missed")
 
 
 def check_others(folder, scenario):

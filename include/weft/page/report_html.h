@@ -65,6 +65,9 @@ int html_write(FILE *to, const struct report_model *report_model, const struct h
 // The facts for a terminal, at most 100 columns wide. -EIO.
 int report_model_show(FILE *to, const struct report_model *report_model);
 
+// The same as Markdown, below a heading that the caller writes. -EIO.
+int report_model_markdown(FILE *to, const struct report_model *report_model);
+
 // The same in at most 28 lines: the short form of a run, of others what their page says first.
 // -EIO.
 int report_model_brief(FILE *to, const struct report_model *report_model,
