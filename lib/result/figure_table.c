@@ -299,13 +299,14 @@ static double cpu_s(const struct report_input *it)
 #define LATENCIES(...)
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
-#define FIGURE(section, key, unit, needs, value, ...) \
-	static void JOIN(get_, __LINE__)(struct figure_value * ret, const struct report_input *it) \
+#define FIGURE(...) FIGURE_OF(JOIN(get_, __LINE__), __VA_ARGS__)
+#define FIGURE_OF(getter, section, key, unit, needs, value, ...) \
+	static void getter(struct figure_value *ret, const struct report_input *it) \
 	{ \
 		SET_##unit(value); \
 	}
 #include "figures.def"
-#undef FIGURE
+#undef FIGURE_OF
 
 enum {
 	ALWAYS = FIGURE_ALWAYS,
@@ -329,12 +330,12 @@ enum {
 #define PART_NOT_ZERO FIGURE_PART_NOT_ZERO
 #define NOT_ZERO FIGURE_NOT_ZERO
 
-#define FIGURE(section_, key_, unit_, needs_, value, ...) \
+#define FIGURE_OF(getter, section_, key_, unit_, needs_, value, ...) \
 	{.section = (section_), \
 	 .key = (key_), \
 	 .unit = FIGURE_##unit_, \
 	 .needs = (needs_), \
-	 .get = JOIN(get_, __LINE__), \
+	 .get = getter, \
 	 .meaning = __VA_ARGS__},
 static const struct figure_row rows[] = {
 #include "figures.def"

@@ -11,6 +11,7 @@
 
 #define OUTCOME (it->world->outcome)
 #define FIGURE(...)
+#define FIGURE_OF(...)
 
 // ---------------------------------------------------------------- the rows
 

@@ -39,9 +39,17 @@ def arguments(text):
     return [part.strip().removeprefix('"').removesuffix('"').replace('\\"', '"') for part in parts]
 
 
+def table(root):
+    """The text of figures.def, with the rows of the counters that it includes as rows of their section."""
+    def rows_of(match):
+        file = next(path for path in (root / "include" / match[2], root / "include" / "installed" / match[2]) if path.is_file())
+        return re.sub(r"^COUNTER\((\w+), (\w+),\s*", rf'FIGURE("{match[1]}", "\1", \2, ALWAYS, , ', file.read_text(encoding="utf-8"), flags=re.M)
+    return re.sub(r'FIGURE_OF\(\w+##name, "(\w+)".*\n#include <([\w/.]+)>', rows_of, (root / "lib" / "result" / "figures.def").read_text(encoding="utf-8"))
+
+
 def figures(root):
     """{path: (type, meaning)} of the table of figures, in its order."""
-    text, ret = (root / "lib" / "result" / "figures.def").read_text(encoding="utf-8"), {}
+    text, ret = table(root), {}
     for call in re.findall(r"^FIGURE\((.*?)\)$", text, re.MULTILINE | re.DOTALL):
         section, key, unit, needs, _, meaning, *_ = arguments(call)
         if section:

@@ -10,8 +10,9 @@
 #include <weft/measure/measure_link.h>
 
 struct fabric_counters {
-	uint64_t marked;		    // packets marked CE
-	uint64_t trimmed, trimmed_last_hop; // trimmed in all; of these at the last hop
+#define COUNTER(name, ...) uint64_t name;
+#include <weft/fabric/fabric_counters.def>
+#undef COUNTER
 	uint64_t dropped[DROP_REASON_COUNT];
 	uint64_t forwarded[PACKET_CLASS_COUNT]; // departures by class
 	uint64_t queue_bytes_max;		// deepest data queue seen
