@@ -11,8 +11,10 @@
 #include "sections/sections.h"
 #include <weft/result/brief_line.h>
 #include <weft/result/expect.h>
+#include <weft/result/figure_table.h>
 #include <weft/result/links.h>
 #include <weft/result/number.h>
+#include <weft/result/put.h>
 #include <weft/result/report_escape.h>
 
 #define WARNINGS_SHOWN 2
@@ -27,62 +29,25 @@
 
 // ---------------------------------------------------------------- the document
 
-// What stands at "a.b"; NULL: nothing.
-static const json_t *at(const json_t *from, const char *path)
-{
-	char name[PATH_BYTES];
-	while (from != NULL && *path != '\0') {
-		size_t length = strcspn(path, ".");
-		snprintf(name, sizeof(name), "%.*s", (int)length, path);
-		from = json_object_get(from, name);
-		path += length + (path[length] == '.');
-	}
-	return from;
-}
-
 static bool has(const json_t *from, const char *path)
 {
-	return json_is_number(at(from, path));
-}
-
-// NAN: there is none.
-static double real(const json_t *from, const char *path)
-{
-	return has(from, path) ? json_number_value(at(from, path)) : NAN;
-}
-
-static const char *word(const json_t *from, const char *path)
-{
-	const char *text = json_string_value(at(from, path));
-	return text != NULL ? text : "";
-}
-
-static const char *why_not(const json_t *from, const char *path)
-{
-	char name[PATH_BYTES];
-	snprintf(name, sizeof(name), "%s_reason", path);
-	return word(from, name);
+	return json_is_number(document_at(from, path));
 }
 
 static bool is_true(const json_t *from, const char *path)
 {
-	return json_is_true(at(from, path));
+	return json_is_true(document_at(from, path));
 }
 
 static const char *time_of(struct text *text, const json_t *from, const char *path)
 {
-	return number_time(text, (ps_t)llround(real(from, path)));
+	return number_time(text, (ps_t)llround(document_number(from, path)));
 }
 
 // Until its last timer, of which a rate says nothing.
 static bool is_stalled(const json_t *result)
 {
-	return strcmp(word(result, "run.end"), "stalled") == 0;
-}
-
-static bool is_sample(const json_t *result)
-{
-	return strcmp(word(result, "congestion.share_quality"), "indication") == 0;
+	return strcmp(document_text(result, "run.end"), "stalled") == 0;
 }
 
 static enum brief_colour of_ideal(double share)
@@ -101,10 +66,11 @@ static void upper(char *text)
 
 static void transport_words(struct brief_line *line, const json_t *result)
 {
-	bool is_rc = strcmp(word(result, "scenario.transport"), "rc") == 0;
-	bool has_none = is_rc && strcmp(word(result, "scenario.cc"), "fixed") == 0;
+	bool is_rc = strcmp(document_text(result, "scenario.transport"), "rc") == 0;
+	bool has_none = is_rc && strcmp(document_text(result, "scenario.cc"), "fixed") == 0;
 	char cc[32];
-	snprintf(cc, sizeof(cc), "%s", has_none ? "no control" : word(result, "scenario.cc"));
+	snprintf(cc, sizeof(cc), "%s",
+		 has_none ? "no control" : document_text(result, "scenario.cc"));
 	if (!has_none)
 		upper(cc);
 	brief_add(line, BRIEF_PLAIN, 0, "%s, %s", is_rc ? "RoCEv2" : "MRC", cc);
@@ -112,15 +78,17 @@ static void transport_words(struct brief_line *line, const json_t *result)
 
 static void fabric_words(struct brief_line *line, const json_t *result)
 {
-	double nics = real(result, "network.nics"), hosts = real(result, "network.hosts");
+	double nics = document_number(result, "network.nics"),
+	       hosts = document_number(result, "network.hosts");
 	struct text text[2];
 	char on[48] = "";
 	if (hosts < nics)
 		snprintf(on, sizeof(on), " on %s host%s", number_grouped(&text[1], (uint64_t)hosts),
 			 hosts == 1 ? "" : "s");
 	brief_add(line, BRIEF_PLAIN, 0, "%s NICs%s, %.0f x %.4g Gb/s",
-		  number_grouped(&text[0], (uint64_t)nics), on, real(result, "network.planes"),
-		  real(result, "network.link_rate_bps") / 1e9);
+		  number_grouped(&text[0], (uint64_t)nics), on,
+		  document_number(result, "network.planes"),
+		  document_number(result, "network.link_rate_bps") / 1e9);
 }
 
 static void what(struct brief_line *line, const json_t *result)
@@ -130,17 +98,19 @@ static void what(struct brief_line *line, const json_t *result)
 	char end[32];
 	brief_begin(line, "");
 	line->gap = 2;
-	brief_add(line, BRIEF_BOLD, 0, "%s", word(result, "scenario.name"));
-	if (*word(result, "headline.traffic") != '\0')
-		brief_add(line, BRIEF_PLAIN, 0, "%s", word(result, "headline.traffic"));
+	brief_add(line, BRIEF_BOLD, 0, "%s", document_text(result, "scenario.name"));
+	if (*document_text(result, "headline.traffic") != '\0')
+		brief_add(line, BRIEF_PLAIN, 0, "%s", document_text(result, "headline.traffic"));
 	if (is_true(result, "plan.sampled"))
-		brief_add(line, BRIEF_WARN, 0, "sample: %s of %s",
-			  number_bytes(&text[0], (uint64_t)real(result, "plan.bytes_run")),
-			  number_bytes(&text[1], (uint64_t)real(result, "plan.bytes_all")));
+		brief_add(
+			line, BRIEF_WARN, 0, "sample: %s of %s",
+			number_bytes(&text[0], (uint64_t)document_number(result, "plan.bytes_run")),
+			number_bytes(&text[1],
+				     (uint64_t)document_number(result, "plan.bytes_all")));
 	fabric_words(line, result);
 	transport_words(line, result);
-	brief_add(line, BRIEF_DIM, 0, "seed %s", word(result, "scenario.seed"));
-	snprintf(end, sizeof(end), "%s", is_partial ? word(result, "run.end") : "done");
+	brief_add(line, BRIEF_DIM, 0, "seed %s", document_text(result, "scenario.seed"));
+	snprintf(end, sizeof(end), "%s", is_partial ? document_text(result, "run.end") : "done");
 	upper(end);
 	brief_add(line, is_partial ? BRIEF_BAD : BRIEF_GOOD, 0, "%s", end);
 	brief_end(line);
@@ -160,11 +130,13 @@ static void warn(struct brief_line *line, const char *text)
 
 static void warnings(struct brief_line *line, const json_t *result)
 {
-	const json_t *notes = at(result, "headline.notes"), *list = at(result, "warnings"), *each;
+	const json_t *notes = document_at(result, "headline.notes"),
+		     *list = document_at(result, "warnings"), *each;
 	char text[40];
 	size_t i;
 	json_array_foreach(notes, i, each) warn(line, json_string_value(each));
-	json_array_foreach(list, i, each) if (i < WARNINGS_SHOWN) warn(line, word(each, "text"));
+	json_array_foreach(list, i, each) if (i < WARNINGS_SHOWN)
+		warn(line, document_text(each, "text"));
 	if (json_array_size(list) <= WARNINGS_SHOWN)
 		return;
 	snprintf(text, sizeof(text), "%zu more with -v", json_array_size(list) - WARNINGS_SHOWN);
@@ -185,25 +157,25 @@ static void text_row(struct brief_line *line, const char *name, const char *text
 
 static void time_row(struct brief_line *line, const json_t *result)
 {
-	const json_t *from = at(result, "headline");
+	const json_t *from = document_at(result, "headline");
 	struct text text;
 	if (is_true(result, "run.partial"))
 		return;
 	if (!has(from, "time_ps"))
-		return text_row(line, "time", why_not(from, "time_ps"));
+		return text_row(line, "time", document_reason(from, "time_ps"));
 	brief_begin(line, "time");
 	brief_add(line, BRIEF_BOLD, FIRST, "%s", time_of(&text, from, "time_ps"));
 	if (has(from, "ideal_ps")) {
-		double share = real(from, "ideal_share");
+		double share = document_number(from, "ideal_share");
 		brief_add(line, BRIEF_DIM, SECOND - 8, "ideal %s",
 			  time_of(&text, from, "ideal_ps"));
 		brief_add(line, of_ideal(share), 8, "%.0f %%", 100 * share);
 	}
 	if (has(from, "busbw_bytes_per_s")) {
 		brief_add(line, BRIEF_PLAIN, 0, "algbw %.4g GB/s",
-			  real(from, "algbw_bytes_per_s") / 1e9);
+			  document_number(from, "algbw_bytes_per_s") / 1e9);
 		brief_add(line, BRIEF_PLAIN, 0, "busbw %.4g GB/s",
-			  real(from, "busbw_bytes_per_s") / 1e9);
+			  document_number(from, "busbw_bytes_per_s") / 1e9);
 	}
 	brief_end(line);
 }
@@ -212,26 +184,27 @@ static void time_row(struct brief_line *line, const json_t *result)
 // are counted.
 static void slowest_row(struct brief_line *line, const json_t *result)
 {
-	const json_t *list = at(result, "collectives"), *each, *slowest = NULL;
+	const json_t *list = document_at(result, "collectives"), *each, *slowest = NULL;
 	size_t i, timed = 0;
 	struct text text;
 	json_array_foreach(list, i, each)
 	{
 		timed += has(each, "time_ps");
 		if (has(each, "time_ps") &&
-		    (slowest == NULL || real(each, "time_ps") > real(slowest, "time_ps")))
+		    (slowest == NULL ||
+		     document_number(each, "time_ps") > document_number(slowest, "time_ps")))
 			slowest = each;
 	}
 	if (json_array_size(list) < 2 || timed == 0)
 		return;
 	brief_begin(line, "slowest");
 	brief_add(line, BRIEF_BOLD, FIRST, "%s", time_of(&text, slowest, "time_ps"));
-	if (real(slowest, "time_error_ps") > 0)
+	if (document_number(slowest, "time_error_ps") > 0)
 		brief_add(line, BRIEF_DIM, 0, "+- %s", time_of(&text, slowest, "time_error_ps"));
-	brief_add(line, BRIEF_PLAIN, 0, "%.24s %s", word(slowest, "label"),
-		  number_bytes(&text, (uint64_t)real(slowest, "bytes")));
+	brief_add(line, BRIEF_PLAIN, 0, "%.24s %s", document_text(slowest, "label"),
+		  number_bytes(&text, (uint64_t)document_number(slowest, "bytes")));
 	brief_add(line, BRIEF_PLAIN, 0, "busbw %.4g GB/s",
-		  real(slowest, "busbw_bytes_per_s") / 1e9);
+		  document_number(slowest, "busbw_bytes_per_s") / 1e9);
 	brief_add(line, BRIEF_DIM, 0, "of %zu collectives", timed);
 	brief_end(line);
 }
@@ -242,20 +215,21 @@ static void goodput_row(struct brief_line *line, const json_t *result)
 	if (!has(result, "goodput.per_nic_bps") || !has(result, "headline.payload_rate_share") ||
 	    is_stalled(result))
 		return;
-	double share = real(result, "headline.payload_rate_share");
-	if (real(result, "goodput.nics_receiving") == 0) {
+	double share = document_number(result, "headline.payload_rate_share");
+	if (document_number(result, "goodput.nics_receiving") == 0) {
 		text_row(line, "goodput", "none: all that was sent stayed inside hosts");
 		return;
 	}
 	brief_begin(line, "goodput");
 	brief_add(line, BRIEF_BOLD, FIRST, "%s",
-		  number_rate(&text[0], real(result, "goodput.per_nic_bps")));
+		  number_rate(&text[0], document_number(result, "goodput.per_nic_bps")));
 	brief_add(line, BRIEF_DIM, SECOND - 8, "of %s",
-		  number_rate(&text[0], real(result, "headline.payload_rate_bps")));
+		  number_rate(&text[0], document_number(result, "headline.payload_rate_bps")));
 	brief_add(line, of_ideal(share), 8, "%.0f %%", 100 * share);
 	brief_add(line, BRIEF_PLAIN, 0, "%s of %s NICs received",
-		  number_grouped(&text[1], (uint64_t)real(result, "goodput.nics_receiving")),
-		  number_grouped(&text[2], (uint64_t)real(result, "network.nics")));
+		  number_grouped(&text[1],
+				 (uint64_t)document_number(result, "goodput.nics_receiving")),
+		  number_grouped(&text[2], (uint64_t)document_number(result, "network.nics")));
 	brief_end(line);
 }
 
@@ -265,14 +239,14 @@ static void latency_part(struct brief_line *line, const json_t *from, const char
 	struct text text;
 	if (has(from, key))
 		brief_add(line, BRIEF_PLAIN, width, "%s %s", name,
-			  number_time(&text, (ps_t)(real(from, key) * PS_PER_NS)));
+			  number_time(&text, (ps_t)(document_number(from, key) * PS_PER_NS)));
 }
 
 static void latency_row(struct brief_line *line, const json_t *result)
 {
-	const json_t *from = at(result, "headline");
+	const json_t *from = document_at(result, "headline");
 	struct text text;
-	double count = real(from, "messages");
+	double count = document_number(from, "messages");
 	if (isnan(count) || count < 1)
 		return;
 	brief_begin(line, "latency");
@@ -280,7 +254,7 @@ static void latency_row(struct brief_line *line, const json_t *result)
 	latency_part(line, from, "p99", "latency_p99_ns", SECOND - 8);
 	latency_part(line, from, "max", "latency_max_ns", 8);
 	if (!has(from, "latency_p50_ns"))
-		brief_add(line, BRIEF_PLAIN, 0, "%s", why_not(from, "latency_p50_ns"));
+		brief_add(line, BRIEF_PLAIN, 0, "%s", document_reason(from, "latency_p50_ns"));
 	brief_add(line, BRIEF_DIM, 0, "%s message%s", number_grouped(&text, (uint64_t)count),
 		  count > 1 ? "s" : "");
 	brief_end(line);
@@ -290,7 +264,8 @@ static void share_part(struct brief_line *line, const json_t *result, const char
 		       const char *path, uint32_t width)
 {
 	if (has(result, path))
-		brief_add(line, BRIEF_PLAIN, width, "%s %.3g %%", name, 100 * real(result, path));
+		brief_add(line, BRIEF_PLAIN, width, "%s %.3g %%", name,
+			  100 * document_number(result, path));
 }
 
 static void count_part(struct brief_line *line, const json_t *result, const char *name,
@@ -299,12 +274,12 @@ static void count_part(struct brief_line *line, const json_t *result, const char
 	struct text text;
 	if (has(result, path))
 		brief_add(line, BRIEF_PLAIN, 0, "%s %s", name,
-			  number_grouped(&text, (uint64_t)real(result, path)));
+			  number_grouped(&text, (uint64_t)document_number(result, path)));
 }
 
 static void network_row(struct brief_line *line, const json_t *result)
 {
-	bool is_whole = !is_sample(result); // else shares are an indication
+	bool is_whole = !document_is_sample(result); // else shares are an indication
 	brief_begin(line, "network");
 	if (is_whole)
 		share_part(line, result, "marked", "congestion.marked_share", FIRST);
@@ -321,24 +296,25 @@ static void network_row(struct brief_line *line, const json_t *result)
 
 static void links_rows(struct brief_line *line, const json_t *result)
 {
-	const json_t *busiest = at(result, "links.most_loaded"),
-		     *deepest = at(result, "links.deepest");
+	const json_t *busiest = document_at(result, "links.most_loaded"),
+		     *deepest = document_at(result, "links.deepest");
 	struct text text;
 	if (!is_stalled(result) && has(busiest, "share")) {
 		brief_begin(line, "busiest");
-		brief_add(line, BRIEF_PLAIN, 0, "%s", word(busiest, "cable"));
-		brief_add(line, BRIEF_PLAIN, 0, "%.1f %% of %s", 100 * real(busiest, "share"),
-			  number_rate(&text, real(busiest, "rate_bps")));
+		brief_add(line, BRIEF_PLAIN, 0, "%s", document_text(busiest, "cable"));
+		brief_add(line, BRIEF_PLAIN, 0, "%.1f %% of %s",
+			  100 * document_number(busiest, "share"),
+			  number_rate(&text, document_number(busiest, "rate_bps")));
 		brief_end(line);
 	}
 	if (has(deepest, "bytes")) {
 		brief_begin(line, "deepest");
-		brief_add(line, BRIEF_PLAIN, 0, "%s", word(deepest, "cable"));
+		brief_add(line, BRIEF_PLAIN, 0, "%s", document_text(deepest, "cable"));
 		brief_add(line, BRIEF_PLAIN, 0, "%s in the queue",
-			  number_bytes(&text, (uint64_t)real(deepest, "bytes")));
-		if (real(deepest, "queues") > 1)
+			  number_bytes(&text, (uint64_t)document_number(deepest, "bytes")));
+		if (document_number(deepest, "queues") > 1)
 			brief_add(line, BRIEF_DIM, 0, "as deep at %.0f ports",
-				  real(deepest, "queues"));
+				  document_number(deepest, "queues"));
 		brief_end(line);
 	}
 }
@@ -346,7 +322,7 @@ static void links_rows(struct brief_line *line, const json_t *result)
 // Where a flow keeps the path that its hash chose, and a line has several.
 static void collide_row(struct brief_line *line, const json_t *result)
 {
-	double most = real(result, "links.collide");
+	double most = document_number(result, "links.collide");
 	char text[200];
 	if (isnan(most) || most < LINKS_COLLIDE_MIN)
 		return;
@@ -361,8 +337,8 @@ static void collide_row(struct brief_line *line, const json_t *result)
 static void culprit_name(struct brief_line *line, const json_t *one, const char *behind)
 {
 	char text[PATH_BYTES];
-	brief_words(line, BRIEF_WARN, word(one, "name"));
-	snprintf(text, sizeof(text), "(%.30s)%s", word(one, "finding"), behind);
+	brief_words(line, BRIEF_WARN, document_text(one, "name"));
+	snprintf(text, sizeof(text), "(%.30s)%s", document_text(one, "finding"), behind);
 	for (char *from = text; *from != '\0'; from++)
 		*from = *from == '_' ? ' ' : *from;
 	brief_words(line, BRIEF_PLAIN, text);
@@ -371,16 +347,16 @@ static void culprit_name(struct brief_line *line, const json_t *one, const char 
 // The first with its evidence, the next ones by name.
 static void culprit_rows(struct brief_line *line, const json_t *result)
 {
-	const json_t *list = at(result, "culprits.list"), *each;
+	const json_t *list = document_at(result, "culprits.list"), *each;
 	size_t i, count = json_array_size(list);
 	struct text text;
 	char more[64];
 	if (!json_is_array(list)) {
-		text_row(line, "culprit", why_not(result, "culprits"));
+		text_row(line, "culprit", document_reason(result, "culprits"));
 		return;
 	}
 	if (count == 0) {
-		uint64_t links = (uint64_t)real(result, "culprits.links");
+		uint64_t links = (uint64_t)document_number(result, "culprits.links");
 		snprintf(more, sizeof(more),
 			 links > 0 ? "none among %s links" : "none: no link carried a packet",
 			 number_grouped(&text, links));
@@ -389,7 +365,7 @@ static void culprit_rows(struct brief_line *line, const json_t *result)
 	}
 	brief_begin(line, "culprit");
 	culprit_name(line, json_array_get(list, 0), ":");
-	brief_words(line, BRIEF_PLAIN, word(json_array_get(list, 0), "evidence"));
+	brief_words(line, BRIEF_PLAIN, document_text(json_array_get(list, 0), "evidence"));
 	brief_end(line);
 	if (count == 1)
 		return;
@@ -406,7 +382,7 @@ static void culprit_rows(struct brief_line *line, const json_t *result)
 
 static void jobs_rows(struct brief_line *line, const json_t *result)
 {
-	const json_t *list = at(result, "jobs"), *each;
+	const json_t *list = document_at(result, "jobs"), *each;
 	size_t i, count = json_array_size(list);
 	struct text text;
 	json_array_foreach(list, i, each)
@@ -414,17 +390,18 @@ static void jobs_rows(struct brief_line *line, const json_t *result)
 		if (i == JOBS_SHOWN)
 			break;
 		brief_begin(line, "job");
-		brief_add(line, BRIEF_PLAIN, FIRST, "%.30s", word(each, "name"));
+		brief_add(line, BRIEF_PLAIN, FIRST, "%.30s", document_text(each, "name"));
 		brief_add(line, BRIEF_PLAIN, SECOND - 8, "%s",
 			  has(each, "time_ps") ? time_of(&text, each, "time_ps")
-					       : why_not(each, "time_ps"));
+					       : document_reason(each, "time_ps"));
 		if (has(each, "ideal_ps") && has(each, "time_ps"))
 			brief_add(line, BRIEF_PLAIN, 0, "ideal %s %.0f %%",
 				  time_of(&text, each, "ideal_ps"),
-				  100 * real(each, "ideal_ps") / real(each, "time_ps"));
+				  100 * document_number(each, "ideal_ps") /
+					  document_number(each, "time_ps"));
 		if (has(each, "interference_factor"))
 			brief_add(line, BRIEF_PLAIN, 0, "%.3f x its time alone",
-				  real(each, "interference_factor"));
+				  document_number(each, "interference_factor"));
 		if (i + 1 == JOBS_SHOWN && count > JOBS_SHOWN)
 			brief_add(line, BRIEF_DIM, 0, "%zu more with -v", count - JOBS_SHOWN);
 		brief_end(line);
@@ -436,23 +413,24 @@ static void missed_row(struct brief_line *line, const json_t *row)
 	struct text text;
 	enum expect_measure measure = EXPECT_GOODPUT;
 	for (uint32_t i = 0; i < EXPECT_MEASURE_COUNT; i++)
-		if (strcmp(expect_measure_name((enum expect_measure)i), word(row, "measure")) == 0)
+		if (strcmp(expect_measure_name((enum expect_measure)i),
+			   document_text(row, "measure")) == 0)
 			measure = (enum expect_measure)i;
 	brief_begin(line, "missed");
-	brief_add(line, BRIEF_WARN, 0, "%s", word(row, "name"));
+	brief_add(line, BRIEF_WARN, 0, "%s", document_text(row, "name"));
 	brief_add(line, BRIEF_PLAIN, 0, "%s",
-		  expect_value_text(&text, measure, real(row, "measured")));
+		  expect_value_text(&text, measure, document_number(row, "measured")));
 	brief_add(line, BRIEF_PLAIN, 0, "expected %s%s",
-		  strcmp(word(row, "bound"), "at_most") == 0		? "at most "
-			  : strcmp(word(row, "bound"), "at_least") == 0 ? "at least "
-									: "",
-		  expect_value_text(&text, measure, real(row, "expected")));
+		  strcmp(document_text(row, "bound"), "at_most") == 0		 ? "at most "
+			  : strcmp(document_text(row, "bound"), "at_least") == 0 ? "at least "
+										 : "",
+		  expect_value_text(&text, measure, document_number(row, "expected")));
 	brief_end(line);
 }
 
 static void expected_rows(struct brief_line *line, const json_t *result)
 {
-	const json_t *list = at(result, "expect"), *each;
+	const json_t *list = document_at(result, "expect"), *each;
 	size_t i, missed = 0, all = json_array_size(list);
 	json_array_foreach(list, i, each) if (!is_true(each, "inside") && missed++ < EXPECTED_SHOWN)
 		missed_row(line, each);
@@ -468,9 +446,10 @@ static void expected_rows(struct brief_line *line, const json_t *result)
 
 static void assumed_row(struct brief_line *line, const json_t *result)
 {
-	const json_t *list = at(result, "inputs"), *each;
+	const json_t *list = document_at(result, "inputs"), *each;
 	size_t i, assumed = 0;
-	json_array_foreach(list, i, each) assumed += strcmp(word(each, "origin"), "assumed") == 0;
+	json_array_foreach(list, i, each)
+		assumed += strcmp(document_text(each, "origin"), "assumed") == 0;
 	if (json_array_size(list) == 0)
 		return;
 	brief_begin(line, "assumed");
@@ -516,10 +495,11 @@ static void cost_row(struct brief_line *line, const json_t *result)
 	struct text text;
 	brief_begin(line, "");
 	line->pad = 2;
-	brief_add(line, BRIEF_DIM, 0, "digest %s", word(result, "run.digest"));
-	brief_add(line, BRIEF_DIM, 0, "%.2f s CPU, %s%s", real(result, "speed.cpu_s"),
-		  number_memory(&text, (uint64_t)real(result, "speed.memory_peak_bytes")),
-		  real(result, "speed.ranks") > 1 ? " of each process at most" : "");
+	brief_add(line, BRIEF_DIM, 0, "digest %s", document_text(result, "run.digest"));
+	brief_add(
+		line, BRIEF_DIM, 0, "%.2f s CPU, %s%s", document_number(result, "speed.cpu_s"),
+		number_memory(&text, (uint64_t)document_number(result, "speed.memory_peak_bytes")),
+		document_number(result, "speed.ranks") > 1 ? " of each process at most" : "");
 	brief_end(line);
 }
 
@@ -530,7 +510,7 @@ static void show(struct brief_line *line, const json_t *result, const struct rep
 	fputc('\n', line->to);
 	warnings(line, result);
 	time_row(line, result);
-	text_row(line, "step", word(result, "headline.step"));
+	text_row(line, "step", document_text(result, "headline.step"));
 	slowest_row(line, result);
 	goodput_row(line, result);
 	latency_row(line, result);

@@ -476,38 +476,46 @@ void figures_json(json_t *root, const char *section, const struct report_input *
 
 // ---------------------------------------------------------------- the terminal table
 
-static void print_row(FILE *to, const struct figure_row *row, const struct report_input *input)
+bool document_is_sample(const json_t *result)
 {
-	const char *reason = figure_missing(row, input);
+	return strcmp(document_text(result, "congestion.share_quality"), "indication") == 0;
+}
+
+static void print_row(FILE *to, const struct figure_row *row, const json_t *result)
+{
+	const json_t *of = document_at(result, row->section);
 	bool is_part = row->shown == FIGURE_PART || row->shown == FIGURE_PART_NOT_ZERO;
-	struct figure_value value = {0};
+	double value = document_number(of, row->key);
 	struct text text[2];
 	fprintf(to, "  %s%-*s ", is_part ? "  " : "", is_part ? 26 : 28, row->label);
-	if (reason != NULL) {
-		fprintf(to, "%s\n", reason);
+	if (isnan(value)) {
+		fprintf(to, "%s\n", document_reason(of, row->key));
 		return;
 	}
-	row->get(&value, input);
 	fprintf(to, "%17s",
-		row->unit == FIGURE_BYTES ? number_bytes(&text[0], value.count)
-					  : number_grouped(&text[0], value.count));
+		row->unit == FIGURE_BYTES ? number_bytes(&text[0], (uint64_t)value)
+					  : number_grouped(&text[0], (uint64_t)value));
 	if (row->shown == FIGURE_WITH_SHARE)
 		fprintf(to, "  %9s of data packets%s",
-			number_share(&text[1], share_of(value.count, input->run.data_packets)),
-			is_sampled(input) ? " (indication)" : "");
+			number_share(
+				&text[1],
+				share_of((uint64_t)value,
+					 (uint64_t)document_number(result, "speed.data_packets"))),
+			document_is_sample(result) ? " (indication)" : "");
 	fprintf(to, "\n");
 }
 
-uint32_t figures_table(FILE *to, const char *section, const struct report_input *input)
+uint32_t figures_table(FILE *to, const char *section, const json_t *result)
 {
 	uint32_t lines = 0;
 	for (uint32_t i = 0; i < figure_count(); i++) {
 		const struct figure_row *row = &rows[i];
 		bool not_zero = row->shown == FIGURE_NOT_ZERO || row->shown == FIGURE_PART_NOT_ZERO;
+		const json_t *of = document_at(result, row->section);
 		if (row->shown == FIGURE_HIDDEN || !is_part_of(row->section, section) ||
-		    (not_zero && figure_real(row, input) == 0))
+		    (not_zero && document_number(of, row->key) == 0))
 			continue;
-		print_row(to, row, input);
+		print_row(to, row, result);
 		lines++;
 	}
 	return lines;

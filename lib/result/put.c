@@ -6,8 +6,11 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <weft/core/check.h>
+
+#define PATH_BYTES 128
 
 // jansson gives NULL when the system has no memory; a result with holes would be worse than none.
 void put(json_t *to, const char *key, json_t *value)
@@ -88,6 +91,37 @@ json_t *row_in(json_t *array)
 	int failed = json_array_append_new(array, row);
 	check(failed == 0);
 	return row;
+}
+
+const json_t *document_at(const json_t *from, const char *path)
+{
+	char name[PATH_BYTES];
+	while (from != NULL && *path != '\0') {
+		size_t length = strcspn(path, ".");
+		snprintf(name, sizeof(name), "%.*s", (int)length, path);
+		from = json_object_get(from, name);
+		path += length + (path[length] == '.');
+	}
+	return from;
+}
+
+double document_number(const json_t *from, const char *path)
+{
+	const json_t *value = document_at(from, path);
+	return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+const char *document_text(const json_t *from, const char *path)
+{
+	const char *text = json_string_value(document_at(from, path));
+	return text != NULL ? text : "";
+}
+
+const char *document_reason(const json_t *from, const char *path)
+{
+	char name[PATH_BYTES];
+	snprintf(name, sizeof(name), "%s_reason", path);
+	return document_text(from, name);
 }
 
 int document_print(FILE *to, json_t *root, size_t flags)

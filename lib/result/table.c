@@ -3,6 +3,7 @@
 // docs/result.md. It rounds; result.json has the exact figures.
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include <weft/result/report.h>
@@ -16,26 +17,56 @@
 #include <weft/result/jobs.h>
 #include <weft/result/latency_table.h>
 #include <weft/result/number.h>
+#include <weft/result/put.h>
 #include <weft/result/warnings.h>
 
 #define ROWS_MAX 40 // distinct collectives shown; the others are in result.json
 
+// A figure of the document as text, or why there is none.
+enum form { GROUPED, COUNT, BYTES, RATE, TIME, SHARE };
+
+static const char *figure(struct text *ret, const json_t *result, const char *path, enum form form)
+{
+	double value = document_number(result, path);
+	if (isnan(value))
+		return document_reason(result, path);
+	switch (form) {
+	case GROUPED:
+		return number_grouped(ret, (uint64_t)value);
+	case COUNT:
+		return number_count(ret, (uint64_t)value);
+	case BYTES:
+		return number_bytes(ret, (uint64_t)value);
+	case RATE:
+		return number_rate(ret, value);
+	case TIME:
+		return number_time(ret, (ps_t)value);
+	case SHARE:
+		return number_share(ret, value);
+	}
+	return "";
+}
+
 // A job that is whole is done with its last completion, though probes and the rest of a window may
 // follow.
-static void headline(FILE *to, const struct report_input *input)
+static void headline(FILE *to, const json_t *result)
 {
 	struct text time;
-	ps_t end_ps = input->world->outcome->end_ps;
-	bool is_whole = !input->is_partial && end_ps > 0;
-	fprintf(to, "%s: %s at %s of virtual time, digest %016" PRIx64 "\n",
-		input->world->scenario->name, is_whole ? "finished" : input->end,
-		number_time(&time, is_whole ? end_ps : input->run.now_ps), input->run.digest);
-	if (!input->is_partial)
+	bool is_partial = json_is_true(document_at(result, "run.partial"));
+	bool is_whole = !is_partial && document_number(result, "run.last_completion_ps") > 0;
+	fprintf(to, "%s: %s at %s of virtual time, digest %s\n",
+		document_text(result, "scenario.name"),
+		is_whole ? "finished" : document_text(result, "run.end"),
+		figure(&time, result, is_whole ? "run.last_completion_ps" : "run.virtual_time_ps",
+		       TIME),
+		document_text(result, "run.digest"));
+	if (!is_partial)
 		return;
 	fprintf(to,
 		"PARTIAL RESULT: the workload is not complete; figures are of what was done.\n");
-	if (input->limit_option != NULL)
-		fprintf(to, "A limit was reached: raise %s.\n", input->limit_option);
+	if (*document_text(result, "run.limit_option") != '\0')
+		fprintf(to, "A limit was reached: raise %s.\n",
+			document_text(result, "run.limit_option"));
 }
 
 // ---------------------------------------------------------------- what ran
@@ -103,23 +134,21 @@ static void what_ran(FILE *to, const struct report_input *input)
 	fprintf(to, "  %s data packets sent\n", number_count(&text[0], input->run.data_packets));
 }
 
-static void goodput(FILE *to, const struct report_input *input)
+static void goodput(FILE *to, const json_t *result)
 {
-	struct goodput goodput;
 	struct text text[6];
-	goodput_of(&goodput, input);
 	fprintf(to, "\nGoodput (payload received over the fabric, while traffic ran: %s)\n",
-		number_time(&text[0], goodput.traffic_ps));
-	if (goodput.traffic_ps == 0) {
+		figure(&text[0], result, "goodput.traffic_ps", TIME));
+	if (document_number(result, "goodput.traffic_ps") == 0) {
 		fprintf(to, "  no traffic\n");
 		return;
 	}
 	fprintf(to, "  total %s, per receiving NIC %s (%s of %s NICs received), %s in all\n",
-		number_rate(&text[1], goodput.total_bps),
-		number_rate(&text[2], goodput.per_nic_bps),
-		number_grouped(&text[3], goodput.nics_receiving),
-		number_grouped(&text[4], input->world->topology.nics),
-		number_bytes(&text[5], goodput.payload_bytes));
+		figure(&text[1], result, "goodput.total_bps", RATE),
+		figure(&text[2], result, "goodput.per_nic_bps", RATE),
+		figure(&text[3], result, "goodput.nics_receiving", GROUPED),
+		figure(&text[4], result, "network.nics", GROUPED),
+		figure(&text[5], result, "goodput.payload_bytes", BYTES));
 }
 
 // ---------------------------------------------------------------- collectives
@@ -220,29 +249,30 @@ static void collectives(FILE *to, const struct report_input *input)
 
 // Numbers in their columns; from the first figure that has a reason on, the reason takes the rest
 // of the row.
-static void latency_row(FILE *to, const char *name, const struct latency *latency)
+static void latency_row(FILE *to, const char *name, const json_t *of)
 {
 	const struct latency_row *row;
 	int left = 0;
 	struct text text;
 	for (uint32_t i = 0; (row = latency_row_at(i)) != NULL; i++)
 		left += row->label != NULL;
-	fprintf(to, "  %-12s %13s", name, number_grouped(&text, latency->count));
+	fprintf(to, "  %-12s %13s", name, figure(&text, of, "count", GROUPED));
 	for (uint32_t i = 0; (row = latency_row_at(i)) != NULL; i++) {
 		if (row->label == NULL)
 			continue;
-		const struct figure *figure = latency_figure(latency, row);
-		if (figure->reason != NULL) {
-			fprintf(to, " %*s", left * (CELL_WIDTH + 1) - 1, figure->reason);
+		double value_ns = document_number(of, row->key);
+		if (isnan(value_ns)) {
+			fprintf(to, " %*s", left * (CELL_WIDTH + 1) - 1,
+				document_reason(of, row->key));
 			break;
 		}
-		fprintf(to, " %*.3f", CELL_WIDTH, (double)figure->value / 1000);
+		fprintf(to, " %*.3f", CELL_WIDTH, value_ns / 1000);
 		left--;
 	}
 	fprintf(to, "\n");
-	if (latency->above_range > 0)
+	if (document_number(of, "above_range") > 0)
 		fprintf(to, "    %s of these lie above the range of the histogram\n",
-			number_grouped(&text, latency->above_range));
+			figure(&text, of, "above_range", GROUPED));
 }
 
 static void latency_header(FILE *to, const char *first)
@@ -251,144 +281,157 @@ static void latency_header(FILE *to, const char *first)
 	latency_heads(to, CELL_WIDTH);
 }
 
-static void messages(FILE *to, const struct report_input *input)
+static void messages(FILE *to, const json_t *result)
 {
-	struct latency latency;
+	const json_t *of;
+	size_t i;
 	fprintf(to, "\nMessage latency in us (posted to completed at the sender)\n");
 	latency_header(to, "pair");
-	for (enum pair_class pair = 0; pair < PAIR_CLASS_COUNT; pair++) {
-		message_latency(&latency, input, pair);
-		latency_row(to, pair_class_name(pair), &latency);
-		if (is_sampled(input) && latency.p99_ns.reason == NULL)
+	json_array_foreach(json_object_get(result, "messages"), i, of)
+	{
+		latency_row(to, document_text(of, "pair"), of);
+		if (document_is_sample(result) && !isnan(document_number(of, "p99_ns")))
 			fprintf(to, "  %-12s %13s %+13.3f %+13.3f\n", "", "error, +-",
-				(double)latency.p50_error_ns.value / 1000,
-				(double)latency.p99_error_ns.value / 1000);
+				document_number(of, "p50_error_ns") / 1000,
+				document_number(of, "p99_error_ns") / 1000);
 	}
 }
 
-static void flows(FILE *to, const struct report_input *input)
+static void flows(FILE *to, const json_t *result)
 {
-	const struct hist *hist = &input->world->outcome->flow_ns;
-	struct latency latency;
-	if (hist->total == 0)
+	const json_t *of = json_object_get(result, "flows");
+	if (!json_is_object(of))
 		return;
-	latency_of(&latency, hist, is_sampled(input));
 	fprintf(to, "\nFlow completion time (FCT) in us\n");
 	latency_header(to, "");
-	latency_row(to, "flows", &latency);
+	latency_row(to, "flows", of);
 }
 
 // ---------------------------------------------------------------- congestion and loss
 
-static void congestion(FILE *to, const struct report_input *input)
+static void congestion(FILE *to, const json_t *result)
 {
 	fprintf(to, "\nCongestion%s\n",
-		is_sampled(input) ? " (of what ran: shares are an indication only)" : "");
-	figures_table(to, "congestion", input);
+		document_is_sample(result) ? " (of what ran: shares are an indication only)" : "");
+	figures_table(to, "congestion", result);
 }
 
-static void drops(FILE *to, const struct report_input *input)
+static void drops(FILE *to, const json_t *result)
 {
 	struct text text;
-	uint64_t all = 0;
+	double all = 0;
+	const json_t *of;
+	size_t i;
 	fprintf(to, "\nDrops\n");
-	for (enum drop_reason reason = 0; reason < DROP_REASON_COUNT; reason++) {
-		uint64_t count = drops_of(input, reason);
+	json_array_foreach(json_object_get(result, "drops"), i, of)
+	{
+		double count = document_number(of, "switches") + document_number(of, "hosts") +
+			document_number(of, "cables");
 		all += count;
 		if (count > 0)
-			fprintf(to, "  %-28s %17s\n", drop_reason_name(reason),
-				number_grouped(&text, count));
+			fprintf(to, "  %-28s %17s\n", document_text(of, "reason"),
+				number_grouped(&text, (uint64_t)count));
 	}
 	if (all == 0)
 		fprintf(to, "  none\n");
 }
 
 // Packets that no honest peer sends: nothing is said of them where there are none.
-static void refused(FILE *to, const struct report_input *input)
+static void refused(FILE *to, const json_t *result)
 {
-	if (transport_refused(&input->world->outcome->transport) == 0)
+	if (document_number(result, "transport.bad_packets") == 0)
 		return;
 	fprintf(to, "\nRefused by their target: nothing placed, no window moved\n");
-	figures_table(to, "transport.refused", input);
+	figures_table(to, "transport.refused", result);
 }
 
-static void balance(FILE *to, const struct report_input *input)
+static void balance(FILE *to, const json_t *result)
 {
-	const struct transport_counters *transport = &input->world->outcome->transport;
-	struct planes planes;
+	const json_t *of = document_at(result, "planes.each"), *plane;
+	double max_to_mean = document_number(result, "planes.max_to_mean");
+	double of_nics = document_number(result, "planes.nic_max_to_mean");
 	struct text text;
-	planes_of(&planes, input);
+	size_t i;
 	fprintf(to, "\nPlanes (wire bytes of data)\n");
-	for (uint32_t i = 0; i < planes.count; i++)
-		fprintf(to, "%s%3" PRIu32 ": %9s%s", "  ", i,
-			number_bytes(&text, transport->plane_bytes[i]),
-			i % 6 == 5 || i + 1 == planes.count ? "\n" : "");
-	if (planes.max_to_mean == 0)
+	json_array_foreach(of, i, plane)
+		fprintf(to, "  %3zu: %9s%s", i, figure(&text, plane, "bytes", BYTES),
+			i % 6 == 5 || i + 1 == json_array_size(of) ? "\n" : "");
+	if (max_to_mean == 0)
 		return;
-	fprintf(to, "  max/mean - 1: %s over planes, ",
-		number_share(&text, planes.max_to_mean - 1));
+	fprintf(to, "  max/mean - 1: %s over planes, ", number_share(&text, max_to_mean - 1));
 	fprintf(to, "%s over NICs and planes; Jain %.4f\n",
-		is_sampled(input) ? NOT_IN_SAMPLE : number_share(&text, planes.nic_max_to_mean - 1),
-		planes.jain);
+		isnan(of_nics) ? document_reason(result, "planes.nic_max_to_mean")
+			       : number_share(&text, of_nics - 1),
+		document_number(result, "planes.jain"));
 }
 
 // ---------------------------------------------------------------- the run itself
 
-static void conservation_line(FILE *to, const struct report_input *input)
+static void conservation_line(FILE *to, const json_t *result)
 {
-	struct conservation sum;
-	struct text text[4];
-	conservation_of(&sum, input);
-	fprintf(to, "  packets: sent %s", number_grouped(&text[0], sum.sent + sum.doubled));
-	if (sum.pauses_sent > 0)
-		fprintf(to, " + pauses %s", number_grouped(&text[0], sum.pauses_sent));
-	fprintf(to, " %s delivered %s", sum.holds ? "=" : "IS NOT",
-		number_grouped(&text[0], sum.delivered));
-	if (sum.pauses_sent > 0)
-		fprintf(to, " + pauses %s", number_grouped(&text[0], sum.pauses_taken));
-	fprintf(to, " + dropped %s + held %s\n", number_grouped(&text[0], sum.dropped),
-		number_grouped(&text[1], sum.held));
-	if (sum.pauses_sent > 0)
+	const json_t *of = json_object_get(result, "conservation");
+	bool holds = json_is_true(json_object_get(of, "holds"));
+	double doubled = document_number(of, "doubled");
+	bool has_pauses = document_number(of, "pauses_sent") > 0;
+	struct text text[2];
+	if (!json_is_boolean(json_object_get(of, "holds"))) {
+		fprintf(to, "  packets: sent %s, delivered %s\n",
+			figure(&text[0], of, "sent", GROUPED),
+			figure(&text[1], of, "delivered", GROUPED));
+		return;
+	}
+	fprintf(to, "  packets: sent %s",
+		number_grouped(&text[0], (uint64_t)(document_number(of, "sent") + doubled)));
+	if (has_pauses)
+		fprintf(to, " + pauses %s", figure(&text[0], of, "pauses_sent", GROUPED));
+	fprintf(to, " %s delivered %s", holds ? "=" : "IS NOT",
+		figure(&text[0], of, "delivered", GROUPED));
+	if (has_pauses)
+		fprintf(to, " + pauses %s", figure(&text[0], of, "pauses_taken", GROUPED));
+	fprintf(to, " + dropped %s + held %s\n", figure(&text[0], of, "dropped", GROUPED),
+		figure(&text[1], of, "held", GROUPED));
+	if (has_pauses)
 		fprintf(to,
 			"  pauses: switches sent %s pause frames, and took %s; NICs are delivered "
 			"the rest\n",
-			number_grouped(&text[0], sum.pauses_sent),
-			number_grouped(&text[1], sum.pauses_taken));
-	if (sum.doubled > 0)
+			figure(&text[0], of, "pauses_sent", GROUPED),
+			figure(&text[1], of, "pauses_taken", GROUPED));
+	if (doubled > 0)
 		fprintf(to, "  sent includes %s copies that cables made\n",
-			number_grouped(&text[0], sum.doubled));
-	if (sum.unsent > 0)
+			figure(&text[0], of, "doubled", GROUPED));
+	if (document_number(of, "not_sent") > 0)
 		fprintf(to, "  packets made, but not sent yet: %s\n",
-			number_grouped(&text[0], sum.unsent));
-	if (!sum.holds)
+			figure(&text[0], of, "not_sent", GROUPED));
+	if (!holds)
 		fprintf(to, "  BROKEN RESULT: packets are missing or counted twice\n");
 }
 
-static void speed(FILE *to, const struct report_input *input)
+static void speed(FILE *to, const json_t *result)
 {
 	struct text text[3];
-	double cpu_s = input->run.cpu_s > 0 ? input->run.cpu_s : input->run.wall_s;
 	fprintf(to, "\nRun\n");
-	conservation_line(to, input);
-	if (cpu_s > 0 && input->run.hops > 0)
+	conservation_line(to, result);
+	if (document_number(result, "speed.data_packets_per_s") > 0 &&
+	    document_number(result, "speed.hops") > 0)
 		fprintf(to, "  speed: %s data packets/s, %s hops/s, %.1f ns per hop (CPU time)\n",
-			number_count(&text[0], (uint64_t)((double)input->run.data_packets / cpu_s)),
-			number_count(&text[1], (uint64_t)((double)input->run.hops / cpu_s)),
-			cpu_s * 1e9 / (double)input->run.hops);
-	fprintf(to, "  %.2f s wall, %.2f s CPU, peak memory %s", input->run.wall_s,
-		input->run.cpu_s, number_memory(&text[2], input->memory_peak_bytes));
-	if (input->run.ranks > 1)
-		fprintf(to, " of each of %u processes at most", input->run.ranks);
+			figure(&text[0], result, "speed.data_packets_per_s", COUNT),
+			figure(&text[1], result, "speed.hops_per_s", COUNT),
+			document_number(result, "speed.ns_per_hop"));
+	fprintf(to, "  %.2f s wall, %.2f s CPU, peak memory %s",
+		document_number(result, "speed.wall_s"), document_number(result, "speed.cpu_s"),
+		number_memory(&text[2],
+			      (uint64_t)document_number(result, "speed.memory_peak_bytes")));
+	if (document_number(result, "speed.ranks") > 1)
+		fprintf(to, " of each of %.0f processes at most",
+			document_number(result, "speed.ranks"));
 	fputc('\n', to);
 }
 
 // The short table names conservation only where it fails.
-static void broken(FILE *to, const struct report_input *input)
+static void broken(FILE *to, const json_t *result)
 {
-	struct conservation sum;
-	conservation_of(&sum, input);
-	if (!sum.holds)
-		conservation_line(to, input);
+	if (json_is_false(document_at(result, "conservation.holds")))
+		conservation_line(to, result);
 }
 
 static void inputs(FILE *to, const struct report_input *input)
@@ -430,43 +473,51 @@ static void files(FILE *to, const struct report_input *input)
 	fprintf(to, "%s\n", input->version);
 }
 
+// `result` is the document that result.json and the page are made of.
+static void all(FILE *to, const struct report_input *input, const json_t *result)
+{
+	headline(to, result);
+	warnings_table(to, input);
+	if (!input->is_short)
+		what_ran(to, input);
+	goodput(to, result);
+	collectives(to, input);
+	jobs_table(to, input);
+	program_table(to, input);
+	if (!input->is_short)
+		messages(to, result);
+	flows(to, result);
+	if (input->is_short) {
+		watch_table(to, input);
+		expect_table(to, input);
+		broken(to, result);
+		emulation_short(to, input);
+		return;
+	}
+	congestion(to, result);
+	drops(to, result);
+	refused(to, result);
+	buffer_table(to, input);
+	pauses_table(to, input);
+	balance(to, result);
+	emulation_table(to, input);
+	fidelity_table(to, input);
+	gpu_table(to, input);
+	watch_table(to, input);
+	expect_table(to, input);
+	speed(to, result);
+	inputs(to, input);
+	taken_table(to, input);
+	files(to, input);
+}
+
 void report_table(FILE *to, const struct report_input *input)
 {
 	if (input->is_brief) {
 		brief_table(to, input);
 		return;
 	}
-	headline(to, input);
-	warnings_table(to, input);
-	if (!input->is_short)
-		what_ran(to, input);
-	goodput(to, input);
-	collectives(to, input);
-	jobs_table(to, input);
-	program_table(to, input);
-	if (!input->is_short)
-		messages(to, input);
-	flows(to, input);
-	if (input->is_short) {
-		watch_table(to, input);
-		expect_table(to, input);
-		broken(to, input);
-		emulation_short(to, input);
-		return;
-	}
-	congestion(to, input);
-	drops(to, input);
-	refused(to, input);
-	buffer_table(to, input);
-	pauses_table(to, input);
-	balance(to, input);
-	emulation_table(to, input);
-	fidelity_table(to, input);
-	gpu_table(to, input);
-	watch_table(to, input);
-	expect_table(to, input);
-	speed(to, input);
-	inputs(to, input);
-	taken_table(to, input);
-	files(to, input);
+	json_t *result = report_document(input);
+	all(to, input, result);
+	json_decref(result);
 }

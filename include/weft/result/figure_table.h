@@ -98,8 +98,12 @@ double figure_real(const struct figure_row *row, const struct report_input *inpu
 // where it is not there.
 void figures_json(json_t *root, const char *section, const struct report_input *input);
 
-// Prints the lines of the terminal table that `section` and its parts have. Returns how many.
-uint32_t figures_table(FILE *to, const char *section, const struct report_input *input);
+// Whether the document is of a sample: its shares are an indication only.
+bool document_is_sample(const json_t *result);
+
+// Prints the lines of the terminal table that `section` and its parts have, from the document of a
+// run. Returns how many.
+uint32_t figures_table(FILE *to, const char *section, const json_t *result);
 
 #ifdef __cplusplus
 }

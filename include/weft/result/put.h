@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields of result.json and other documents: each call sets one, or begins what holds more of them.
+// Fields of result.json and other documents: set one by one, and read again.
 // What the system has no memory for stops the program: a result with holes would be worse than
 // none.
 #pragma once
@@ -30,6 +30,13 @@ void put_origin(json_t *to, const char *from, enum input_origin origin);
 json_t *object_in(json_t *to, const char *key);
 json_t *array_in(json_t *to, const char *key);
 json_t *row_in(json_t *array);
+
+// What stands at "a.b" of a document; NULL: nothing. As a number NAN, as a text "": it is none. Why
+// it is null, from `a.b_reason`.
+const json_t *document_at(const json_t *from, const char *path);
+double document_number(const json_t *from, const char *path);
+const char *document_text(const json_t *from, const char *path);
+const char *document_reason(const json_t *from, const char *path);
 
 // Prints `root`, which it gives back, and the end of a line; `flags` of jansson besides the indent.
 // -errno when the stream does not take it.

@@ -98,8 +98,10 @@ static void the_table_prints_rows_with_their_parts(void **state)
 	size_t bytes = 0;
 	FILE *to = open_memstream(&text, &bytes);
 	assert_non_null(to);
-	assert_int_equal(figures_table(to, "switches", &fake->input), 0);
-	assert_true(figures_table(to, "congestion", &fake->input) >= 8);
+	json_t *root = json_of(fake);
+	assert_int_equal(figures_table(to, "switches", root), 0);
+	assert_true(figures_table(to, "congestion", root) >= 8);
+	json_decref(root);
 	fclose(to);
 	const char *core = strstr(text, "trims in the core"),
 		   *part = strstr(text, "\n    retransmitted (NACK) ");
