@@ -29,27 +29,13 @@ struct tried {
 	bool is_done;
 };
 
-// What both ends of a run see of each other.
-struct link {
-	int done[HOSTS], news;
-};
-
 struct end {
 	struct pair *pair;
-	struct link *link;
-	uint32_t host;
+	struct ending_part part;
 	enum run run;
 	struct bare_counts bare;
 	enum wall_end ended;
 };
-
-static void tell_done(void *context)
-{
-	const struct end *end = context;
-	__atomic_store_n(&end->link->done[end->host], 1, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&end->link->done[1 - end->host], __ATOMIC_SEQ_CST))
-		__atomic_store_n(&end->link->news, (int)WALL_ENDED, __ATOMIC_SEQ_CST);
-}
 
 static void run_bare(struct end *end, const struct wall_control *control)
 {
@@ -59,17 +45,18 @@ static void run_bare(struct end *end, const struct wall_control *control)
 	for (uint32_t plane = 0; plane < PLANES; plane++)
 		wall_ports[plane] = (struct wall_port){.port = plane,
 						       .peer = WALL_ANY_HOST,
-						       .rx_queue = (1 - end->host) * PLANES + plane,
-						       .tx_queue = end->host * PLANES + plane};
+						       .rx_queue = (1 - end->part.host) * PLANES +
+							       plane,
+						       .tx_queue = end->part.host * PLANES + plane};
 	const struct bare_options options = {.ports = &end->pair->ports,
 					     .wire = &codec.nic,
-					     .nic = end->host,
-					     .peer = 1 - end->host,
+					     .nic = end->part.host,
+					     .peer = 1 - end->part.host,
 					     .wall_ports = wall_ports,
 					     .wall_port_count = PLANES,
 					     .frame_bytes = codec.frame_bytes_max,
 					     .payload_bytes = PAYLOAD_BYTES,
-					     .sends = end->host == 0,
+					     .sends = end->part.host == 0,
 					     .lasts_ns = BARE_NS};
 	end->ended = bare_run(&options, control, &end->bare);
 }
@@ -78,23 +65,23 @@ static void run_end(void *context)
 {
 	struct end *end = context;
 	const struct wall_control control = {.clock = dpdk_clock_ns,
-					     .news = &end->link->news,
-					     .done = tell_done,
-					     .done_context = end};
+					     .news = &end->part.ending->news,
+					     .done = ending_tell,
+					     .done_context = &end->part};
 	if (end->run == WEFT)
-		end->ended = wall_run(end->pair->wall[end->host], &control);
+		end->ended = wall_run(end->pair->wall[end->part.host], &control);
 	else
 		run_bare(end, &control);
 }
 
 static void note_wall(const struct end *end, struct tried *ret)
 {
-	const struct wall_counts *counts = wall_counts(end->pair->wall[end->host]);
+	const struct wall_counts *counts = wall_counts(end->pair->wall[end->part.host]);
 	double frames = (double)(counts->frames_sent + counts->frames_received);
 	for (int i = 0; i < WALL_STAGE_COUNT; i++)
-		ret->stage_ns[WEFT][end->host][i] = (double)counts->stage_ticks[i] *
+		ret->stage_ns[WEFT][end->part.host][i] = (double)counts->stage_ticks[i] *
 			counts->tick_ns / frames;
-	if (end->host == 1) {
+	if (end->part.host == 1) {
 		assert_int_equal(counts->payload_bytes_good, FLOW_BYTES);
 		assert_int_equal(counts->payload_bytes_wrong, 0);
 		return;
@@ -111,20 +98,20 @@ static void note_bare(const struct end *end, struct tried *ret)
 	assert_int_equal(bare->wrong, 0);
 	assert_true(bare->frames > 0);
 	for (int i = 0; i < WALL_STAGE_COUNT; i++)
-		ret->stage_ns[end->run][end->host][i] = bare->stage_ns[i] / frames;
-	if (end->host == 0)
+		ret->stage_ns[end->run][end->part.host][i] = bare->stage_ns[i] / frames;
+	if (end->part.host == 0)
 		ret->bps[end->run] = (double)bare->frames * PAYLOAD_BYTES * 8 /
 			((double)bare->took_ns / 1e9);
 }
 
 static void run_both(struct pair *pair, enum run run, struct tried *ret)
 {
-	static struct link links[RUNS];
+	static struct ending endings[RUNS];
 	static struct end ends[RUNS][HOSTS];
 	void *contexts[HOSTS];
 	for (uint32_t host = 0; host < HOSTS; host++) {
 		ends[run][host] = (struct end){
-			.pair = pair, .link = &links[run], .host = host, .run = run};
+			.pair = pair, .part = {&endings[run], host}, .run = run};
 		contexts[host] = &ends[run][host];
 	}
 	dpdk_run(run_end, contexts, HOSTS);

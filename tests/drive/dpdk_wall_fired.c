@@ -16,14 +16,15 @@
 // What the threads see of each other.
 struct shared {
 	struct pair *pair;
-	int done[HOSTS], news, is_over;
+	struct ending ending;
+	int is_over;
 	uint32_t carried, strange;
 	enum wall_end ended[HOSTS];
 };
 
 struct end {
 	struct shared *shared;
-	uint32_t host;
+	struct ending_part part;
 };
 
 static int open_rings(struct ports *ports, struct arena *arena, struct refusal *refusal)
@@ -32,23 +33,15 @@ static int open_rings(struct ports *ports, struct arena *arena, struct refusal *
 	return port_dpdk_open(ports, arena, &options, refusal);
 }
 
-static void tell_done(void *context)
-{
-	const struct end *end = context;
-	struct shared *shared = end->shared;
-	__atomic_store_n(&shared->done[end->host], 1, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&shared->done[1 - end->host], __ATOMIC_SEQ_CST))
-		__atomic_store_n(&shared->news, (int)WALL_ENDED, __ATOMIC_SEQ_CST);
-}
-
 static void run_end(void *context)
 {
 	struct end *end = context;
 	const struct wall_control control = {.clock = dpdk_clock_ns,
-					     .news = &end->shared->news,
-					     .done = tell_done,
-					     .done_context = end};
-	end->shared->ended[end->host] = wall_run(end->shared->pair->wall[end->host], &control);
+					     .news = &end->shared->ending.news,
+					     .done = ending_tell,
+					     .done_context = &end->part};
+	uint32_t host = end->part.host;
+	end->shared->ended[host] = wall_run(end->shared->pair->wall[host], &control);
 }
 
 static void *carry(void *context)
@@ -115,7 +108,7 @@ static void triggers_go_there_and_back(void **)
 	pair->ports.ops = inner; // the ports as they are
 	shared.pair = pair;
 	for (uint32_t host = 0; host < HOSTS; host++)
-		ends[host] = (struct end){&shared, host};
+		ends[host] = (struct end){&shared, {&shared.ending, host}};
 	assert_int_equal(pthread_create(&carrier, NULL, carry, &shared), 0);
 	dpdk_run(run_end, contexts, HOSTS);
 	__atomic_store_n(&shared.is_over, 1, __ATOMIC_RELEASE);

@@ -24,8 +24,8 @@ enum what { QUIET, CALLS, DRAWS };
 
 // What both processes see.
 struct shared {
-	int ready[2], done[2];
-	int news;
+	int ready[2];
+	struct ending ending;
 };
 
 static enum what what; // a child does in its run
@@ -90,22 +90,8 @@ static void await(const int *flag)
 		usleep(1000);
 }
 
-struct end {
-	struct shared *shared;
-	uint32_t host;
-};
-
-static void tell_done(void *context)
-{
-	const struct end *end = context;
-	struct shared *shared = end->shared;
-	__atomic_store_n(&shared->done[end->host], 1, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&shared->done[1 - end->host], __ATOMIC_SEQ_CST))
-		__atomic_store_n(&shared->news, (int)WALL_ENDED, __ATOMIC_SEQ_CST);
-}
-
 // Ports to the other process; host 0 is the server, and there first.
-static int open_memif(struct pair *pair, const struct end *end)
+static int open_memif(struct pair *pair, struct shared *shared, uint32_t host)
 {
 	static const struct dpdk_options options = {.lanes = 1};
 	struct device devices[PLANES];
@@ -113,51 +99,50 @@ static int open_memif(struct pair *pair, const struct end *end)
 	if (codec_init(&codec, &pair->world[0], &pair->refusal) < 0)
 		return -1;
 	for (uint32_t i = 0; i < PLANES; i++) {
-		devices[i].is_server = end->host == 0;
+		devices[i].is_server = host == 0;
 		snprintf(devices[i].word, sizeof(devices[i].word), "memif:quiet-%d-%u", getppid(),
 			 i);
 	}
 	pair->ports = (struct ports){.frames = 8192, .frame_bytes_max = codec.frame_bytes_max};
-	if (end->host == 1)
-		await(&end->shared->ready[0]);
+	if (host == 1)
+		await(&shared->ready[0]);
 	int rc = port_device_open(&pair->ports, &pair->ports_arena, devices, PLANES, &options,
 				  &pair->refusal);
-	__atomic_store_n(&end->shared->ready[end->host], 1, __ATOMIC_RELEASE);
-	await(&end->shared->ready[1 - end->host]);
+	__atomic_store_n(&shared->ready[host], 1, __ATOMIC_RELEASE);
+	await(&shared->ready[1 - host]);
 	for (uint32_t i = 0; rc == 0 && i < PLANES; i++)
 		for (int k = 0; k < WAIT_S * 1000 && !port_device_is_up(&pair->ports, i); k++)
 			usleep(1000);
 	return rc < 0 ? rc : port_device_settle(&pair->ports, &pair->refusal);
 }
 
-static int open_end(struct pair *pair, const struct end *end)
+static int open_end(struct pair *pair, struct shared *shared, uint32_t host)
 {
 	struct wall_port wall_ports[PLANES];
-	if (open_memif(pair, end) < 0)
+	if (open_memif(pair, shared, host) < 0)
 		return -1;
 	for (uint32_t i = 0; i < PLANES; i++)
 		wall_ports[i] = (struct wall_port){
 			.port = i, .peer = WALL_ANY_HOST, .rx_queue = i, .tx_queue = i};
-	const struct wall_options options = {.host = end->host,
+	const struct wall_options options = {.host = host,
 					     .ports = &pair->ports,
 					     .wall_ports = wall_ports,
 					     .wall_port_count = PLANES,
 					     .stall_ps = STALL_PS,
 					     .dead_ps = WAIT_S * PS_PER_S};
-	return wall_create(&pair->wall[end->host], &pair->world[end->host], &options,
-			   &pair->refusal);
+	return wall_create(&pair->wall[host], &pair->world[host], &options, &pair->refusal);
 }
 
 static int run_end(struct shared *shared, uint32_t host)
 {
-	struct end end = {shared, host};
+	struct ending_part part = {&shared->ending, host};
 	struct pair *pair = pair_build(FLOWS, "", "100us");
 	const struct wall_control control = {.clock = clock_ns,
-					     .news = &shared->news,
-					     .done = tell_done,
-					     .done_context = &end,
+					     .news = &shared->ending.news,
+					     .done = ending_tell,
+					     .done_context = &part,
 					     .owns_core = true};
-	if (open_end(pair, &end) < 0) {
+	if (open_end(pair, shared, host) < 0) {
 		fprintf(stderr, "refused: %s\n", pair->refusal.text);
 		return REFUSED;
 	}

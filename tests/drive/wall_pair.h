@@ -49,6 +49,25 @@ struct pair {
 	ps_t now;
 };
 
+// Each of two loops says when it is done; the second one that says so ends both.
+struct ending {
+	int done[HOSTS], news;
+};
+
+struct ending_part {
+	struct ending *ending;
+	uint32_t host;
+};
+
+static inline void ending_tell(void *context)
+{
+	const struct ending_part *part = context;
+	struct ending *ending = part->ending;
+	__atomic_store_n(&ending->done[part->host], 1, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&ending->done[1 - part->host], __ATOMIC_SEQ_CST))
+		__atomic_store_n(&ending->news, (int)WALL_ENDED, __ATOMIC_SEQ_CST);
+}
+
 static struct harm harm;
 static int (*open_kind)(struct ports *ports, struct arena *arena,
 			struct refusal *refusal) = port_memory_open;
