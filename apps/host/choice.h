@@ -37,6 +37,7 @@ struct choice {
 	bool has_wish;			// -b, -e, -f, -n or --depth was given
 	struct wall_foreign foreign[2]; // the peer's: what it sends with, what it receives with
 	uint32_t foreign_count;
+	bool is_plain; // with them: writes without immediate, and one that has it
 	const char *pcap;
 	const char *out;   // folder of the result of all ranks, or NULL
 	const char *probe; // a port, which is only looked at

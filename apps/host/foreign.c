@@ -2,7 +2,8 @@
 // A pair whose other end is not weft: messages to it and from it, as RDMA writes with immediate
 // over RoCEv2. What comes is message i at 64-bit place i * bytes of a region, with i as its
 // immediate value, and so is what is sent. Both ends know the bytes: word i of a region is (7 << 32
-// ^ i) times an odd constant, low byte first.
+// ^ i) times an odd constant, low byte first. With --plain they have no immediate, and one more
+// message each way has it, which completes behind them.
 
 #include <errno.h>
 #include <inttypes.h>
@@ -60,6 +61,12 @@ static void store(void *context, const struct dma_write *where, const uint8_t *p
 		foreign->wrong += payload[i] != byte_at(where->va + i);
 }
 
+static uint32_t messages_of(const struct call *call)
+{
+	uint32_t messages = call->choice.wish.messages;
+	return messages > 0 ? messages : MESSAGES;
+}
+
 // Receives first: their numbers are the immediate values of what comes.
 static int make_program(struct call *call, struct host_run *host_run)
 {
@@ -67,7 +74,9 @@ static int make_program(struct call *call, struct host_run *host_run)
 	struct arena arena;
 	const struct pair_wish *wish = &call->choice.wish;
 	uint32_t bytes = (uint32_t)wish->size_min;
-	uint32_t messages = wish->messages > 0 ? wish->messages : MESSAGES;
+	uint32_t plain = call->choice.is_plain ? messages_of(call) : 0;
+	uint32_t told = call->choice.is_plain ? 1 : messages_of(call); // that have an immediate
+	uint32_t messages = plain + told;
 	host_run->program_bytes = ((size_t)program_bytes(2, 4 * messages, 2 * messages) + 63) &
 		~(size_t)63;
 	host_run->program_memory = memory_reserve(host_run->program_bytes);
@@ -77,16 +86,19 @@ static int make_program(struct call *call, struct host_run *host_run)
 	int rc = program_create(&program, &arena, 2, 4 * messages, 2 * messages, &call->refusal);
 	if (rc < 0)
 		return rc;
-	for (uint32_t i = 0; i < messages; i++)
+	for (uint32_t i = 0; i < told; i++)
 		program_receive(program, OWN, OTHER, 0, bytes, 0, false);
-	for (uint32_t i = 0; i < messages; i++)
+	for (uint32_t i = 0; i < told; i++)
 		program_send(program, OTHER, OWN, 0, bytes, 0);
-	for (uint32_t i = 0; i < messages; i++) {
-		program_receive(program, OTHER, OWN, 0, bytes, 0, false);
-		uint32_t send = program_send(program, OWN, OTHER, 0, bytes, 0);
-		program_wait(program, send, i < wish->depth ? OP_NONE : send - 2 * wish->depth);
-	}
 	program->has_foreign = true;
+	program->plain_bytes = (uint64_t)plain * bytes;
+	program->immediate_first = program->op_count + plain;
+	for (uint32_t i = 0; i < messages; i++)
+		program_receive(program, OTHER, OWN, 0, bytes, 0, false);
+	for (uint32_t i = 0; i < messages; i++) {
+		uint32_t send = program_send(program, OWN, OTHER, 0, bytes, 0);
+		program_wait(program, send, i < wish->depth ? OP_NONE : send - wish->depth);
+	}
 	call->scenario.traffic.kind = TRAFFIC_GOAL;
 	call->scenario.traffic.program = program;
 	return program_seal(program, &arena, &call->refusal);
@@ -199,6 +211,11 @@ static bool tell_requests(const struct wall_counts *counts)
 	return has_any;
 }
 
+static uint64_t bytes_due(const struct call *call)
+{
+	return call->choice.wish.size_min * (messages_of(call) + call->choice.is_plain);
+}
+
 static int judge(const struct foreign *foreign, const struct host_run *host_run)
 {
 	bool was_asked = tell_requests(wall_counts(host_run->wall));
@@ -210,14 +227,21 @@ static int judge(const struct foreign *foreign, const struct host_run *host_run)
 			" messages fit no receive: another length than -b, or "
 			"an immediate value that was not to come\n",
 			host_run->world.outcome->program.unexpected);
+	bool has_gap = host_run->end == WALL_END_DONE && foreign->placed < bytes_due(foreign->call);
+	if (has_gap)
+		fprintf(stderr,
+			"weft host: %" PRIu64 " bytes came before the immediate that says that all "
+			"%" PRIu64 " are there\n",
+			foreign->placed, bytes_due(foreign->call));
 	if (host_run->end == WALL_END_FAILED)
 		fprintf(stderr, "weft host: a QP went to ERROR: %s\n",
 			was_asked ? "by that NAK" : "its peer did not answer");
 	if (host_run->end != WALL_END_DONE && host_run->end != WALL_END_FAILED)
 		fprintf(stderr, "weft host: %s\n", wall_end_name(host_run->end));
-	return host_run->end == WALL_END_FAILED			       ? EXIT_PEER_LOST
-		: host_run->end != WALL_END_DONE || foreign->wrong > 0 ? EXIT_NOT_VALID
-								       : EXIT_SUCCESS;
+	if (host_run->end == WALL_END_FAILED)
+		return EXIT_PEER_LOST;
+	return host_run->end != WALL_END_DONE || foreign->wrong > 0 || has_gap ? EXIT_NOT_VALID
+									       : EXIT_SUCCESS;
 }
 
 static void run(struct foreign *foreign, struct host_run *host_run)

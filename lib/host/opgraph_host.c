@@ -20,8 +20,8 @@ static bool post(struct world_host *host, uint32_t index, uint32_t nic, uint32_t
 		.va = host->opgraph_host->write_target.va[op->twin],
 		.rkey = RKEY_DATA,
 		.bytes = op->bytes,
-		.imm = op->twin,
-		.has_imm = true,
+		.imm = op->twin - program->immediate_first,
+		.has_imm = op->twin >= program->immediate_first,
 		.cookie = cookie_of(COOKIE_OP, index, 0),
 	};
 	return host_post(host, nic, qpn, &work, now, out);

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""weft host against Linux's own RoCEv2 (rdma_rxe), in a guest of QEMU, over the guest's tap: RDMA writes with immediate in both directions,
-every byte checked on both sides, with the first PSN below the wrap, without faults and with those that netem makes in the guest.
+"""weft host against Linux's own RoCEv2 (rdma_rxe), in a guest of QEMU, over the guest's tap: RDMA writes with and without immediate in both
+directions, every byte and every value checked on both sides, with the first PSN below the wrap, without faults and with those that netem makes
+in the guest.
 
 WEFT_RXE_WRITES says how many writes of 64 KiB each way (25; 1,000 in soak). A guest boots for seven seconds, so cases that want the same
 netem share one. Needs DPDK, root, QEMU and the guest's tools; else it is skipped.
 """
+import contextlib
 import json
 import os
 import pathlib
@@ -19,7 +21,7 @@ import time
 import unittest
 
 import weft
-from weft import DONE, PEER_LOST, SKIPPED, WEFT
+from weft import DONE, NOT_VALID, PEER_LOST, SKIPPED, WEFT
 
 TOOLS = pathlib.Path(os.environ.get("WEFT_SHARED", "nowhere"), "tools", "rxe")
 WRITES = int(os.environ.get("WEFT_RXE_WRITES", "25"))
@@ -31,6 +33,22 @@ SEED = 7
 TIMEOUT = 18  # of the guest: 4.096 us * 2^18, 1.07 s; docs/lab/host.md has what its stack does when weft is slower than that, twice
 sys.path.insert(0, str(TOOLS))
 
+# What the peer in the guest is to do besides: look at immediate values, which come in their order, and ask for an atomic.
+PEER_ALSO = (
+    ("    got += k > 0;",
+     """    if (k > 0 && ntohl(wc.imm_data) != (uint32_t)got) {
+      printf("failed immediate %u after %d\\n", ntohl(wc.imm_data), got);
+      return;
+    }
+    got += k > 0;"""),
+    ("      struct ibv_send_wr *bad;\n",
+     """      if (!strcmp(how, "atomic")) {
+        sge.length = 8, wr.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+        wr.wr.atomic.remote_addr = c->address + offset, wr.wr.atomic.compare_add = 1, wr.wr.atomic.rkey = c->rkey;
+      }
+      struct ibv_send_wr *bad;
+"""))
+
 
 def skip(why):
     print(f"{why}: skipped")
@@ -40,9 +58,29 @@ def skip(why):
 class Rxe(unittest.TestCase):
     folder = ""
 
+    @contextlib.contextmanager
     def boot(self, netem=""):
+        """Once more where the guest ended before it was up, which is no matter of weft's; its console says why."""
         from guests import Guests
-        return Guests(self.folder, [(f"{THEM}/16", netem)], space=f"weftrxe{os.getpid()}")
+        guests = Guests(self.folder, [(f"{THEM}/16", netem)], space=f"weftrxe{os.getpid()}")
+        for is_last in (False, True):
+            try:
+                guests.__enter__()
+                break
+            except (EOFError, TimeoutError) as error:
+                console = pathlib.Path(guests[0].console).read_text(encoding="utf-8", errors="replace")
+                print(f"the guest did not come up: {error!r}\n{console[-2000:]}", flush=True)
+                self.shut(guests)
+                if is_last:
+                    raise
+        try:
+            yield guests
+        finally:
+            self.shut(guests)
+
+    def shut(self, guests):
+        guests[0].socket.close()
+        guests.__exit__()
 
     def connect(self, guests, first, memory, payload, receives, words):
         """Connection `first` of the guest receives, the next one sends; weft's QPs are in the same order. Starts weft, and joins them."""
@@ -65,34 +103,41 @@ class Rxe(unittest.TestCase):
     def counters(self, guest):
         return {name: int(value) for name, value in (pair.split("=") for pair in guest.say("counters").split())}
 
-    def run_pair(self, guests, payload, writes, first=0):
-        """What weft counted, and the guest."""
+    def run_pair(self, guests, payload, writes, first=0, is_plain=False):
+        """What weft counted, and the guest. Plain: the writes have no immediate, but for one more behind them."""
         guest = guests[0]
         before = self.counters(guest)
-        weft = self.connect(guests, first, writes * SIZE, payload, writes, ["-b", SIZE, "-n", writes, "--depth", 4])
+        told = 1 if is_plain else writes  # that have an immediate
+        plain = writes if is_plain else 0
+        writes = plain + told
+        words = ["-b", SIZE, "-n", plain or told, "--depth", 4, *(["--plain"] if is_plain else [])]
+        weft = self.connect(guests, first, writes * SIZE, payload, told, words)
         try:
-            guest.tell(f"write {first + 1} {writes} {SIZE} imm")
+            if is_plain:
+                guest.tell(f"write {first + 1} {plain} {SIZE}")
+                self.assertRegex(guest.read(120 + writes), rf"^done {plain} {SIZE} ")
+            guest.tell(f"write {first + 1} {told} {SIZE} imm")
             try:
                 wrote = guest.read(120 + writes)  # an emulated guest beside others
             except TimeoutError:
                 weft.send_signal(signal.SIGINT)
                 self.fail(f"the guest is not done: {weft.communicate(timeout=60)}")
-            waited = guest.say(f"wait {first} {writes} 60000", 90)
+            waited = guest.say(f"wait {first} {told} 60000", 90)
             out, err = weft.communicate(timeout=100)
             checked = guest.say(f"check {first} 0 {writes * SIZE} {SEED}", 90)
             counters = {name: value - before[name] for name, value in self.counters(guest).items()}
         finally:
             weft.kill()
-        self.assertRegex(wrote, rf"^done {writes} {SIZE} ")
-        self.assertRegex(waited, rf"^got {writes} ")
+        self.assertRegex(wrote, rf"^done {told} {SIZE} ")
+        self.assertRegex(waited, rf"^got {told} ")
         self.assertEqual(checked, "ok")
         self.assertEqual((weft.returncode, err), (DONE, ""), out)
         counts = json.loads(out)
-        self.assertEqual((counts["messages_sent"], counts["messages_received"]), (writes, writes))
+        self.assertEqual((counts["messages_sent"], counts["messages_received"]), (writes, told))
         self.assertEqual((counts["payload_bytes_placed"], counts["payload_bytes_wrong"]), (writes * SIZE, 0))
-        self.assertEqual((counts["qps_failed"], counts["neighbours_learnt"], counters["rdma_recvs"]), (0, 1, writes))
+        self.assertEqual((counts["qps_failed"], counts["neighbours_learnt"], counters["rdma_recvs"]), (0, 1, told))
         self.assertEqual(counts["data_packets"] - sum(counts["sent_again"].values()), writes * SIZE // payload)
-        print(f"payload {payload}: sent again {counts['sent_again']}, {counts['answers']}, "
+        print(f"payload {payload}{', plain' if is_plain else ''}: sent again {counts['sent_again']}, {counts['answers']}, "
               f"guest {({k: v for k, v in counters.items() if v})}", flush=True)
         self.assert_weft_explained(counts, counters)
         self.assertEqual(counts["data_received"], writes * SIZE // payload + counts["duplicates"] + counts["answers"]["out_of_order"])
@@ -117,21 +162,23 @@ class Rxe(unittest.TestCase):
 
     def test_without_faults(self):
         with self.boot() as guests:
-            for first, payload in ((0, 1024), (2, 4096)):
-                with self.subTest(payload=payload):
-                    self.without_faults(*self.run_pair(guests, payload, WRITES, first), payload)
-            self.messages_that_fit_no_receive_are_counted(guests, 4)
-            for first, how in ((6, "read"), (8, "send")):
+            for first, payload, is_plain in ((0, 1024, False), (2, 4096, False), (4, 1024, True), (6, 4096, True)):
+                with self.subTest(payload=payload, is_plain=is_plain):
+                    writes = WRITES + is_plain
+                    self.without_faults(*self.run_pair(guests, payload, WRITES, first, is_plain), writes * SIZE // payload)
+            self.messages_that_fit_no_receive_are_counted(guests, 8)
+            self.an_immediate_before_the_rest_is_no_end(guests, 10)
+            for first, how in ((12, "read"), (14, "send"), (16, "atomic")):
                 with self.subTest(how=how):
                     self.what_weft_has_not_is_answered_by_the_nak_for_it(guests, first, how)
-            self.a_guest_that_is_killed_is_a_qp_error(guests, 10)
+            self.a_guest_that_is_killed_is_a_qp_error(guests, 18)
 
-    def without_faults(self, counts, counters, payload):
+    def without_faults(self, counts, counters, packets):
         # all that the guest sent came: its data, what went again of it, and its answers
         answers = counts["answers"]
         self.assertEqual(counters["sent_pkts"], counts["data_received"] + answers["acks_received"] + answers["naks_received"])
         # where others have the cores for long, either end's timer may ring: what goes again is then told by both
-        self.assertEqual((counts["data_received"] - counts["duplicates"], counts["bad_frames"]), (WRITES * SIZE // payload, {}))
+        self.assertEqual((counts["data_received"] - counts["duplicates"], counts["bad_frames"]), (packets, {}))
         self.assertEqual(counts["duplicates"] > 0, counters["completer_retry_err"] > 0)
         self.assertEqual(answers["naks_received"], counters["out_of_seq_request"])
         for name in ("rcvd_seq_err", "retry_exceeded_err"):
@@ -174,8 +221,22 @@ class Rxe(unittest.TestCase):
         self.assertEqual((json.loads(out)["messages_unexpected"], json.loads(out)["payload_bytes_wrong"]), (8, 0))
         self.assertIn("weft host: 8 messages fit no receive", err)
 
+    def an_immediate_before_the_rest_is_no_end(self, guests, first):
+        """The guest sends two of four plain writes, and then the one that says that all are there."""
+        guest = guests[0]
+        weft = self.connect(guests, first, 5 * SIZE, 4096, 1, ["-b", SIZE, "-n", 4, "--plain"])
+        try:
+            for words in (f"2 {SIZE}", f"1 {SIZE} imm"):
+                guest.tell(f"write {first + 1} {words}")
+                self.assertRegex(guest.read(120), "^done ")
+            out, err = weft.communicate(timeout=60)
+        finally:
+            weft.kill()
+        self.assertEqual((weft.returncode, json.loads(out)["payload_bytes_wrong"]), (NOT_VALID, 0), err)
+        self.assertIn(f"{3 * SIZE} bytes came before the immediate that says that all {5 * SIZE} are there", err)
+
     def what_weft_has_not_is_answered_by_the_nak_for_it(self, guests, first, how):
-        """A READ and a SEND of the guest end its work request with "remote invalid request", and weft names them."""
+        """A READ, a SEND and an atomic of the guest end its work request with "remote invalid request", and weft names them."""
         weft = self.connect(guests, first, SIZE, 4096, 0, ["-b", SIZE, "-n", 1])
         try:
             self.assertEqual(guests[0].say(f"write {first + 1} 1 4096 {how}", 60), "failed remote invalid request error after 0")
@@ -183,8 +244,9 @@ class Rxe(unittest.TestCase):
         finally:
             weft.kill()
         self.assertEqual(weft.returncode, PEER_LOST, err)
-        self.assertEqual((json.loads(out)["requests_refused"], json.loads(out)["bad_frames"]), ({how.upper(): 1}, {}))
-        self.assertIn(f"for {how.upper()}, which weft has not", err)
+        name = how if how == "atomic" else how.upper()
+        self.assertEqual((json.loads(out)["requests_refused"], json.loads(out)["bad_frames"]), ({name: 1}, {}))
+        self.assertIn(f"for {name}, which weft has not", err)
         self.assertIn("a QP went to ERROR: by that NAK", err)
 
     def a_guest_that_is_killed_is_a_qp_error(self, guests, first):
@@ -212,6 +274,21 @@ def lacks(folder):
     return " ".join(missing + ([] if kernel else ["a kernel of Debian"]))
 
 
+def tools_in(folder):
+    """The tools of the guest, with what its peer is to do besides."""
+    shutil.copytree(TOOLS, folder)
+    folder.chmod(0o755)
+    peer = folder / "peer.c"
+    peer.chmod(0o644)
+    text = peer.read_text(encoding="utf-8")
+    for before, after in PEER_ALSO:
+        if text.count(before) != 1:
+            sys.exit(f"the peer of the guest is another one: {before!r} is not in it once")
+        text = text.replace(before, after)
+    peer.write_text(text, encoding="utf-8")
+    return folder
+
+
 def main():
     if os.getuid() != 0 or not shutil.which("ip"):
         skip("needs root and ip")
@@ -222,7 +299,8 @@ def main():
     weft.skip_without_dpdk()
     with tempfile.TemporaryDirectory() as folder:
         Rxe.folder = folder
-        made = subprocess.run([TOOLS / "build", folder], capture_output=True, text=True, timeout=400, check=False)
+        tools = tools_in(pathlib.Path(folder, "tools"))
+        made = subprocess.run([tools / "build", folder], capture_output=True, text=True, timeout=400, check=False)
         if made.returncode:
             missing = lacks(pathlib.Path(folder))
             if missing:

@@ -88,6 +88,10 @@ struct program {
 	uint32_t refused_op;	    // that program_seal() refused, to tell a place; else OP_NONE
 	bool is_sealed;
 	bool has_foreign; // a foreign end sends, too: what fits no receive is counted
+	// of what is sent to it: its first receive; messages before this receive have no immediate
+	// value, and those from it on the values 0, 1 and so on
+	uint32_t immediate_first;
+	uint64_t plain_bytes; // that it writes behind all receives, without immediate values
 };
 
 // An empty program with room for so many operations and dependencies. -EINVAL without ranks,

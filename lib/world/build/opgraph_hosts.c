@@ -225,7 +225,7 @@ static uint32_t nic_of(const struct world *world, uint32_t rank)
 
 static uint64_t data_bytes(const struct world *world, uint32_t rank)
 {
-	return world->opgraph_host->write_target.end[rank];
+	return world->opgraph_host->write_target.end[rank] + world->program->plain_bytes;
 }
 
 static void count_ends(const struct world *world, uint64_t *of_nic)
