@@ -23,6 +23,7 @@ from weft import BAD_INPUT, DONE, ENVIRONMENT, NOT_VALID, PEER_LOST, WEFT, has_d
 GRANT_BYTES = 64  # of a ring's credit, which nobody waits for at the end
 LONG = ["-b", "64K", "-e", "4M", "-n", "100000"]
 PLANES = 2
+LONGEST_RTO_PS = 2_000_000_000_000
 
 
 HAS_DPDK = has_dpdk()
@@ -237,6 +238,18 @@ class Pairs(weft.InFolder):
         caller, listener = pair.end("caller"), pair.end("listener")
         self.assert_ends(caller, NOT_VALID, "in one of 1,000 turns, above --max-lateness, 0.1 us")
         self.assert_ends(listener, DONE)
+
+    def test_a_timer_less_than_ten_times_the_lateness_is_told(self):
+        """Measured again with a host that wants far more (planted: late_wish), whose timer is the longest there is."""
+        pair = Pair(["-b", "4K", "-e", "4K", "-n", "40"], ["--json"])
+        said, listener = pair.end("caller"), pair.end("listener")
+        self.assert_ends(said, DONE)
+        self.assert_ends(listener, DONE)
+        times = json.loads(listener[1])["measured"]
+        wanted_ps = 10 * max(times["lateness_p999_ps"], times["round_trip_ps"])
+        tells = "that transport.rto is the longest there is, and less than ten times what the loop is late" in said[1]
+        self.assertEqual((times["rto_is_short"], tells), (wanted_ps > LONGEST_RTO_PS,) * 2, (times, said[1]))
+        self.assertGreaterEqual(times["rto_ps"], min(wanted_ps, LONGEST_RTO_PS))
 
     def test_who_has_nothing_to_do_sleeps_unless_the_core_is_its_own(self):
         pair = Pair(LONG, ["--json"])
@@ -726,6 +739,7 @@ class Words(unittest.TestCase):
         self.assert_refused(["--foreign", "1,2,3", "--foreign", "0x1000000,2,3"], "QPN,RKEY,ADDRESS are needed, not")
         self.assert_refused(["--foreign", "1,2,3", "--foreign", "1,2,3", "--foreign", "1,2,3"], "goes twice at most")
         self.assert_refused(["--foreign", "1,2,3", "--foreign", "1,2,3", "--port", "x", "--to", "a"], "a pair with somebody else")
+        self.assert_refused(["--to", "a", "--plain"], "needs --foreign: '--plain'")
         self.assert_refused(["--to", "a", "--incast", "1"], "from 2 to 256")
         self.assert_refused(["--to", "a", "--incast", "2", "--bare"], "--incast goes neither with --bare")
         self.assert_refused(["--listen", "a", "--bare"], "told by the caller")
