@@ -301,9 +301,12 @@ int setup_world(struct call *call, struct host_run *host_run)
 					   .are_hosts = true};
 	const struct world_shards one = {.count = 1};
 	host_run->host = call->index;
-	return world_build_shards(&host_run->world, &host_run->arena, &call->scenario,
-				  call->workload.text, call->workload.bytes,
-				  host_run->is_dealt ? hosts : one, &call->refusal);
+	rc = world_build_shards(&host_run->world, &host_run->arena, &call->scenario,
+				call->workload.text, call->workload.bytes,
+				host_run->is_dealt ? hosts : one, &call->refusal);
+	if (rc == -EINVAL && call->refusal.file[0] == '\0' && call->choice.scenario != NULL)
+		snprintf(call->refusal.file, sizeof(call->refusal.file), "%s", call->scenario.path);
+	return rc;
 }
 
 void setup_world_free(struct host_run *host_run)

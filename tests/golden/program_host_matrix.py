@@ -69,7 +69,7 @@ class Hosts(weft.InFolder):
         for key in ("messages_sent", "messages_received"):
             self.assertEqual(total[key], virtual[key])
         self.assertEqual(total["work_done"], total["work_total"])
-        self.assertEqual(total["data_packets"], virtual["data_packets"] + total["resent"])
+        self.assertEqual(total["data_packets"], virtual["data_received"] + total["resent"])
         return total
 
 
