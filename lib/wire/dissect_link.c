@@ -126,8 +126,11 @@ void dissect_spans(const struct wire_config *config, uint16_t link, const void *
 	read_link(&d, link);
 }
 
-void wire_dissect(const struct wire_config *config, uint16_t link, const void *frame,
-		  uint32_t captured, uint32_t original, struct wire_record *ret)
+// Nobody asks for spans here: as one function all readers take 131 fewer instructions a frame
+// (docs/lab/captures.md).
+__attribute__((flatten)) void wire_dissect(const struct wire_config *config, uint16_t link,
+					   const void *frame, uint32_t captured, uint32_t original,
+					   struct wire_record *ret)
 {
 	dissect_spans(config, link, frame, captured, original, ret, NULL);
 }
