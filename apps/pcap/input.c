@@ -312,6 +312,22 @@ static int read_all(struct call *call, struct capture_reader *reader, struct flo
 	return call->files_read > 0 ? 0 : rc;
 }
 
+#define HUGE_BYTES ((size_t)2 << 20) // a huge page
+
+// The reader's buffer and `bytes` behind it. The buffer and what each frame counts in share one
+// huge page; of the rest few streams touch little, here and there.
+static uint8_t *reserve(size_t bytes)
+{
+	bytes += CAPTURE_BUFFER_BYTES;
+	uint8_t *base = memory_reserve(HUGE_BYTES + bytes);
+	if (base == NULL)
+		return NULL;
+	base += -(uintptr_t)base % HUGE_BYTES;
+	if (bytes > HUGE_BYTES)
+		madvise(base + HUGE_BYTES, bytes - HUGE_BYTES, MADV_NOHUGEPAGE);
+	return base;
+}
+
 int input_read(struct call *call)
 {
 	static struct capture_reader reader; // large: kept off the stack
@@ -319,20 +335,18 @@ int input_read(struct call *call)
 	wire_config_default(6, &config.wire);
 	struct wire_config wire = config.wire;
 	size_t bytes = flow_bytes(&config);
-	void *base = memory_reserve(bytes);
-	reader.buffer = malloc(CAPTURE_BUFFER_BYTES);
-	reader.capacity = CAPTURE_BUFFER_BYTES;
-	if (base == NULL || reader.buffer == NULL)
+	uint8_t *base = reserve(bytes);
+	if (base == NULL)
 		return refuse(&call->refusal, -ENODEV, "no memory for an analysis: % bytes",
 			      (int64_t)bytes);
-	madvise(base, bytes, MADV_NOHUGEPAGE); // few streams touch little of it, here and there
+	reader.buffer = base;
+	reader.capacity = CAPTURE_BUFFER_BYTES;
 	struct arena arena;
-	arena_init(&arena, base, bytes);
+	arena_init(&arena, base + CAPTURE_BUFFER_BYTES, bytes);
 	struct flow *flow = flow_create(&arena, &config);
 	check(flow != NULL);
 	arena_seal(&arena);
 	int rc = read_all(call, &reader, flow, &wire);
 	call->report = flow_end(flow);
-	free(reader.buffer);
 	return rc;
 }

@@ -10,6 +10,7 @@
 #include <isa-l/igzip_lib.h>
 
 #define PACKED_BYTES ((size_t)1 << 18)
+#define FIRST_BYTES 4096 // of what may not be packed, and then is copied once more
 #define MAGIC_BYTES 2
 #define MAGIC_FIRST 0x1f
 #define MAGIC_SECOND 0x8b
@@ -47,8 +48,10 @@ static void need(struct capture_gunzip *gunzip, size_t bytes)
 	if (gunzip->from == gunzip->to)
 		gunzip->from = gunzip->to = 0;
 	while (gunzip->to - gunzip->from < bytes && !gunzip->is_at_end && gunzip->error == 0) {
-		int64_t got = gunzip->read(gunzip->context, gunzip->packed + gunzip->to,
-					   PACKED_BYTES - gunzip->to);
+		size_t room = PACKED_BYTES - gunzip->to;
+		if (!gunzip->has_begun && room > FIRST_BYTES)
+			room = FIRST_BYTES;
+		int64_t got = gunzip->read(gunzip->context, gunzip->packed + gunzip->to, room);
 		gunzip->is_at_end = got == 0;
 		gunzip->error = got < 0 ? got : 0;
 		gunzip->to += got > 0 ? (size_t)got : 0;
