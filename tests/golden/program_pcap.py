@@ -273,6 +273,10 @@ def check_malformed():
             ("a section of a length that is not its own", block_of(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, 99)) + one + good, 1, "")):
         status, out, error = analyze("-", given=given)
         check(status == 0 and f" in {read} frame" in out and (told in out if told else "byte" not in out) and error == "", f"{what}: {out!r} {error}")
+    _, out, _ = analyze("-", given=heads + good + good[:-9])
+    check("\nstandard input: it ends in the block" in out and "1 frame before it is good\n" in out, f"whose end it is, and how many are good: {out!r}")
+    status, out, _ = analyze("-", given=heads)
+    check(status == 0 and out.startswith("no frame in the capture: its filter let none pass, or none came by\n"), f"a capture of nothing: {out!r}")
     erf = struct.pack("<QBBHHH", 1 << 32, 2, 4, 78, 0, 60) + bytes(2) + frame
     for what, given, told in (("an ERF file", erf * 3, "an ERF file has no head"), ("a pipe that ends at once", b"", "it is empty"),
                               ("a pipe that ends in the head", section[:10], "after 10 bytes")):

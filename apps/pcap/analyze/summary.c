@@ -426,27 +426,36 @@ static void say_advice(const struct out *out)
 
 // ---------------------------------------------------------------- the capture itself
 
+// Why the file was not read to its end, if it was not.
+static void say_end(const struct out *out, const struct capture_file *file, const char *name)
+{
+	if (file->end == CAPTURE_WHOLE && file->why[0] == '\0')
+		return;
+	fprintf(out->to, "%s: %s", name, file->why);
+	if (file->frames > 0)
+		fprintf(out->to, "; %s frame%s before it %s good", n(file->frames), s(file->frames),
+			file->frames == 1 ? "is" : "are");
+	fputc('\n', out->to);
+}
+
 static void say_files(const struct out *out)
 {
 	for (uint32_t i = 0; i < out->call->count; i++) {
 		const struct capture_file *file = &out->call->files[i];
-		bool is_good = file->end == CAPTURE_WHOLE && file->why[0] == '\0';
-		if (!is_good)
-			fprintf(out->to, "%s: %s; %s frame%s before it are good\n", file->path,
-				file->why, n(file->frames), s(file->frames));
+		const char *name = strcmp(file->path, "-") == 0 ? "standard input" : file->path;
+		say_end(out, file, name);
 		if (file->odd_frames > 0)
 			fprintf(out->to,
 				"%s: %s frame%s left out, the first at byte %" PRIu64
 				": lengths beyond the block, or an unknown interface\n",
-				file->path, n(file->odd_frames), s(file->odd_frames), file->odd_at);
+				name, n(file->odd_frames), s(file->odd_frames), file->odd_at);
 		if (file->odd_stamps > 0)
 			fprintf(out->to,
 				"%s: %s stamp%s that no clock makes, the first at byte %" PRIu64
 				": units too small, a fraction of a second or more, or a time "
 				"beyond "
 				"the year 2262\n",
-				file->path, n(file->odd_stamps), s(file->odd_stamps),
-				file->odd_stamp_at);
+				name, n(file->odd_stamps), s(file->odd_stamps), file->odd_stamp_at);
 	}
 	if (out->story->dropped > 0)
 		fprintf(out->to,
@@ -495,10 +504,14 @@ static void say_uet(const struct out *out)
 	fputc('\n', out->to);
 }
 
-static void say_nothing_found(const struct out *out)
+static void say_what_there_is(const struct out *out)
 {
 	const struct flow_totals *totals = &out->report->totals;
-	uint64_t other = totals->frames;
+	if (totals->frames == 0) {
+		fprintf(out->to,
+			"no frame in the capture: its filter let none pass, or none came by\n");
+		return;
+	}
 	fprintf(out->to, "no RDMA in %s frame%s. What there is:", n(totals->frames),
 		s(totals->frames));
 	const char *between = " ";
@@ -508,7 +521,12 @@ static void say_nothing_found(const struct out *out)
 				wire_found_name((enum wire_found)found));
 			between = ", ";
 		}
-	fprintf(out->to, "%s\n", other == 0 ? " nothing" : "");
+	fputc('\n', out->to);
+}
+
+static void say_nothing_found(const struct out *out)
+{
+	say_what_there_is(out);
 	say_pauses(out);
 	fprintf(out->to,
 		"usual reasons: the NIC offloads RDMA past the kernel's tap (capture on the RDMA "
