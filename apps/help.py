@@ -263,26 +263,31 @@ def write_options(out, path):
 
 COMPLETION = """\
 # Completion of weft's commands, options and their values. Of bash: . <(weft completion bash)
+_weft_names() {
+    weft "$@" 2>/dev/null | cut -d ' ' -f 1
+}
 _weft() {
-    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=
-    local command=${COMP_WORDS[1]}
+    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words= behind=
+    local command=${COMP_WORDS[1]} verb=${COMP_WORDS[2]}
     if [ "$COMP_CWORD" -eq 1 ]; then
         words="@COMMANDS@"
     else
         case "$command $before" in
 @VALUES@
+        *" =") ;;
         *) case "$current" in
             -*) case "$command" in
 @OPTIONS@
                 esac ;;
-            *) case "$command" in
-                @RUNNERS@) words=$(weft sim --list 2>/dev/null | cut -d ' ' -f 1) ;;
-                help) words="@COMMANDS@" ;;
+            *) case "$((COMP_CWORD - 1)) $command $verb" in
+@ARGUMENTS@
+                *" help "*) words="@COMMANDS@" ;;
                 esac ;;
             esac ;;
         esac
     fi
-    COMPREPLY=($(compgen -W "$words" -- "$current"))
+    [ -z "$behind" ] || compopt -o nospace 2>/dev/null
+    COMPREPLY=($(compgen -S "$behind" -W "$words" -- "$current"))
 }
 complete -o default -F _weft weft
 """
@@ -291,8 +296,19 @@ complete -o default -F _weft weft
 COMPLETION_ZSH = """\
 #compdef weft
 # Completion of weft's commands, options and their values. Of zsh: . <(weft completion zsh), or this file as _weft in $fpath
+_weft_names() {
+    compadd -- ${(f)"$(weft "$@" 2>/dev/null | cut -d ' ' -f 1)"}
+}
+_weft_keys() {
+    if [[ $PREFIX == *=* ]]; then
+        compset -P '*='
+        _files
+    else
+        compadd -q -S = -- ${(f)"$(weft "$@" 2>/dev/null | cut -d ' ' -f 1)"}
+    fi
+}
 _weft() {
-    local command=${words[2]} before=${words[CURRENT-1]} current=${words[CURRENT]}
+    local command=${words[2]} verb=${words[3]} before=${words[CURRENT-1]} current=${words[CURRENT]}
     local -a commands
     commands=(
 @SUMMARIES@
@@ -310,9 +326,9 @@ _weft() {
         esac
         return
     fi
-    case $command in
-    @RUNNERS@) compadd -- ${(f)"$(weft sim --list 2>/dev/null | cut -d ' ' -f 1)"} ;;
-    help) _describe command commands; return ;;
+    case "$((CURRENT - 2)) $command $verb" in
+@ARGUMENTS@
+    *" help "*) _describe command commands; return ;;
     esac
     _files
 }
@@ -323,35 +339,84 @@ else
     compdef _weft weft
 fi
 """
+# What prints the names that may stand for such a word of the help; a file may, too.
+LISTS = {"SCENARIO": "sim --list", "FABRIC": "sim --list", "PROFILE": "verdict --list", "JOB": "plan --list"}
+
+
+def lists_of(path, name, place):
+    """What may stand for a word of the help in capitals: (words, arguments of a weft that prints more)."""
+    if place.startswith("KEY"):
+        return "", f"{name if 'list-keys' in [row[0] for row in rules_of(path)] else 'sim'} --list-keys"
+    told = re.search(rf"\n    {place} is ([a-z0-9_]+(?:,? (?:or )?[a-z0-9_]+)+)\.\n", re.sub(r"(?<=\S)\n    (?=\S)", " ", read(path))) if place else None
+    return re.sub(r",| or\b", "", told[1]) if told else "", LISTS.get(place, "")
+
+
+def values_of(path, name):
+    """[(options, words, list, whether keys)] of the options that take a value."""
+    found = {}
+    for long_name, letter, value, rule in rules_of(path):
+        kind, _, *words = rule.split(";")[0].split() + [""]
+        either = words[0] if kind in ("text", "index") and words and "|" in words[0] else ""
+        place = re.split(r"[^A-Z]", value)[0]
+        what = (either.replace("|", " "), "", False) if either else (*lists_of(path, name, place), place == "KEY")
+        if value and kind != "none":
+            names = found.setdefault(what, [])
+            names += [f'"{name} --{long_name}"'] if long_name else []
+            names += [f'"{name} -{letter}"'] if letter else []
+    return [(" | ".join(names), *what) for what, names in found.items()]
+
+
+def arguments_of(path, name):
+    """[(pattern of place, command and verb, words, list)] of arguments, as the synopsis has them; the narrowest first."""
+    verbs, rows, others = [], [], ("", "")
+    for line in re.findall(rf"^    weft {name} (.*)$", read(path).partition("SYNOPSIS\n")[2].partition("\n\n")[0], re.M):
+        first, *rest = re.split(r" \[?-| \[options", line)[0].split()
+        own = first.strip("[]").split("|") if re.fullmatch(r"\[?[a-z|]+\]?", first) else []
+        places = [re.split(r"[^A-Z]", one.strip("[]"))[0] for one in (rest if own else [first, *rest])]
+        what = next((found for found in (lists_of(path, name, place) for place in places) if any(found)), ("", ""))
+        verbs += [verb for verb in own if verb not in verbs]
+        rows += [(f'*" {name} {verb}"', *what) for verb in own if verb not in [row[0].split()[-1][:-1] for row in rows]]
+        others = what if (not own or first.startswith("[")) and any(what) else others
+    here = [(f'"1 {name} "*', " ".join([*verbs, others[0]]).strip(), others[1])] if verbs else []
+    return here + rows + ([(f'*" {name} "*', *others)] if any(others) else [])
+
+
+def of_bash(words, command, is_keys=False):
+    said = " ".join(filter(None, (words, f"$(_weft_names {command})" if command else "")))
+    return (f'words="{said}"' if said else "") + (" behind==" if is_keys else "")
+
+
+def of_zsh(words, command, is_keys=False):
+    said = [f"compadd -- {words}"] if words else []
+    said += [f"_weft_{'keys' if is_keys else 'names'} {command}"] if command else []
+    return "; ".join(said)
 
 
 def completions(paths):
-    """{bash, zsh: a script}: names of commands, options of each, words of those that are one of several."""
-    options, values, runners = [], [], []
+    """{bash, zsh: a script}: commands, their options, verbs and arguments, and what each of those may be."""
+    options, values, arguments = [], [], []
     commands = commands_of(paths)
     names = [name for name, _ in commands]
     for path in paths:
         name = name_of(path)[0].removeprefix("weft-")
         rows = rules_of(path) if name in names else []
-        long_names = sorted({"--" + row[0] for row in rows if row[0]} | {"--help", "--version"})
-        options.append((name, " ".join(long_names)))
-        for long_name, letter, _, rule in rows:
-            kind, _, *words = rule.split(";")[0].split() + [""]
-            if kind in ("text", "index") and words and "|" in words[0]:
-                either = f'"{name} --{long_name}"' + (f' | "{name} -{letter}"' if letter else "")
-                values.append((either, words[0].replace("|", " ")))
-        if re.search(rf"weft {name}.* \[?SCENARIO", read(path)):
-            runners.append(name)
+        options.append((name, " ".join(sorted({"--" + row[0] for row in rows if row[0]} | {"--help", "--version"}))))
+        if name in names:
+            values += values_of(path, name)
+            arguments += arguments_of(path, name)
+    ends = {True: " return", False: " _files; return"} # whether a word has to be one of those
     made = {
         "bash": COMPLETION.replace("@COMMANDS@", " ".join(names + ["help", "completion"]))
-        .replace("@VALUES@", "\n".join(f'        {either}) words="{words}" ;;' for either, words in values))
+        .replace("@VALUES@", "\n".join(f"        {either}) {of_bash(*what)} ;;" for either, *what in values))
+        .replace("@ARGUMENTS@", "\n".join(f"                {place}) {of_bash(*what)} ;;" for place, *what in arguments))
         .replace("@OPTIONS@", "\n".join(f'                {name}) words="{words}" ;;' for name, words in options)),
         "zsh": COMPLETION_ZSH.replace("@SUMMARIES@", "\n".join("        '" + f"{name}:{text}".replace("'", "'\\''") + "'" for name, text in
                                       commands + [("help", "what a command does"), ("completion", "completion of a shell")]))
-        .replace("@VALUES@", "\n".join(f"    {either}) compadd -- {words}; return ;;" for either, words in values))
+        .replace("@VALUES@", "\n".join(f"    {either}) {of_zsh(*what)};{ends[bool(what[0]) or what[2]]} ;;".replace(") ;", ")") for either, *what in values))
+        .replace("@ARGUMENTS@", "\n".join(f"    {place}) {of_zsh(*what)} ;;" for place, *what in arguments))
         .replace("@OPTIONS@", "\n".join(f"        {name}) compadd -- {words} ;;" for name, words in options)),
     }
-    return {shell: text.replace("@RUNNERS@", " | ".join(runners)) for shell, text in made.items()}
+    return made
 
 
 def write_completion(out, paths):

@@ -46,6 +46,29 @@ class Completion(unittest.TestCase):
         self.assertEqual(offered("gpu", "--load", "s"), ["spin"])
         self.assertEqual(offered("coll", "all_reduce", "-c", ""), ["0", "1"])
 
+    def test_keys(self):
+        keys = weft("sim", "--list-keys").stdout.splitlines()
+        self.assertEqual(offered("sim", "incast", "--set", ""), [line.split()[0] + "=" for line in keys])
+        self.assertEqual(offered("tune", "incast", "--knob", "cc.target_d"), ["cc.target_delay="])
+        self.assertEqual(offered("sim", "--sweep", "queue.ecn_l"), ["queue.ecn_low=", "queue.ecn_last_hop="])
+        self.assertIn("layers=", offered("plan", "custom", "--set", "l"))
+        self.assertEqual(offered("sim", "--set", "traffic.trace", "=", ""), [])  # a file
+
+    def test_verbs_and_what_they_take(self):
+        self.assertEqual(offered("pcap", ""), "analyze capture diff anonymize gen replay send".split())
+        self.assertEqual(offered("tune", "re"), ["resume", "report"])
+        self.assertEqual(offered("tune", "two-r"), ["two-racks"])
+        self.assertEqual(offered("tune", "show", ""), [])  # a file
+        self.assertEqual(offered("pcap", "gen", "two-r"), ["two-racks"])
+        self.assertEqual(offered("pcap", "analyze", ""), [])
+        self.assertEqual(offered("verdict", "out", "--profile", "flap"), ["flap-soak"])
+        self.assertEqual(offered("sim", "incast", "--fault", ""), [])
+        self.assertEqual(offered("coll", "all_reduce", "--scenario", "two-r"), ["two-racks"])
+
+    def test_jobs_and_collectives(self):
+        self.assertEqual(offered("plan", "llama-3.1-8"), ["llama-3.1-8b-fsdp-h100"])
+        self.assertEqual(set(offered("coll", "")), set(weft("coll", "none").stderr.strip().partition("there are: ")[2].split(", ")))
+
     def test_scenarios(self):
         listed = weft("sim", "--list").stdout.splitlines()
         names = [line.split()[0] for line in listed if not line.startswith(" ")]
@@ -85,7 +108,7 @@ def typed(keys, until):
 class Zsh(unittest.TestCase):
     def offered(self, *words):
         """What _weft hands to zsh's builtins behind the last of the words."""
-        call = 'compdef() {}; compadd() { print -l -- ${@:#--}; }; _describe() { print -l -- ${(P)2}; }; _files() {}; ' \
+        call = 'compdef() {}; compadd() { print -l -- ${@[${@[(i)--]}+1,-1]}; }; _describe() { print -l -- ${(P)2}; }; _files() {}; ' \
                '. <("$WEFT" completion zsh); weft() { "$WEFT" "$@"; }; words=("$@"); CURRENT=$#; _weft'
         run = subprocess.run(["zsh", "-f", "-c", call, "zsh", "weft", *words], capture_output=True, text=True, timeout=600, check=True)
         self.assertEqual(run.stderr, "")
@@ -96,12 +119,14 @@ class Zsh(unittest.TestCase):
         commands = offered("")
         for command in commands:
             self.assertEqual(self.offered(command, "--"), offered(command, "--"), command)
-        for words in (("sim", "incast", "--fidelity", ""), ("coll", "all_reduce", "-c", ""), ("sim", ""), ("mllog", "")):
+        for words in (("sim", "incast", "--fidelity", ""), ("coll", "all_reduce", "-c", ""), ("sim", ""), ("mllog", ""), ("tune", ""), ("pcap", ""),
+                      ("tune", "show", ""), ("pcap", "gen", ""), ("verdict", "o", "--profile", ""), ("plan", ""), ("coll", ""), ("sim", "--out", "")):
             self.assertEqual(self.offered(*words), offered(*words), words)
 
     def test_in_a_terminal(self):
         self.assertIn("weft validate-fabric", typed("weft validate-f\t", "weft validate-fabric"))
         self.assertIn("--sweep", typed("weft sim incast --sw\t", "--sweep"))
+        self.assertIn("--set fabric.nic_delay=", typed("weft sim incast --set fabric.nic_d\t", "fabric.nic_delay="))
         self.assertIn("search for better settings", typed("weft \t\t", "search for better settings"))
 
 
