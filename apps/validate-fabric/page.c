@@ -46,7 +46,7 @@ void page_line(FILE *to, const struct acceptance *acceptance, const struct case_
 		case_word(run->state));
 	if (run->state == CASE_PASS || run->state == CASE_FAIL) {
 		say_figure(to, "goodput", figures->goodput_bps / figures->nic_rate_bps * 100, " %");
-		say_figure(to, "busbw", figures->busbw_bps / figures->nic_rate_bps * 100, " %");
+		say_figure(to, "busbw", figures->busbw_bps / 8e9, " GB/s");
 		say_time(to, "p99", figures->fct_p99_s);
 		say_figure(to, "retransmitted", figures->resent * 100, " %");
 	}

@@ -330,9 +330,23 @@ static int key_path(struct reader *reader, char ret[PATH_BYTES], const char *pre
 	return 0;
 }
 
+// What a file begins with that is no scenario, but can become one: containerlab's, a
+// config_db.json.
+static bool is_of_other_tool(const char *path)
+{
+	static const char capitals[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+	return strcmp(path, "topology") == 0 || path[strspn(path, capitals)] == '\0';
+}
+
 static int refuse_unknown(struct reader *reader, struct mark mark, const char *path)
 {
 	const char *nearest = key_nearest(reader->table, path);
+	if (is_of_other_tool(path))
+		return reader_refuse(reader, mark,
+				     "there is no key %s; a topology of containerlab or a "
+				     "config_db.json of SONiC becomes a scenario by weft topology "
+				     "--import FILE",
+				     path);
 	if (nearest == NULL)
 		return reader_refuse(reader, mark, "there is no key %s", path);
 	return reader_refuse(reader, mark, "there is no key %s; did you mean %s?", path, nearest);

@@ -247,7 +247,7 @@ static int check_memory(const struct trace_input *input, const struct aicb_secti
 	if (most == 0 || bytes <= most)
 		return 0;
 	return refuse(
-		input->refusal, -ENODEV,
+		input->refusal, -EINVAL,
 		"its lines make % operations of % ranks at least, which take % MiB of the % MiB "
 		"that there are (limits.memory): run a sample or fewer ranks, or raise it",
 		(int64_t)operations, ranks, (int64_t)(bytes >> 20), (int64_t)(most >> 20));

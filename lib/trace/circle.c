@@ -204,7 +204,7 @@ int expand_check(const struct expand *expand)
 		return refuse(
 			expand->refusal, -EINVAL,
 			"its pipeline transfers of % bytes stand in no line: a sample runs the "
-			"data-parallel collectives without them",
+			"data-parallel collectives without them (--sample steps=4, say)",
 			(int64_t)set->left_bytes);
 	expand->refusal->file[0] = '\0';
 	return check_nodes(expand);

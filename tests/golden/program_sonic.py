@@ -118,6 +118,9 @@ def main():
         check(outcome("topology", "--import", written(folder, "none.json", "{}"))[0] == BAD_INPUT, "a file without ports")
         scenario, result = imported(folder, written(folder, "lab.clab.yml", CLAB))
         check("topology: graph" in scenario and result["run"]["end"] == "done", "containerlab's .clab.yml runs, too")
+        for name in ("config_db.json", "lab.clab.yml"):
+            code, _, error = outcome("sim", pathlib.Path(folder, name))
+            check(code == BAD_INPUT and "weft topology --import" in error, f"weft sim {name} says what makes a scenario of it: {error.strip()}")
         check_merged(folder)
     return 1 if check.failed else 0
 

@@ -124,6 +124,7 @@ def check_healthy(folder, scenario):
               not (out / "cases" / name).exists() for name in ("spray", "tail")), "what has the same traffic has one run")
     rates = {one["name"]: one.get("busbw_bps") for one in asked}
     check(rates["all-reduce-1MB"] < rates["all-reduce-8MB"] < rates["all-reduce-64MB"] < 200e9, "bus bandwidth grows with the buffer")
+    check(f"  busbw {rates['all-reduce'] / 8e9:.4g} GB/s  " in text, "the terminal has it in the unit of nccl-tests")
     check(all(180e9 < rates[name] < 200e9 for name in ("all-reduce", "all-gather", "reduce-scatter", "all-to-all")),
           "bus bandwidth is just below the rate of a NIC")
     root = xml.parse(junit).getroot()

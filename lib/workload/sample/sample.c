@@ -483,7 +483,8 @@ int sample_apply(struct job *job, const struct sample *want, uint64_t payload_by
 	if (!fit(&planner))
 		return refuse(refusal, -EOVERFLOW,
 			      "one group, one collective and one ring step after % to fill are % "
-			      "packets, over the % allowed: allow more, or fewer steps to fill",
+			      "packets, over the % allowed: allow more (packets=), or fewer to "
+			      "fill (fill=)",
 			      planner.sample.fill, (int64_t)count_packets(&planner),
 			      (int64_t)planner.sample.packets_max);
 	planner.sample = as_run(&planner);
