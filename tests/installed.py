@@ -12,6 +12,7 @@ import subprocess
 from weft import SCENARIOS, SOURCE, check
 
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else shutil.which("python3")  # Debian's, where there is one
+HOWTO = SOURCE / "docs" / "howto" / "use-the-endpoint.md"
 EXAMPLE = SOURCE / "docs" / "howto" / "two-endpoints.c"
 # What the module promises, once with pandas where that is here, once as if it were not.
 MODULE = """
@@ -40,6 +41,7 @@ except weft.Missing as missing:
 study = weft.run("two-racks", seeds=2, traffic__bytes="1MiB")
 assert len(study.table("runs")) == 2
 assert weft.run("azure-gb200-llama405b", fidelity="model").tables
+assert weft.run("two-racks", preset="roce-dcqcn", traffic__bytes="1MiB")["scenario.cc"] == "dcqcn"
 for wrong, says in ((lambda: result["goodput.totl_bps"], "goodput.total_bps"), (lambda: result.table("mesages"), "there are")):
     try:
         wrong()
@@ -116,6 +118,11 @@ def check_library(usr, room):
     root = str(usr).removesuffix("/local").removesuffix("/usr")
     flags = call("pkg-config", "--cflags", "--libs", "weft", env={**os.environ, "PKG_CONFIG_PATH": str(pc.parent), "PKG_CONFIG_SYSROOT_DIR": root})
     compiler, words = shlex.split(os.environ.get("WEFT_CC", "cc")), shlex.split(flags.stdout)
+    smallest = pathlib.Path(room, "smallest.c")
+    smallest.write_text(HOWTO.read_text(encoding="utf-8").partition("```c\n")[2].partition("```\n")[0], encoding="utf-8")
+    made = call(*compiler, "-Wall", "-Wextra", "-Werror", smallest, "-o", smallest.with_suffix(""), *words)
+    ran = call(smallest.with_suffix(""), env={"LD_LIBRARY_PATH": str(pc.parent.parent)}) if made.returncode == 0 else made
+    check(ran.returncode == 0 and ran.stdout.startswith("a NIC in "), f"the smallest program of the how-to: {ran.stderr.strip()}")
     for kind, more in (("shared", []), ("static", ["-Wl,-Bstatic", "-lweft", "-Wl,-Bdynamic"])):
         used = [word for word in words if not (more and word == "-lweft")]
         program = pathlib.Path(room, kind)

@@ -69,12 +69,16 @@ static void say_best(FILE *to, const struct field *field)
 	struct text text;
 	double best = field->mean[field->best];
 	study_name(study, field->best, name);
+	if (field->mean[field->worst] == best) {
+		fprintf(to, "\nAll points are done at the same time, %s%s\n",
+			study_number(&text, STUDY_TIME, best),
+			study->plan.seeds > 1 ? " on average" : "");
+		return;
+	}
 	fprintf(to, "\nDone first: %s, %s%s; the last takes %.2f %% longer\n", name,
 		study_number(&text, STUDY_TIME, best), study->plan.seeds > 1 ? " on average" : "",
 		100 * (field->mean[field->worst] / best - 1));
-	if (field->mean[field->worst] == best)
-		fprintf(to, "all points are done at the same time\n");
-	else if (study->plan.seeds == 1)
+	if (study->plan.seeds == 1)
 		fprintf(to, "of one seed: how much of that is chance is not known (--seeds N)\n");
 	else if (study->points == 2)
 		fprintf(to, "the other point is %s beyond chance\n",

@@ -65,10 +65,11 @@ def _text(value):
 
 
 def _words(keys):
-    """Options of weft sim: a name with a dot, or `__` in its place, is a key of the scenario, any other one an option."""
+    """Options of weft sim: a name with a dot, or `__` in its place, is a key of the scenario, and so is `preset`; any other one is
+    an option."""
     for name, value in keys.items():
         name = name.replace("__", ".")
-        if "." in name:
+        if "." in name or name == "preset":
             yield from ("--set", f"{name}={_text(value)}")
             continue
         for each in value if isinstance(value, (list, tuple)) else [value]:
@@ -82,7 +83,8 @@ def _words(keys):
 def run(scenario, out=None, **keys):
     """Runs a scenario, by name or path, as `weft sim` does, and returns its Result.
 
-    Keys of the scenario are set as queue__ecn_low="20kB" or **{"queue.ecn_low": "20kB"}; other names are options of weft sim,
+    Keys of the scenario are set as queue__ecn_low="20kB" or **{"queue.ecn_low": "20kB"}, and preset="roce-dcqcn"; other names
+    are options of weft sim,
     `_` for `-`: seed=3, seeds=5, fidelity="model", fault={"kind": "loss", "at": "all", "probability": "1%"}; several values
     are a list. `out` keeps the folder, which must be empty or new. An Error is raised where weft refuses, or where the run is
     not valid: what there is of it then is its `result`."""
