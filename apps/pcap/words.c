@@ -82,7 +82,7 @@ const char *range_words(char ret[WORDS_BYTES], int64_t from_ns, int64_t to_ns)
 	snprintf(second, sizeof(second), "%.*f", digits_of(to), to);
 	if (strcmp(first, second) == 0) // as far as they are shown
 		return time_words(ret, to_ns);
-	snprintf(ret, WORDS_BYTES, "%s to %s %s", first, second, unit);
+	snprintf(ret, WORDS_BYTES, "%.27s to %.27s %s", first, second, unit);
 	return ret;
 }
 
