@@ -16,34 +16,115 @@
 #define FILE_BYTES_MAX ((size_t)1 << 20)
 #define USED_MAX 48
 
-// What each model of a family has.
+// What each model of a family has, beside two norms a layer, one behind the layers, and no biases.
 struct family {
 	const char *type;
-	const char *names; // of its sizes: llama's, gpt2's
-	bool is_gated, has_bias, has_qkv_bias, is_tied, has_layer_norm, has_positions;
-	uint32_t post_norms, head_norms;
+	uint32_t is_gated, has_bias, has_qkv_bias, has_ffn_bias, has_output_bias, is_tied;
+	uint32_t has_layer_norm;  // with a bias; a LayerNorm without one counts as RMS
+	uint32_t has_shared_norm; // one norm for attention and feed-forward, side by side
+	uint32_t post_norms, head_norms, first_norms; // first: behind the embedding
+	uint32_t has_norm_of_heads;		      // as many head norms as heads of q and k
+	uint32_t has_positions, positions_beyond;     // learned
+	uint32_t ffn_of_hidden; // the feed-forward is so many times as wide, if nothing is said
+	uint32_t sinks, has_shared_expert; // as wide as the others
 };
 
 static const struct family families[] = {
-	{"llama", "llama", .is_gated = true},
-	{"mistral", "llama", .is_gated = true},
-	{"mixtral", "llama", .is_gated = true},
-	{"phi3", "llama", .is_gated = true},
-	{"qwen2", "llama", .is_gated = true, .has_qkv_bias = true},
-	{"qwen3", "llama", .is_gated = true, .head_norms = 2},
-	{"qwen3_moe", "llama", .is_gated = true, .head_norms = 2},
-	{"gemma", "llama", .is_gated = true, .is_tied = true},
-	{"gemma2", "llama", .is_gated = true, .is_tied = true, .post_norms = 2},
-	{"deepseek_v2", "llama", .is_gated = true},
-	{"deepseek_v3", "llama", .is_gated = true},
-	{"gpt_neox", "llama", .has_bias = true, .has_layer_norm = true},
-	{"gpt2", "gpt2", .has_bias = true, .has_layer_norm = true, .is_tied = true,
-	 .has_positions = true},
+	{"llama", .is_gated = 1},
+	{"mistral", .is_gated = 1},
+	{"mixtral", .is_gated = 1},
+	{"granite", .is_gated = 1},
+	{"phi3", .is_gated = 1},
+	{"qwen2", .is_gated = 1, .has_qkv_bias = 1},
+	{"qwen3", .is_gated = 1, .head_norms = 2},
+	{"qwen3_moe", .is_gated = 1, .head_norms = 2},
+	{"gemma", .is_gated = 1, .is_tied = 1},
+	{"gemma2", .is_gated = 1, .is_tied = 1, .post_norms = 2},
+	{"gemma3", .is_gated = 1, .is_tied = 1, .post_norms = 2, .head_norms = 2},
+	{"gemma3_text", .is_gated = 1, .is_tied = 1, .post_norms = 2, .head_norms = 2},
+	{"olmo2", .is_gated = 1, .has_norm_of_heads = 1},
+	{"olmoe", .is_gated = 1, .has_norm_of_heads = 1},
+	{"cohere", .is_gated = 1, .is_tied = 1, .has_shared_norm = 1},
+	{"stablelm", .is_gated = 1, .has_layer_norm = 1},
+	{"deepseek_v2", .is_gated = 1},
+	{"deepseek_v3", .is_gated = 1},
+	{"llama4", .is_gated = 1, .has_shared_expert = 1},
+	{"llama4_text", .is_gated = 1, .has_shared_expert = 1},
+	{"gpt_oss", .is_gated = 1, .has_bias = 1, .sinks = 1},
+	{"gpt_neox", .has_bias = 1, .has_layer_norm = 1},
+	{"gpt2", .has_bias = 1, .has_layer_norm = 1, .is_tied = 1, .has_positions = 1,
+	 .ffn_of_hidden = 4},
+	{"gpt_bigcode", .has_bias = 1, .has_layer_norm = 1, .is_tied = 1, .has_positions = 1,
+	 .ffn_of_hidden = 4},
+	{"gptj", .has_ffn_bias = 1, .has_layer_norm = 1, .has_shared_norm = 1, .has_output_bias = 1,
+	 .ffn_of_hidden = 4},
+	{"phi", .has_bias = 1, .has_layer_norm = 1, .has_shared_norm = 1, .has_output_bias = 1},
+	{"starcoder2", .has_bias = 1, .has_layer_norm = 1, .is_tied = 1},
+	{"bloom", .has_bias = 1, .has_layer_norm = 1, .is_tied = 1, .first_norms = 1,
+	 .ffn_of_hidden = 4},
+	{"opt", .has_bias = 1, .has_layer_norm = 1, .is_tied = 1, .has_positions = 1,
+	 .positions_beyond = 2},
+	{"mpt", .is_tied = 1, .ffn_of_hidden = 4},
+	{"falcon", .has_layer_norm = 1, .is_tied = 1, .ffn_of_hidden = 4},
+};
+
+// Families of which a job file cannot say the whole architecture, and what of it.
+static const struct {
+	const char *type, *what;
+} unsaid[] = {
+	{"olmo", "norms without parameters"},
+	{"qwen2_moe", "the gate of a shared expert"},
+	{"gemma3n", "embeddings of each layer"},
+	{"mllama", "layers of cross-attention among the others"},
+	{"qwen3_next", "layers of linear attention among the others"},
+	{"minimax", "layers of linear attention among the others"},
+	{"jamba", "state-space layers among the others"},
+	{"bamba", "state-space layers among the others"},
+	{"zamba2", "state-space layers among the others"},
+	{"nemotron_h", "state-space layers among the others"},
+	{"mamba", "state-space layers"},
+	{"mamba2", "state-space layers"},
+	{"falcon_mamba", "state-space layers"},
+	{"rwkv", "recurrent layers"},
+	{"recurrent_gemma", "recurrent layers"},
+	{"t5", "an encoder with its decoder"},
+	{"bart", "an encoder with its decoder"},
+	{"whisper", "an encoder with its decoder"},
+	{"bert", "a pooler, and heads that the model was trained with"},
+	{"roberta", "a pooler, and heads that the model was trained with"},
+};
+
+// What some files of a family say of it themselves: `key` sets `at`, or must be `otherwise`, which
+// is also what is meant where it is not there.
+#define HAS(field) offsetof(struct family, field)
+static const struct said {
+	const char *type, *key;
+	bool otherwise;
+	const char *what; // NULL: it sets
+	size_t at;
+} said[] = {
+	{"falcon", "bias", false, NULL, HAS(has_bias)},
+	{"starcoder2", "use_bias", true, NULL, HAS(has_bias)},
+	{"stablelm", "use_qkv_bias", false, NULL, HAS(has_qkv_bias)},
+	{"stablelm", "qk_layernorm", false, NULL, HAS(has_norm_of_heads)},
+	{"stablelm", "use_parallel_residual", false, NULL, HAS(has_shared_norm)},
+	{"cohere", "use_qk_norm", false, NULL, HAS(has_norm_of_heads)},
+	{"llama", "mlp_bias", false, NULL, HAS(has_ffn_bias)},
+	{"granite", "mlp_bias", false, NULL, HAS(has_ffn_bias)},
+	{"phi", "qk_layernorm", false, "norms of heads with a bias", 0},
+	{"opt", "do_layer_norm_before", true, "no norm behind the layers", 0},
+	{"opt", "enable_bias", true, "OPT without biases", 0},
+	{"opt", "layer_norm_elementwise_affine", true, "norms without parameters", 0},
+	{"opt", "_remove_final_layer_norm", false, "no norm behind the layers", 0},
+	{"mpt", "no_bias", true, "MPT with biases", 0},
+	{"gpt2", "add_cross_attention", false, "cross-attention", 0},
+	{"gpt_bigcode", "add_cross_attention", false, "cross-attention", 0},
 };
 
 struct import {
 	json_t *root;
-	const struct family *family;
+	struct family family; // with what the file says of it
+	bool is_part;	      // the root is that of the language model, within another
 	const char *used[USED_MAX];
 	uint32_t used_count;
 	FILE *to;
@@ -51,7 +132,7 @@ struct import {
 
 static void use(struct import *import, const char *name)
 {
-	if (import->used_count < USED_MAX)
+	if (import->used_count < USED_MAX && json_object_get(import->root, name) != NULL)
 		import->used[import->used_count++] = name;
 }
 
@@ -72,6 +153,15 @@ static bool flag_of(struct import *import, const char *name, bool is_otherwise)
 	return json_is_boolean(value) ? json_is_true(value) : is_otherwise;
 }
 
+// The same of the first of these names that is there; the list ends with NULL.
+static uint64_t first_of(struct import *import, const char *const *names)
+{
+	uint64_t size = 0;
+	for (; size == 0 && *names != NULL; names++)
+		size = size_of(import, *names);
+	return size;
+}
+
 static void put(const struct import *import, const char *key, uint64_t value)
 {
 	if (value > 0)
@@ -84,80 +174,124 @@ static void put_flag(const struct import *import, const char *key, bool is_set)
 		fprintf(import->to, "  %s: true\n", key);
 }
 
-static void put_experts(struct import *import)
+// Of an object within the file, which is used as a whole.
+static json_t *part_of(struct import *import, const char *name)
 {
-	static const char *const counts[] = {"n_routed_experts", "num_local_experts",
-					     "num_experts"};
-	uint64_t experts = 0, width = size_of(import, "moe_intermediate_size");
-	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
-		experts = experts > 0 ? experts : size_of(import, counts[i]);
-	if (experts == 0)
-		return;
-	uint64_t shared = size_of(import, "n_shared_experts");
-	put(import, "experts", experts);
-	put(import, "experts_per_token", size_of(import, "num_experts_per_tok"));
-	put(import, "expert_ffn", width > 0 ? width : size_of(import, "intermediate_size"));
-	put(import, "shared_ffn", shared * width);
-	put(import, "dense_layers", size_of(import, "first_k_dense_replace"));
+	use(import, name);
+	return json_object_get(import->root, name);
 }
 
-static void put_attention(struct import *import)
+static void put_experts(struct import *import)
 {
-	uint64_t latent = size_of(import, "kv_lora_rank");
-	put(import, "heads", size_of(import, "num_attention_heads"));
-	if (latent == 0) {
-		put(import, "kv_heads", size_of(import, "num_key_value_heads"));
-		put(import, "head_dim", size_of(import, "head_dim"));
+	static const char *const counts[] = {"n_routed_experts", "num_local_experts", "num_experts",
+					     NULL};
+	static const char *const tops[] = {"num_experts_per_tok", "experts_per_token", NULL};
+	static const char *const widths[] = {"moe_intermediate_size", "intermediate_size", NULL};
+	uint64_t experts = first_of(import, counts);
+	if (experts == 0)
 		return;
+	uint64_t shared = size_of(import, "n_shared_experts"), width = first_of(import, widths);
+	put(import, "experts", experts);
+	put(import, "experts_per_token", first_of(import, tops));
+	use(import, "experts_per_token"); // some say it twice
+	put(import, "expert_ffn", width);
+	put(import, "shared_ffn", (import->family.has_shared_expert ? 1 : shared) * width);
+	put(import, "dense_layers", size_of(import, "first_k_dense_replace"));
+	if (import->family.has_shared_expert)
+		use(import, "use_qk_norm");   // without parameters
+	use(import, "intermediate_size_mlp"); // of layers without experts, of which there are none
+}
+
+static bool is_of(const struct import *import, const char *type)
+{
+	return strcmp(import->family.type, type) == 0;
+}
+
+// 0: as many as heads.
+static uint64_t kv_heads_of(struct import *import)
+{
+	static const char *const names[] = {"num_key_value_heads", "num_kv_heads", "n_head_kv",
+					    NULL};
+	bool is_new = is_of(import, "falcon") && flag_of(import, "new_decoder_architecture", false);
+	uint64_t grouped = first_of(import, names);
+	if (is_of(import, "mpt"))
+		return (uint64_t)json_integer_value(
+			json_object_get(part_of(import, "attn_config"), "kv_n_heads"));
+	if (is_of(import, "gpt_bigcode") || is_of(import, "falcon")) {
+		bool is_one = flag_of(import, "multi_query", true);
+		return is_new ? grouped : is_one ? 1 : 0;
 	}
-	use(import, "num_key_value_heads");
+	return grouped;
+}
+
+// Returns heads of queries, keys.
+static uint64_t put_attention(struct import *import)
+{
+	static const char *const names[] = {"num_attention_heads", "n_head", "n_heads", NULL};
+	uint64_t latent = size_of(import, "kv_lora_rank"), heads = first_of(import, names);
+	uint64_t kv_heads = kv_heads_of(import);
+	put(import, "heads", heads);
+	if (latent == 0) {
+		put(import, "kv_heads", kv_heads);
+		put(import, "head_dim", size_of(import, "head_dim"));
+		return heads + (kv_heads > 0 ? kv_heads : heads);
+	}
 	put(import, "head_dim", size_of(import, "qk_nope_head_dim"));
 	put(import, "query_rank", size_of(import, "q_lora_rank"));
 	put(import, "kv_rank", latent);
 	put(import, "rope_dim", size_of(import, "qk_rope_head_dim"));
 	put(import, "value_dim", size_of(import, "v_head_dim"));
+	return 0;
 }
 
-static uint64_t put_llama(struct import *import)
+static void put_ffn(struct import *import, uint64_t hidden)
 {
-	bool has_experts = json_object_get(import->root, "num_local_experts") != NULL ||
-		json_object_get(import->root, "num_experts") != NULL;
-	put(import, "layers", size_of(import, "num_hidden_layers"));
-	put(import, "hidden", size_of(import, "hidden_size"));
-	put(import, "vocab", size_of(import, "vocab_size"));
-	put_attention(import);
-	uint64_t ffn = size_of(import, "intermediate_size");
-	if (!has_experts) // of those an expert has it, or no layer
-		put(import, "ffn", ffn);
-	put_experts(import);
-	return size_of(import, "max_position_embeddings");
+	static const char *const names[] = {"intermediate_size", "ffn_hidden_size", "n_inner",
+					    "ffn_dim", NULL};
+	static const char *const experts[] = {"num_local_experts", "num_experts", NULL};
+	uint64_t times = size_of(import, "expansion_ratio"), ffn = first_of(import, names);
+	if (first_of(import, experts) > 0) // of those an expert has it, or no layer
+		return;
+	times = times > 0 ? times : import->family.ffn_of_hidden;
+	put(import, "ffn", ffn > 0 ? ffn : times * hidden);
 }
 
-static uint64_t put_gpt2(struct import *import)
+// Returns the longest sequence; 0: not said.
+static uint64_t put_sizes(struct import *import)
 {
-	uint64_t hidden = size_of(import, "n_embd"), inner = size_of(import, "n_inner");
-	uint64_t positions = size_of(import, "n_positions");
-	put(import, "layers", size_of(import, "n_layer"));
+	static const char *const layers[] = {"num_hidden_layers", "n_layer", "n_layers", NULL};
+	static const char *const widths[] = {"hidden_size", "n_embd", "n_embed", "d_model", NULL};
+	static const char *const lengths[] = {"max_position_embeddings", "n_positions",
+					      "max_seq_len", "seq_length", NULL};
+	const struct family *has = &import->family;
+	uint64_t hidden = first_of(import, widths), longest = first_of(import, lengths);
+	uint64_t positions = has->has_positions ? longest + has->positions_beyond : 0;
+	put(import, "layers", first_of(import, layers));
 	put(import, "hidden", hidden);
 	put(import, "vocab", size_of(import, "vocab_size"));
-	put(import, "heads", size_of(import, "n_head"));
-	put(import, "ffn", inner > 0 ? inner : 4 * hidden);
-	put(import, "extra_first", positions * hidden);
+	uint64_t heads = put_attention(import);
+	put_ffn(import, hidden);
+	put_experts(import);
+	put(import, "extra_first",
+	    (positions + has->first_norms * (1 + has->has_layer_norm)) * hidden);
+	put(import, "head_norms", has->has_norm_of_heads ? heads : has->head_norms);
 	use(import, "n_ctx");
-	return positions;
+	return longest;
 }
 
 static void put_family(struct import *import)
 {
-	const struct family *family = import->family;
-	bool has_bias = family->has_bias || flag_of(import, "mlp_bias", false);
-	fprintf(import->to, "  gated: %s\n", family->is_gated ? "true" : "false");
-	put_flag(import, "bias", has_bias);
-	put_flag(import, "qkv_bias", !has_bias && family->has_qkv_bias);
-	put_flag(import, "tied", flag_of(import, "tie_word_embeddings", family->is_tied));
-	put(import, "post_norms", family->post_norms);
-	put(import, "head_norms", family->head_norms);
-	if (family->has_layer_norm)
+	const struct family *has = &import->family;
+	fprintf(import->to, "  gated: %s\n", has->is_gated ? "true" : "false");
+	put_flag(import, "bias", has->has_bias);
+	put_flag(import, "qkv_bias", !has->has_bias && has->has_qkv_bias);
+	put_flag(import, "ffn_bias", !has->has_bias && has->has_ffn_bias);
+	put(import, "output_bias", has->has_output_bias);
+	put_flag(import, "tied", flag_of(import, "tie_word_embeddings", has->is_tied));
+	put(import, "post_norms", has->post_norms);
+	put_flag(import, "shared_norm", has->has_shared_norm);
+	put(import, "sinks", has->sinks);
+	if (has->has_layer_norm)
 		fprintf(import->to, "  norm: layer\n");
 }
 
@@ -165,61 +299,109 @@ static void put_family(struct import *import)
 static const char *const of_no_size[] = {
 	"_",
 	"activation",
+	"alibi",
+	"apply_residual",
 	"architectures",
+	"attention_chunk",
 	"attention_dropout",
+	"attention_multiplier",
+	"attention_softmax",
 	"attn_implementation",
 	"attn_logit",
 	"attn_pdrop",
+	"attn_scale",
+	"attn_temperature",
 	"auto_map",
 	"aux_loss",
+	"bias_dropout",
+	"boi_token",
 	"bos_token",
 	"cache_",
 	"classifier_dropout",
+	"clip_qkv",
+	"dropout",
 	"dtype",
+	"emb_pdrop",
 	"embd_pdrop",
+	"embedding_dropout",
+	"embedding_fraction",
+	"embedding_multiplier",
+	"eoi_token",
 	"eos_token",
 	"ep_size",
+	"ffn_dropout",
 	"final_logit",
+	"floor_scale",
+	"for_llm",
 	"gradient_",
 	"hidden_act",
 	"hidden_dropout",
 	"id2label",
+	"image_token",
+	"inference_",
+	"init_",
+	"initial_",
 	"initializer_",
+	"inner_dropout",
 	"label2id",
 	"layer_norm_eps",
 	"layer_types",
+	"layerdrop",
+	"logit_scale",
+	"logits_scaling",
+	"low_precision",
+	"masked_softmax",
+	"max_batch",
+	"max_sequence",
 	"max_window",
+	"mlp_type",
+	"mm_tokens",
 	"n_group",
+	"no_rope",
+	"norm_eps",
 	"norm_topk",
+	"norm_type",
 	"original_max",
 	"output_",
+	"pad_key",
 	"pad_token",
 	"partial_rotary",
+	"pre_allocate",
+	"prefix",
 	"pretraining_tp",
 	"problem_type",
 	"quantization",
 	"query_pre_attn",
 	"reorder_and",
 	"resid_pdrop",
+	"residual_dropout",
+	"residual_multiplier",
 	"rms_norm_eps",
 	"rope_",
 	"rotary_",
 	"routed_scaling",
 	"router_",
-	"scale_attn",
+	"scale_att",
 	"scoring_func",
 	"sep_token",
 	"seq_aux",
+	"skip_bias",
 	"sliding_window",
+	"slow_but",
 	"summary_",
+	"swiglu_limit",
 	"task_specific",
 	"tokenizer",
 	"topk_",
 	"torch_dtype",
 	"transformers_",
+	"unk_token",
+	"use_bfloat16",
 	"use_cache",
 	"use_parallel_residual",
 	"use_sliding",
+	"validate_",
+	"verbose",
 	NULL,
 };
 
@@ -265,7 +447,7 @@ static int put_model_input(const struct import *import)
 	if (rc == 0 && is_sure)
 		fprintf(import->to,
 			"  - {of: model, origin: fact, text: \"config.json, model_type %s\"}\n",
-			import->family->type);
+			import->family.type);
 	else if (rc == 0)
 		fprintf(import->to,
 			"  - {of: model, origin: assumed, text: \"config.json; not known here, and "
@@ -291,30 +473,80 @@ static int put_inputs(const struct import *import, bool has_longest)
 	return rc;
 }
 
-static int find_family(struct import *import, struct refusal *refusal)
+static int refuse_key(struct refusal *refusal, const char *key, const char *what)
 {
-	const char *type = json_string_value(json_object_get(import->root, "model_type"));
-	size_t used;
-	for (size_t i = 0; type != NULL && i < sizeof(families) / sizeof(*families); i++)
-		if (strcmp(families[i].type, type) == 0)
-			import->family = &families[i];
-	if (import->family != NULL)
-		return 0;
+	snprintf(refusal->text, sizeof(refusal->text), "%s: %s cannot be said in a job file", key,
+		 what);
+	return -EINVAL;
+}
+
+static int refuse_family(const char *type, struct refusal *refusal)
+{
+	for (size_t i = 0; type != NULL && i < sizeof(unsaid) / sizeof(*unsaid); i++)
+		if (strcmp(unsaid[i].type, type) == 0)
+			return refuse_key(refusal, type, unsaid[i].what);
 	snprintf(refusal->text, sizeof(refusal->text),
 		 "model_type %s%.60s%s is not known; these are:", type != NULL ? "`" : "(none)",
 		 type != NULL ? type : "", type != NULL ? "`" : "");
 	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++) {
-		used = strlen(refusal->text);
+		size_t used = strlen(refusal->text);
 		snprintf(refusal->text + used, sizeof(refusal->text) - used, " %s",
 			 families[i].type);
 	}
 	return -EINVAL;
 }
 
+static int find_family(struct import *import, struct refusal *refusal)
+{
+	const char *type = json_string_value(json_object_get(import->root, "model_type"));
+	for (size_t i = 0; type != NULL && i < sizeof(families) / sizeof(*families); i++)
+		if (strcmp(families[i].type, type) == 0)
+			import->family = families[i];
+	return import->family.type != NULL ? 0 : refuse_family(type, refusal);
+}
+
+// What the file itself says of what its family leaves open.
+static int settle_said(struct import *import, struct refusal *refusal)
+{
+	for (const struct said *row = said; row < said + sizeof(said) / sizeof(*said); row++) {
+		if (strcmp(row->type, import->family.type) != 0)
+			continue;
+		bool is_set = flag_of(import, row->key, row->otherwise);
+		if (row->what == NULL)
+			*(uint32_t *)((char *)&import->family + row->at) = is_set;
+		else if (is_set != row->otherwise)
+			return refuse_key(refusal, row->key, row->what);
+	}
+	return 0;
+}
+
+// Sizes that make a family's model another one.
+static int settle_sizes(struct import *import, struct refusal *refusal)
+{
+	uint64_t hidden = size_of(import, "hidden_size");
+	uint64_t embedded = size_of(import, "word_embed_proj_dim");
+	json_t *attention = json_object_get(import->root, "attn_config");
+	if (embedded > 0 && embedded != hidden)
+		return refuse_key(refusal, "word_embed_proj_dim",
+				  "an embedding of another width than the layers");
+	if (is_of(import, "falcon") && flag_of(import, "parallel_attn", true))
+		import->family.has_shared_norm = !flag_of(import, "new_decoder_architecture",
+							  false) ||
+			size_of(import, "num_ln_in_parallel_attn") == 1;
+	if (!is_of(import, "mpt"))
+		return 0;
+	if (json_is_true(json_object_get(attention, "qk_ln")))
+		return refuse_key(refusal, "attn_config.qk_ln", "norms over all heads of MPT");
+	import->family.has_positions = !json_is_true(json_object_get(attention, "alibi"));
+	flag_of(import, "learned_pos_emb", true); // where alibi is not in its place
+	return 0;
+}
+
 // Experts stand in every layer behind the dense ones; a file that spreads them is refused.
 static int check_experts(struct import *import, struct refusal *refusal)
 {
-	static const char *const steps[] = {"decoder_sparse_step", "moe_layer_freq"};
+	static const char *const steps[] = {"decoder_sparse_step", "moe_layer_freq",
+					    "interleave_moe_layer_step"};
 	const char *name = NULL;
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
 		name = size_of(import, steps[i]) > 1 ? steps[i] : name;
@@ -323,20 +555,23 @@ static int check_experts(struct import *import, struct refusal *refusal)
 		name = "mlp_only_layers";
 	if (name == NULL)
 		return 0;
-	snprintf(refusal->text, sizeof(refusal->text),
-		 "%s: layers without experts among those with them are not known here", name);
-	return -EINVAL;
+	return refuse_key(refusal, name, "layers without experts among those with them");
 }
 
-// What the file says of attention biases decides, where a family leaves it open.
-static int check_open(struct import *import, struct refusal *refusal)
+// What the file says of attention biases decides, where a family leaves it open; with those of the
+// feed-forward they are of all matrices.
+static int settle_biases(struct import *import, struct refusal *refusal)
 {
-	bool has_own = import->family->has_bias || import->family->has_qkv_bias;
-	if (flag_of(import, "attention_bias", has_own) == has_own)
-		return 0;
-	return refuse(refusal, -EINVAL,
-		      "attention_bias: not what this model_type has; biases of attention alone are "
-		      "not known here");
+	struct family *has = &import->family;
+	bool has_own = has->has_bias || has->has_qkv_bias;
+	bool is_said = flag_of(import, "attention_bias", has_own);
+	if (is_said && !has_own && has->has_ffn_bias)
+		has->has_bias = 1;
+	else if (is_said != has_own)
+		return refuse_key(refusal, "attention_bias",
+				  is_said ? "biases of attention alone"
+					  : "attention without biases");
+	return 0;
 }
 
 static int write(struct import *import)
@@ -346,9 +581,12 @@ static int write(struct import *import)
 		"# From a config.json. Not known, to be filled in: cut, step.micro_batches, "
 		"reduce, "
 		"times.\n"
-		"name: imported\nmodel:\n");
-	uint64_t longest = strcmp(import->family->names, "gpt2") == 0 ? put_gpt2(import)
-								      : put_llama(import);
+		"%sname: imported\nmodel:\n",
+		import->is_part
+			? "# Only text_config, the language model, is counted: what sees or "
+			  "hears is not.\n"
+			: "");
+	uint64_t longest = put_sizes(import);
 	put_family(import);
 	fprintf(import->to, "step:\n  sequence: %" PRIu64 "\n", longest > 0 ? longest : 4096);
 	return put_inputs(import, longest > 0);
@@ -378,18 +616,42 @@ static bool is_yaml(const char *text)
 // What a file is that is none of those that are read.
 static int refuse_format(const char *text, const json_t *root, struct refusal *refusal)
 {
-	char said[256];
+	char why[256];
 	const char *first = text + strspn(text, " \t\r\n");
 	const char *what = root != NULL ? "JSON, but no object"
 		: *first == '\0'	? "empty"
 		: is_yaml(text)		? "YAML; a job file is read by weft plan FILE"
 		: *first == '{'		? "JSON with an error here"
 					: "none of them";
-	snprintf(said, sizeof(said),
+	snprintf(why, sizeof(why),
 		 "--import reads a config.json (JSON), Megatron-LM's flags or torchtitan's TOML; "
 		 "this file is %s",
 		 what);
-	return refuse(refusal, -EINVAL, said);
+	return refuse(refusal, -EINVAL, why);
+}
+
+// Of a model of several parts the language model, whose configuration is one of its own.
+static void take_language(struct import *import)
+{
+	json_t *language = json_object_get(import->root, "text_config");
+	if (!json_is_object(language))
+		return;
+	import->is_part = true;
+	import->root = language;
+}
+
+static int import_root(struct import *import, struct refusal *refusal)
+{
+	int rc = find_family(import, refusal);
+	if (rc != 0)
+		return rc;
+	take_language(import);
+	rc = settle_said(import, refusal);
+	if (rc == 0)
+		rc = settle_biases(import, refusal);
+	if (rc == 0)
+		rc = settle_sizes(import, refusal);
+	return rc != 0 ? rc : check_experts(import, refusal);
 }
 
 int import_config(FILE *to, const char *path, struct refusal *refusal)
@@ -410,24 +672,21 @@ int import_config(FILE *to, const char *path, struct refusal *refusal)
 		free(text);
 		return rc;
 	}
-	import.root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
+	json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
 	snprintf(refusal->file, sizeof(refusal->file), "%.250s", path);
-	if (!json_is_object(import.root)) {
-		refusal->line = import.root == NULL ? (uint32_t)error.line : 1;
-		refusal->column = import.root == NULL ? (uint32_t)error.column : 1;
-		rc = refuse_format(text, import.root, refusal);
-		json_decref(import.root);
+	if (!json_is_object(root)) {
+		refusal->line = root == NULL ? (uint32_t)error.line : 1;
+		refusal->column = root == NULL ? (uint32_t)error.column : 1;
+		rc = refuse_format(text, root, refusal);
+		json_decref(root);
 		free(text);
 		return rc;
 	}
 	free(text);
-	rc = find_family(&import, refusal);
-	if (rc == 0)
-		rc = check_open(&import, refusal);
-	if (rc == 0)
-		rc = check_experts(&import, refusal);
+	import.root = root;
+	rc = import_root(&import, refusal);
 	if (rc == 0 && write(&import) < 0)
 		rc = refuse(refusal, -ENOMEM, "no memory for the keys of config.json");
-	json_decref(import.root);
+	json_decref(root);
 	return rc;
 }

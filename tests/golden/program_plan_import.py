@@ -28,6 +28,34 @@ def neox(layers, hidden, heads, vocab):
             "intermediate_size": 4 * hidden, "vocab_size": vocab, "tie_word_embeddings": False, "max_position_embeddings": 2048}
 
 
+def bloom(layers, hidden, heads):
+    return {"model_type": "bloom", "n_layer": layers, "hidden_size": hidden, "n_head": heads, "vocab_size": 250880, "seq_length": 2048,
+            "apply_residual_connection_post_layernorm": False, "slow_but_exact": False}
+
+
+def opt(layers, hidden, heads):
+    return {"model_type": "opt", "num_hidden_layers": layers, "hidden_size": hidden, "num_attention_heads": heads, "ffn_dim": 4 * hidden,
+            "vocab_size": 50272, "max_position_embeddings": 2048, "word_embed_proj_dim": hidden, "do_layer_norm_before": True,
+            "_remove_final_layer_norm": False}
+
+
+def falcon(layers, hidden, heads, vocab, **more):
+    return {"model_type": "falcon", "num_hidden_layers": layers, "hidden_size": hidden, "num_attention_heads": heads, "vocab_size": vocab,
+            "bias": False, **more}
+
+
+def stablelm(layers, hidden, heads, kv_heads, ffn, vocab, **more):
+    return llama(layers, hidden, heads, kv_heads, ffn, vocab, model_type="stablelm", use_qkv_bias=False, use_parallel_residual=False,
+                 partial_rotary_factor=0.25, **more)
+
+
+def gpt_oss(layers, experts):
+    return llama(layers, 2880, 64, 8, 2880, 201088, model_type="gpt_oss", head_dim=64, attention_bias=True, num_local_experts=experts,
+                 num_experts_per_tok=4, experts_per_token=4, swiglu_limit=7.0)
+
+
+GEMMA3 = {"head_dim": 256, "vocab_size": 262144, "max_position_embeddings": 32768, "query_pre_attn_scalar": 256, "sliding_window_pattern": 6}
+VISION = 27 * (4 * 1152 * 1153 + 2 * 1152 * 4304 + 4304 + 1152 + 4 * 1152) + 588 * 1152 + 1152 + 4096 * 1152 + 2 * 1152
 QWEN2, QWEN3 = {"model_type": "qwen2"}, {"model_type": "qwen3", "head_dim": 128}
 DEEPSEEK = {
     "model_type": "deepseek_v3", "q_lora_rank": 1536, "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64,
@@ -64,6 +92,48 @@ MODELS = {
     "GPT-2": (gpt2(12, 768, 12), 124439808, 0),
     "GPT-2 XL": (gpt2(48, 1600, 25), 1557611200, 0),
     "Pythia 6.9B": (neox(32, 4096, 32, 50432), 6857302016, 0),
+    "Granite 3.0 8B": (llama(40, 4096, 32, 8, 12800, 49155, model_type="granite", tie_word_embeddings=True, mlp_bias=False,
+                             attention_bias=False, logits_scaling=16.0), 8170848256, 0),
+    "StarCoder 15.5B": ({"model_type": "gpt_bigcode", "n_layer": 40, "n_embd": 6144, "n_head": 48, "n_inner": 24576, "n_positions": 8192,
+                         "vocab_size": 49152, "multi_query": True}, 15517456384, 0),
+    "StarCoder2 3B": ({key: value for key, value in llama(30, 3072, 24, 2, 12288, 49152).items() if key[0] != "t"} | {
+        "model_type": "starcoder2", "use_bias": True, "mlp_type": "default"}, 3030371328, 0),
+    "GPT-J 6B": ({"model_type": "gptj", "n_layer": 28, "n_embd": 4096, "n_head": 16, "n_inner": None, "n_positions": 2048,
+                  "vocab_size": 50400, "rotary_dim": 64, "tie_word_embeddings": False}, 6050882784, 0),
+    "Phi-2": ({"model_type": "phi", "num_hidden_layers": 32, "hidden_size": 2560, "num_attention_heads": 32, "intermediate_size": 10240,
+               "vocab_size": 51200, "tie_word_embeddings": False, "qk_layernorm": False, "max_position_embeddings": 2048}, 2779683840, 0),
+    "BLOOM 560M": (bloom(24, 1024, 16), 559214592, 0),
+    "BLOOM 7B1": (bloom(30, 4096, 32), 7069016064, 0),
+    "BLOOM": (bloom(70, 14336, 112), 176247271424, 0),
+    "OPT 125M": (opt(12, 768, 12), 125239296, 0),
+    "OPT 1.3B": (opt(24, 2048, 32), 1315758080, 0),
+    "OPT 6.7B": (opt(32, 4096, 32), 6658473984, 0),
+    "MPT 7B": ({"model_type": "mpt", "d_model": 4096, "n_heads": 32, "n_layers": 32, "expansion_ratio": 4, "vocab_size": 50432,
+                "max_seq_len": 2048, "no_bias": True, "attn_config": {"alibi": True, "qk_ln": False}}, 6649286656, 0),
+    "Falcon RW 1B": (falcon(24, 2048, 32, 50304, bias=True, multi_query=False, parallel_attn=False, alibi=True), 1311625216, 0),
+    "Falcon 7B": (falcon(32, 4544, 71, 65024, multi_query=True, parallel_attn=True, new_decoder_architecture=False), 6921720704, 0),
+    # its output matrix, which is the embedding, is counted twice on its page
+    "Falcon 40B": (falcon(60, 8192, 128, 65024, num_kv_heads=8, new_decoder_architecture=True), 41835970560, 65024 * 8192),
+    "StableLM 3B": (stablelm(32, 2560, 32, 32, 6912, 50304), 2795443200, 0),
+    "Command R": (llama(40, 8192, 64, 64, 22528, 256000, model_type="cohere", tie_word_embeddings=True, use_qk_norm=False, logit_scale=0.0625),
+                  34980831232, 0),
+    "OLMo 2 7B": (llama(32, 4096, 32, 32, 11008, 100352, model_type="olmo2", attention_bias=False), 7298617344, 0),
+    "OLMo 2 13B": (llama(40, 5120, 40, 40, 13824, 100352, model_type="olmo2"), 13716198400, 0),
+    "OLMoE 1B-7B": (llama(16, 2048, 16, 16, 1024, 50304, model_type="olmoe", num_experts=64, num_experts_per_tok=8), 6919161856, 0),
+    "Gemma 3 1B": (GEMMA3 | {"model_type": "gemma3_text", "hidden_size": 1152, "num_hidden_layers": 26, "num_attention_heads": 4,
+                             "num_key_value_heads": 1, "intermediate_size": 6912}, 999885952, 0),
+    # with its vision encoder and what joins it: 1152 wide, 27 layers, patches of 14 x 14 of 896 x 896
+    "Gemma 3 4B": ({"model_type": "gemma3", "mm_tokens_per_image": 256, "vision_config": {"hidden_size": 1152}, "text_config": GEMMA3 | {
+        "model_type": "gemma3_text", "hidden_size": 2560, "num_hidden_layers": 34, "num_attention_heads": 8, "num_key_value_heads": 4,
+        "intermediate_size": 10240, "vocab_size": 262208}}, 4300079472, VISION + 1152 + 1152 * 2560),
+    "gpt-oss-20b": (gpt_oss(24, 32), 20914757184, 0),
+    "gpt-oss-120b": (gpt_oss(36, 128), 116829156672, 0),
+    # with its vision encoder: 1408 wide, 34 layers, patches of 14 x 14 of 336 x 336, an adapter, and the projection of what it sees
+    "Llama 4 Scout": ({"model_type": "llama4", "vision_config": {"hidden_size": 1408}, "text_config": llama(
+        48, 5120, 40, 8, 8192, 202048, model_type="llama4_text", head_dim=128, num_local_experts=16, num_experts_per_tok=1,
+        intermediate_size_mlp=16384, interleave_moe_layer_step=1)}, 108641793536,
+        34 * (4 * 1408 * 1409 + 1408 * 5632 * 2 + 5632 + 5 * 1408) + 588 * 1408 + 1408 + 577 * 1408 + 4 * 1408 + 5632 * 4096 + 4096 * 4096 +
+        4096 * 5120),
     "DeepSeek-V2-Lite": (llama(27, 2048, 16, 16, 10944, 102400) | DEEPSEEK | {
         "model_type": "deepseek_v2", "q_lora_rank": None, "n_routed_experts": 64, "num_experts_per_tok": 6, "moe_intermediate_size": 1408,
         "n_shared_experts": 2, "first_k_dense_replace": 1}, 15706484224, 0),
@@ -75,6 +145,21 @@ MODELS = {
 }
 
 
+# what of a model's files makes it one that a job file cannot say
+UNSAID = (("Llama 2 7B", {"attention_bias": True}, "attention_bias", "biases of attention alone"), ("gpt-oss-20b", {"attention_bias": False}, "attention_bias", "attention without biases"),
+          ("OPT 125M", {"do_layer_norm_before": False}, "do_layer_norm_before", "no norm behind the layers"),
+          ("OPT 125M", {"word_embed_proj_dim": 512}, "word_embed_proj_dim", "an embedding of another width than the layers"),
+          ("MPT 7B", {"no_bias": False}, "no_bias", "MPT with biases"), ("MPT 7B", {"attn_config": {"alibi": True, "qk_ln": True}}, "attn_config.qk_ln", "norms over all heads of MPT"),
+          ("Phi-2", {"qk_layernorm": True}, "qk_layernorm", "norms of heads with a bias"),
+          ("Llama 4 Scout", {"text_config": {"interleave_moe_layer_step": 2}}, "interleave_moe_layer_step", "layers without experts among those with them"))
+# what they say of themselves, with what that adds
+SAID = (("Llama 2 7B", {"mlp_bias": True}, 32 * (2 * 11008 + 4096)),
+        ("Llama 2 7B", {"mlp_bias": True, "attention_bias": True}, 32 * (2 * 11008 + 5 * 4096)),
+        ("StarCoder2 3B", {"use_bias": False}, -30 * (2 * 3072 + 2 * 256 + 12288 + 3072)),
+        ("StableLM 3B", {"use_qkv_bias": True}, 32 * 3 * 2560), ("StableLM 3B", {"qk_layernorm": True}, 32 * 64 * 80),
+        ("StableLM 3B", {"use_parallel_residual": True}, -32 * 2 * 2560), ("Command R", {"use_qk_norm": True}, 40 * 128 * 128),
+        ("Falcon 40B", {"num_ln_in_parallel_attn": 1}, -60 * 2 * 8192), ("Falcon 7B", {"multi_query": False}, 32 * 4544 * 2 * 70 * 64),
+        ("MPT 7B", {"attn_config": {"alibi": False}}, 2048 * 4096))
 READS = "--import reads a config.json (JSON), Megatron-LM's flags or torchtitan's TOML; this file is"
 
 
@@ -151,6 +236,10 @@ def main():
             status, out, said = run(job, "--json")
             params = json.loads(out)["parameters"] if status == 0 else 0
             expect(params + missing == published, f"{name}: {params:,} of {published:,} {said.strip()}")
+        for name, more, adds in SAID:
+            config.write_text(json.dumps(MODELS[name][0] | more))
+            job.write_text(run("--import", config)[1])
+            expect(json.loads(run(job, "--json")[1])["parameters"] + MODELS[name][2] == MODELS[name][1] + adds, f"{name} with {more}: {adds:+,}")
         flags = ("--num-layers 96 --hidden-size 12288 --num-attention-heads 96 --seq-length 2048 --vocab-size 50257 \\\n"
                  "--tensor-model-parallel-size 4 --pipeline-model-parallel-size 6 --num-layers-per-virtual-pipeline-stage 2\n"
                  "--micro-batch-size 1 --global-batch-size 2904 --max-position-embeddings 2048 --use-distributed-optimizer --grad-reduce-in-bf16 --bf16 --lr 1e-4\n")
@@ -207,11 +296,13 @@ def main():
                                  ("a job file", "# mine\n---\nname: my-7b\n", f"{READS} YAML; a job file is read by weft plan FILE"),
                                  ("nothing", "\n", f"{READS} empty"), ("prose", "see: attached text", f"{READS} YAML"),
                                  ("a page", "<html>", f"{READS} none of them"),
-                                 ("a strange family", '{"model_type": "mamba"}', "model_type `mamba` is not known; these are: llama"),
+                                 ("a strange family", '{"model_type": "retnet"}', "model_type `retnet` is not known; these are: llama"),
                                  ("no family", "{}", "model_type (none) is not known"),
-                                 *((f"experts in some layers: {more}", json.dumps(MODELS["Qwen3 30B-A3B"][0] | more), f"{list(more)[0]}: layers without experts")
+                                 *((f"experts in some layers: {more}", json.dumps(MODELS["Qwen3 30B-A3B"][0] | more), f"{list(more)[0]}: layers without experts among those with them cannot be said in a job file")
                                    for more in ({"decoder_sparse_step": 2}, {"mlp_only_layers": [0]}, {"moe_layer_freq": 2})),
-                                 ("biases of its own", '{"model_type": "llama", "attention_bias": true}', "attention_bias: not what")):
+                                 *((f"{family}'s {more}", json.dumps(MODELS[family][0] | more), f"{key}: {says} cannot be said in a job file")
+                                   for family, more, key, says in UNSAID),
+                                 ("a family not to be said", '{"model_type": "mamba"}', "mamba: state-space layers cannot be said in a job file")):
             config.write_text(text)
             status, out, said = run("--import", config)
             expect(status == 2 and out == "" and says in said, f"{what}: {said.strip()}")

@@ -17,10 +17,9 @@ const char *layer_part_name(enum layer_part part)
 }
 
 // A matrix cut over the tensor ranks, and its bias.
-static uint64_t matrix(const struct architecture *from, uint64_t in, uint64_t out, uint32_t tp,
-		       bool is_out_cut)
+static uint64_t matrix(bool has_bias, uint64_t in, uint64_t out, uint32_t tp, bool is_out_cut)
 {
-	uint64_t bias = from->has_bias ? (is_out_cut ? out / tp : out) : 0;
+	uint64_t bias = has_bias ? (is_out_cut ? out / tp : out) : 0;
 	return in * out / tp + bias;
 }
 
@@ -46,7 +45,7 @@ static uint64_t qkv_params(const struct architecture *from, uint32_t tp)
 	uint64_t width = ((uint64_t)from->heads + 2 * from->kv_heads) * from->head_dim;
 	uint64_t sinks = (uint64_t)from->sinks * from->heads / tp;
 	uint64_t params = from->kv_rank > 0 ? latent_params(from, tp)
-					    : matrix(from, from->hidden, width, tp, true);
+					    : matrix(from->has_bias, from->hidden, width, tp, true);
 	if (from->has_qkv_bias && !from->has_bias)
 		params += width / tp;
 	return norm(from) * (1 + from->post_norms) + from->head_norms * from->head_dim + params +
@@ -55,7 +54,19 @@ static uint64_t qkv_params(const struct architecture *from, uint32_t tp)
 
 static uint64_t fc1_params(const struct architecture *from, uint64_t ffn, uint32_t tp)
 {
-	return matrix(from, from->hidden, ffn * (from->is_gated ? 2 : 1), tp, true);
+	return matrix(from->has_bias || from->has_ffn_bias, from->hidden,
+		      ffn * (from->is_gated ? 2 : 1), tp, true);
+}
+
+static uint64_t fc2_params(const struct architecture *from, uint64_t ffn, uint32_t tp)
+{
+	return matrix(from->has_bias || from->has_ffn_bias, ffn, from->hidden, tp, false);
+}
+
+// The norm before the feed-forward, or before the experts.
+static uint64_t second_norm(const struct architecture *from)
+{
+	return from->has_shared_norm ? 0 : norm(from);
 }
 
 uint64_t layer_part_params(const struct architecture *from, enum layer_part part, uint32_t tp,
@@ -67,19 +78,21 @@ uint64_t layer_part_params(const struct architecture *from, enum layer_part part
 	case PART_QKV:
 		return qkv_params(from, tp);
 	case PART_PROJ:
-		return matrix(from, from->heads * value, hidden, tp, false);
+		return matrix(from->has_bias, from->heads * value, hidden, tp, false);
 	case PART_ROUTER: // and the norm before the experts
-		return is_moe ? norm(from) + matrix(from, hidden, from->experts, 1, true) : 0;
+		return is_moe
+			? second_norm(from) + matrix(from->has_bias, hidden, from->experts, 1, true)
+			: 0;
 	case PART_SHARED:
 		return is_moe && from->shared_ffn > 0 ? fc1_params(from, from->shared_ffn, tp) +
-				matrix(from, from->shared_ffn, hidden, tp, false)
+				fc2_params(from, from->shared_ffn, tp)
 						      : 0;
 	case PART_FC1: // other tensor ranks hold other experts, or parts of them
 		return is_moe ? fc1_params(from, from->expert_ffn, etp)
-			      : norm(from) + fc1_params(from, from->ffn, tp);
+			      : second_norm(from) + fc1_params(from, from->ffn, tp);
 	default:
-		return is_moe ? matrix(from, from->expert_ffn, hidden, etp, false)
-			      : matrix(from, from->ffn, hidden, tp, false);
+		return is_moe ? fc2_params(from, from->expert_ffn, etp)
+			      : fc2_params(from, from->ffn, tp);
 	}
 }
 
