@@ -613,6 +613,12 @@ static bool is_yaml(const char *text)
 		(text[word + 1] == '\0' || strchr(" \r\n", text[word + 1]));
 }
 
+// torchtitan's configurations that are programs, not data.
+static bool is_python(const char *text)
+{
+	return strstr(text, "Trainer.Config(") != NULL;
+}
+
 // What a file is that is none of those that are read.
 static int refuse_format(const char *text, const json_t *root, struct refusal *refusal)
 {
@@ -620,6 +626,9 @@ static int refuse_format(const char *text, const json_t *root, struct refusal *r
 	const char *first = text + strspn(text, " \t\r\n");
 	const char *what = root != NULL ? "JSON, but no object"
 		: *first == '\0'	? "empty"
+		: is_python(text)	? "torchtitan's configuration in Python; write its [model] "
+					  "name and flavor, [training] and [parallelism] "
+					  "as TOML"
 		: is_yaml(text)		? "YAML; a job file is read by weft plan FILE"
 		: *first == '{'		? "JSON with an error here"
 					: "none of them";

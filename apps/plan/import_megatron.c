@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arguments of a Megatron-LM launch, a text of flags, as a job file. What is left out has
-// Megatron-LM's default; what the flags do not say (replicas, times), and flags that say nothing of
-// a job here, are listed.
-// Facts: Megatron-LM's arguments.py: biases, LayerNorm, tied embeddings, all-reduce in 4 bytes
-// unless a flag says otherwise; learned positions, a feed-forward of 4 x hidden, of 8/3 in
-// multiples of 64 with SwiGLU.
+// The arguments of a Megatron-LM launch, a text of flags or a script, as a job file. What is left
+// out has Megatron-LM's default; what the flags do not say (replicas, times), and flags that say
+// nothing of a job here, are listed. Facts: Megatron-LM's arguments.py: biases, LayerNorm, tied
+// embeddings, all-reduce in 4 bytes unless a flag says otherwise; learned positions, a feed-forward
+// of 4 x hidden, of 8/3 in multiples of 64 with SwiGLU.
 
 #include <errno.h>
 #include <inttypes.h>
@@ -91,8 +90,9 @@ static const struct {
 };
 
 struct launch {
-	uint64_t values[FLAG_COUNT]; // 1 of a flag without value
-	bool is_rms, is_learned;     // norms; positions
+	uint64_t values[FLAG_COUNT];  // 1 of a flag without value
+	const char *said[FLAG_COUNT]; // its word
+	bool is_rms, is_learned;      // norms; positions
 	char unused[UNUSED_BYTES];
 	char doubted[UNUSED_BYTES]; // of the unused those that may change the model
 };
@@ -106,10 +106,12 @@ static int refuse_flag(struct refusal *refusal, const char *name, const char *wh
 // Flags of Megatron-LM that say nothing of a model, by how they begin.
 static const char *const of_the_run[] = {
 	"adam",
+	"apply-layernorm",
 	"attention-backend",
 	"attention-dropout",
 	"auto-detect",
 	"bf16",
+	"calculate-per",
 	"ckpt",
 	"clip-grad",
 	"cross-entropy",
@@ -169,6 +171,7 @@ static const char *const of_the_run[] = {
 	"sequence-parallel",
 	"split",
 	"tensorboard",
+	"tiktoken",
 	"timing",
 	"tokenizer",
 	"tp-comm",
@@ -240,13 +243,21 @@ static int take(struct launch *launch, const char *name, const char *value, stru
 		note_unused(launch, name);
 		return value != NULL;
 	}
-	if (launch->values[flag] != 0)
-		return refuse_flag(refusal, name, "is here twice");
-	launch->values[flag] = 1;
-	if (flag >= SWIGLU && flag <= GROUPED)
-		return value == NULL ? 0 : refuse_flag(refusal, name, "has no value");
+	if (flag >= SWIGLU && flag <= GROUPED) {
+		launch->values[flag] = 1;
+		return value == NULL || *value == '$' ? 0
+						      : refuse_flag(refusal, name, "has no value");
+	}
 	if (value == NULL)
 		return refuse_flag(refusal, name, "needs a value");
+	if (*value == '$')
+		return refuse_flag(refusal, name, "has a value that the script does not set");
+	if (launch->said[flag] != NULL)
+		return strcmp(launch->said[flag], value) == 0
+			? 1
+			: refuse_flag(refusal, name, "is here twice, with two values");
+	launch->said[flag] = value;
+	launch->values[flag] = 1;
 	if (flag == NORM) {
 		launch->is_rms = strcmp(value, "RMSNorm") == 0;
 		return launch->is_rms || strcmp(value, "LayerNorm") == 0
@@ -263,10 +274,11 @@ static int take(struct launch *launch, const char *name, const char *value, stru
 	return 1;
 }
 
-static int read_flags(struct launch *launch, char *text, struct refusal *refusal)
+// Flags of one line; a flag's value stands in the same one.
+static int read_line(struct launch *launch, char *line, struct refusal *refusal)
 {
-	static const char blanks[] = " \t\r\n\\\"'=";
-	char *rest, *word = strtok_r(text, blanks, &rest);
+	static const char blanks[] = " \t\r\\\"'=();";
+	char *rest, *word = strtok_r(line, blanks, &rest);
 	while (word != NULL) {
 		char *next = strtok_r(NULL, blanks, &rest);
 		bool has_value = next != NULL && strncmp(next, "--", 2) != 0;
@@ -277,9 +289,19 @@ static int read_flags(struct launch *launch, char *text, struct refusal *refusal
 		int rc = take(launch, word + 2, has_value ? next : NULL, refusal);
 		if (rc < 0)
 			return rc;
-		word = has_value ? strtok_r(NULL, blanks, &rest) : next;
+		word = has_value && rc > 0 ? strtok_r(NULL, blanks, &rest) : next;
 	}
 	return 0;
+}
+
+static int read_flags(struct launch *launch, char *text, struct refusal *refusal)
+{
+	char *rest;
+	int rc = 0;
+	for (char *line = strtok_r(text, "\n", &rest); rc == 0 && line != NULL;
+	     line = strtok_r(NULL, "\n", &rest))
+		rc = read_line(launch, line, refusal);
+	return rc;
 }
 
 static void put(FILE *to, const struct launch *launch, int first, int last)
@@ -344,15 +366,19 @@ static void write(FILE *to, const struct launch *launch)
 	put_inputs(to, launch);
 }
 
-int import_megatron(FILE *to, char *text, struct refusal *refusal)
+int import_megatron(FILE *to, const char *script, struct refusal *refusal)
 {
 	static const enum flag needed[] = {LAYERS, HIDDEN, HEADS, SEQUENCE};
 	struct launch launch = {.is_learned = true};
+	char *text = import_shell(script);
+	if (text == NULL)
+		return refuse(refusal, -ENOMEM, "no memory for the text of the flags");
 	int rc = read_flags(&launch, text, refusal);
 	for (size_t i = 0; rc == 0 && i < sizeof(needed) / sizeof(*needed); i++)
 		if (launch.values[needed[i]] == 0)
 			rc = refuse_flag(refusal, flags[needed[i]].name, "is missing");
 	if (rc == 0)
 		write(to, &launch);
+	free(text);
 	return rc;
 }

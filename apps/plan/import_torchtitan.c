@@ -26,14 +26,45 @@ struct config {
 	struct refusal *refusal;
 };
 
-struct flavor {
-	const char *name;
-	uint32_t layers, hidden, heads, kv_heads, ffn, vocab;
-};
-static const struct flavor flavors[] = {
-	{"8B", 32, 4096, 32, 8, 14336, 128256},
-	{"70B", 80, 8192, 64, 8, 28672, 128256},
-	{"405B", 126, 16384, 128, 8, 53248, 128256},
+// Models by name, as keys of a job file. Facts: torchtitan's tables of each.
+#define LLAMA3(layers, hidden, heads, ffn) \
+	"layers: " #layers ", hidden: " #hidden ", heads: " #heads ", kv_heads: 8, ffn: " #ffn \
+	", vocab: 128256"
+#define QWEN3(layers, hidden, heads, kv_heads, ffn) \
+	"layers: " #layers ", hidden: " #hidden ", heads: " #heads ", kv_heads: " #kv_heads \
+	", head_dim: 128, head_norms: 2, vocab: 151936, " ffn
+#define DEEPSEEK(layers, hidden, heads, ffn, vocab, experts) \
+	"layers: " #layers ", hidden: " #hidden ", heads: " #heads \
+	", head_dim: 128, kv_rank: 512, rope_dim: 64, value_dim: 128, ffn: " #ffn \
+	", vocab: " #vocab ", " experts
+static const struct flavor {
+	const char *model, *name, *keys;
+} flavors[] = {
+	{"llama3", "8B", LLAMA3(32, 4096, 32, 14336)},
+	{"llama3", "70B", LLAMA3(80, 8192, 64, 28672)},
+	{"llama3", "405B", LLAMA3(126, 16384, 128, 53248)},
+	{"qwen3", "0.6B", QWEN3(28, 1024, 16, 8, "ffn: 3072, tied: true")},
+	{"qwen3", "1.7B", QWEN3(28, 2048, 16, 8, "ffn: 6144, tied: true")},
+	{"qwen3", "4B", QWEN3(36, 2560, 32, 8, "ffn: 9728, tied: true")},
+	{"qwen3", "8B", QWEN3(36, 4096, 32, 8, "ffn: 12288")},
+	{"qwen3", "14B", QWEN3(40, 5120, 40, 8, "ffn: 17408")},
+	{"qwen3", "32B", QWEN3(64, 5120, 64, 8, "ffn: 25600")},
+	{"qwen3", "30B-A3B",
+	 QWEN3(48, 2048, 32, 4, "experts: 128, experts_per_token: 8, expert_ffn: 768")},
+	{"qwen3", "235B-A22B",
+	 QWEN3(94, 4096, 64, 4, "experts: 128, experts_per_token: 8, expert_ffn: 1536")},
+	{"deepseek_v3", "16B",
+	 DEEPSEEK(27, 2048, 16, 10944, 102400,
+		  "experts: 64, experts_per_token: 6, expert_ffn: 1408, shared_ffn: 2816, "
+		  "dense_layers: 1")},
+	{"deepseek_v3", "236B",
+	 DEEPSEEK(60, 5120, 128, 12288, 102400,
+		  "query_rank: 1536, experts: 160, experts_per_token: 6, expert_ffn: 1536, "
+		  "shared_ffn: 3072, dense_layers: 1")},
+	{"deepseek_v3", "671B",
+	 DEEPSEEK(61, 7168, 128, 18432, 129280,
+		  "query_rank: 1536, experts: 256, experts_per_token: 8, expert_ffn: 2048, "
+		  "shared_ffn: 2048, dense_layers: 3")},
 };
 
 // ---------------------------------------------------------------- lines
@@ -132,10 +163,23 @@ static int read_lines(struct config *config, char *text)
 
 // ---------------------------------------------------------------- values
 
+// Whether an entry is that key, now or in older configurations: how a job is cut stood in two
+// sections, and the batch had a shorter name.
+static bool is_named(const char *entry, const char *key)
+{
+	static const char *const sections[] = {"training.", "experimental.", NULL};
+	if (strcmp(key, "training.local_batch_size") == 0 &&
+	    strcmp(entry, "training.batch_size") == 0)
+		return true;
+	return strcmp(entry, key) == 0 ||
+		(strncmp(key, "parallelism.", 12) == 0 && import_begins(entry, sections) &&
+		 strcmp(strchr(entry, '.') + 1, key + 12) == 0);
+}
+
 static const char *text_of(struct config *config, const char *key, const char *otherwise)
 {
 	for (uint32_t i = 0; i < config->count; i++) {
-		if (strcmp(config->entries[i].key, key) != 0)
+		if (!is_named(config->entries[i].key, key))
 			continue;
 		config->entries[i].is_used = true;
 		return config->entries[i].value;
@@ -147,10 +191,14 @@ static const char *text_of(struct config *config, const char *key, const char *o
 static int count_of(struct config *config, const char *key, uint64_t otherwise, uint64_t *ret)
 {
 	const char *text = text_of(config, key, NULL);
-	char *end;
+	char *end, digits[32] = "";
 	*ret = otherwise;
 	if (text == NULL)
 		return 0;
+	for (const char *at = text; *at != '\0' && at < text + sizeof(digits) - 1; at++)
+		if (*at != '_') // between digits
+			strncat(digits, at, 1);
+	text = digits;
 	*ret = strcmp(text, "-1") == 0 ? 0 : strtoull(text, &end, 10);
 	if (*ret <= UINT32_MAX &&
 	    (strcmp(text, "-1") == 0 || (text[0] >= '1' && text[0] <= '9' && *end == '\0')))
@@ -169,19 +217,26 @@ static const struct flavor *flavor_of(struct config *config)
 {
 	const char *model = text_of(config, "model.name", "llama3");
 	const char *name = text_of(config, "model.flavor", "debugmodel");
+	struct refusal *refusal = config->refusal;
 	for (size_t i = 0; i < sizeof(flavors) / sizeof(*flavors); i++)
-		if (strcmp(model, "llama3") == 0 && strcmp(flavors[i].name, name) == 0)
+		if (strcmp(flavors[i].model, model) == 0 && strcmp(flavors[i].name, name) == 0)
 			return &flavors[i];
-	snprintf(config->refusal->text, sizeof(config->refusal->text),
-		 "model %.40s of flavor %.40s is not known; these are: llama3 8B, 70B, 405B", model,
-		 name);
+	snprintf(refusal->text, sizeof(refusal->text),
+		 "model %.40s of flavor %.40s is not known; these are:", model, name);
+	for (size_t i = 0; i < sizeof(flavors) / sizeof(*flavors); i++) {
+		size_t used = strlen(refusal->text);
+		bool is_first = i == 0 || strcmp(flavors[i].model, flavors[i - 1].model) != 0;
+		const char *before = i == 0 ? " " : is_first ? "; " : "";
+		snprintf(refusal->text + used, sizeof(refusal->text) - used, "%s%s %s", before,
+			 is_first ? flavors[i].model : "", flavors[i].name);
+	}
 	return NULL;
 }
 
 // ---------------------------------------------------------------- the job
 
 struct sizes {
-	uint64_t replicas, shards, tp, pp, cp, micro, batch, all, sequence;
+	uint64_t replicas, shards, tp, pp, cp, ep, etp, micro, batch, all, sequence;
 };
 
 static int read_sizes(struct config *config, struct sizes *ret)
@@ -195,6 +250,8 @@ static int read_sizes(struct config *config, struct sizes *ret)
 		{"parallelism.tensor_parallel_degree", 1, &ret->tp},
 		{"parallelism.pipeline_parallel_degree", 1, &ret->pp},
 		{"parallelism.context_parallel_degree", 1, &ret->cp},
+		{"parallelism.expert_parallel_degree", 1, &ret->ep},
+		{"parallelism.expert_tensor_parallel_degree", 1, &ret->etp},
 		{"parallelism.pipeline_parallel_microbatch_size", 1, &ret->micro},
 		{"training.local_batch_size", 8, &ret->batch},
 		{"training.global_batch_size", 0, &ret->all},
@@ -204,6 +261,17 @@ static int read_sizes(struct config *config, struct sizes *ret)
 	for (size_t i = 0; rc == 0 && i < sizeof(keys) / sizeof(*keys); i++)
 		rc = count_of(config, keys[i].key, keys[i].otherwise, keys[i].to);
 	return rc;
+}
+
+// Experts are within shards, context and tensor ranks.
+static void put_experts(FILE *to, const struct flavor *of, const struct sizes *sizes)
+{
+	bool has_experts = strstr(of->keys, "experts:") != NULL;
+	if (has_experts)
+		fprintf(to, "  ep: %" PRIu64 "\n", sizes->ep);
+	if (has_experts && sizes->etp > 1)
+		fprintf(to, "  etp: %" PRIu64 "\n", sizes->etp);
+	fprintf(to, "  order: tp-cp-%sdp-pp\n", has_experts ? "ep-" : "");
 }
 
 static void put_head(FILE *to, const struct sizes *sizes)
@@ -267,11 +335,10 @@ static void write(FILE *to, struct config *config, const struct flavor *of,
 	const char *reduce = text_of(config, "training.mixed_precision_reduce", "float32");
 	put_head(to, sizes);
 	fprintf(to,
-		"model:\n  name: llama3-%s\n  layers: %u\n  hidden: %u\n  heads: %u\n"
-		"  kv_heads: %u\n  ffn: %u\n  vocab: %u\ncut:\n  tp: %" PRIu64 "\n  cp: %" PRIu64
-		"\n  pp: %" PRIu64 "\n  dp: %" PRIu64 "\n  order: tp-cp-dp-pp\n",
-		of->name, of->layers, of->hidden, of->heads, of->kv_heads, of->ffn, of->vocab,
-		sizes->tp, sizes->cp, sizes->pp, dp > 0 ? dp : 1);
+		"model: {name: %s-%s, %s}\ncut:\n  tp: %" PRIu64 "\n  cp: %" PRIu64
+		"\n  pp: %" PRIu64 "\n  dp: %" PRIu64 "\n",
+		of->model, of->name, of->keys, sizes->tp, sizes->cp, sizes->pp, dp > 0 ? dp : 1);
+	put_experts(to, of, sizes);
 	put_step(to, sizes, text_of(config, "activation_checkpoint.mode", "selective"));
 	fprintf(to, "wire:\n  gradients: %uB\n  parameters: %uB\n", bytes_of(reduce),
 		bytes_of(param));
@@ -307,7 +374,8 @@ int import_torchtitan(FILE *to, char *text, struct refusal *refusal)
 	if (flavor == NULL)
 		return -EINVAL;
 	if (sizes.replicas == 0 || sizes.tp == 0 || sizes.pp == 0 || sizes.cp == 0 ||
-	    sizes.batch == 0 || sizes.sequence == 0 || sizes.micro == 0)
+	    sizes.batch == 0 || sizes.ep == 0 || sizes.etp == 0 || sizes.sequence == 0 ||
+	    sizes.micro == 0)
 		return refuse(refusal, -EINVAL,
 			      "only data_parallel_shard_degree and global_batch_size may be -1");
 	write(to, &config, flavor, &sizes);

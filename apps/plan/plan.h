@@ -75,8 +75,11 @@ int import_config(FILE *to, const char *path, struct refusal *refusal);
 // Whether `name` begins as one of the list does, which ends with NULL.
 bool import_begins(const char *name, const char *const *beginnings);
 
-// The same of the flags of a Megatron-LM launch; `text` is written over.
-int import_megatron(FILE *to, char *text, struct refusal *refusal);
+// The same of the flags of a Megatron-LM launch, or of a script that launches it.
+int import_megatron(FILE *to, const char *script, struct refusal *refusal);
+
+// A script with what it sets in its place; to be freed. NULL: no memory.
+char *import_shell(const char *text);
 
 // The same of a configuration of torchtitan; and whether a text is one.
 int import_torchtitan(FILE *to, char *text, struct refusal *refusal);

@@ -211,7 +211,25 @@ def torchtitan(config, job):
     expect("kind: ddp" in run("--import", config)[1], "replicas alone are DDP")
     config.write_text(TITAN.replace("local_batch_size = 2", "local_batch_size = 2\nglobal_batch_size = 256"))
     expect("micro_batches: 4" in run("--import", config)[1], "accumulation from the whole batch")
-    for old, new, says in (('flavor = "8B"', 'flavor = "9B"', "flavor 9B is not known; these are: llama3 8B"),
+    older = TITAN.replace("[parallelism]\n", "").replace("local_batch_size", "batch_size").replace("[activation", "[experimental]\npipeline_parallel_degree = 2\n[activation")
+    config.write_text(older.replace("seq_len = 8192", "seq_len = 8_192"))
+    now = run("--import", config)[1]
+    config.write_text(TITAN.replace("[activation", "pipeline_parallel_degree = 2\n[activation"))
+    expect(run("--import", config)[1] == now and "pp: 2" in now and "tp: 2" in now, "an older layout says the same")
+    for flavor, params in (("llama3 70B", 70553706496), ("llama3 405B", 405853388800), ("qwen3 0.6B", 596049920), ("qwen3 1.7B", 1720574976),
+                           ("qwen3 4B", 4022468096), ("qwen3 8B", 8190735360), ("qwen3 14B", 14768307200), ("qwen3 32B", 32762123264),
+                           ("qwen3 30B-A3B", 30532122624), ("qwen3 235B-A22B", 235093634560), ("deepseek_v3 16B", 15706484224),
+                           ("deepseek_v3 236B", 235741434880), ("deepseek_v3 671B", 671026419200 - 58 * 256)):
+        model, name = flavor.split()
+        text = TITAN.replace('"llama3"', f'"{model}"').replace('"8B"', f'"{name}"').replace("replicate_degree = 4", "replicate_degree = 1")
+        if params in (15706484224, 30532122624, 235093634560, 235741434880, 671026419200 - 58 * 256):
+            text = text.replace("[activation", "expert_parallel_degree = 8\nexpert_tensor_parallel_degree = 1\n[activation")
+        config.write_text(text)
+        job.write_text(run("--import", config)[1])
+        status, out, said = run(job, "--json")
+        plan = json.loads(out) if status == 0 else {"parameters": 0}
+        expect(plan["parameters"] == params and plan["cut"]["ep"] == (8 if "expert_" in text else 1), f"torchtitan's {flavor}: {plan['parameters']:,} {said.strip()}")
+    for old, new, says in (('flavor = "8B"', 'flavor = "9B"', "flavor 9B is not known; these are: llama3 8B 70B 405B; qwen3 0.6B"),
                            ("seq_len = 8192", "seq_len = 8k", "training.seq_len needs a whole number"),
                            ("seq_len = 8192", "seq_len = 8192\nseq_len = 1", ":11: this key is here twice"),
                            ("seq_len = 8192", "seq_len", ":10: neither [section] nor key = value"),
@@ -222,6 +240,73 @@ def torchtitan(config, job):
         config.write_text(TITAN.replace(old, new))
         status, out, said = run("--import", config)
         expect(status == 2 and out == "" and f"{config}" in said and says in said, said.strip())
+
+
+# Llama 3 70B, launched by a script as those that come with Megatron-LM
+SCRIPT = """#!/bin/bash
+export CUDA_DEVICE_MAX_CONNECTIONS=${CUDA_DEVICE_MAX_CONNECTIONS:-1}
+CHECKPOINT_PATH=${1:-"checkpoints/llama3_70b"}
+GPUS_PER_NODE=8
+WORLD_SIZE=$(($GPUS_PER_NODE*$NUM_NODES))
+TP_SIZE=4  # within a node
+PP_SIZE=${PP_SIZE:-4}
+NUM_LAYERS=80
+SEQ_LENGTH="8192"
+MODEL_ARGS=(
+    --use-mcore-models
+    --num-layers $NUM_LAYERS
+    --hidden-size 8192
+    --ffn-hidden-size 28672
+    --num-attention-heads 64
+    --group-query-attention
+    --num-query-groups 8
+    --seq-length ${SEQ_LENGTH}
+    --max-position-embeddings $SEQ_LENGTH
+    --position-embedding-type rope
+    --normalization RMSNorm
+    --swiglu
+    --untie-embeddings-and-output-weights
+    --disable-bias-linear
+)
+if [[ "$DTYPE" == "fp8" ]]; then
+    TRAINING_ARGS+=("--fp8-format hybrid")
+fi
+TRAINING_ARGS=(
+    --micro-batch-size 1
+    --global-batch-size 128
+    --bf16
+    --use-distributed-optimizer
+    --overlap-grad-reduce
+    --tensor-model-parallel-size $TP_SIZE
+    # --pipeline-model-parallel-size 8
+    --pipeline-model-parallel-size $PP_SIZE
+    --num-layers-per-virtual-pipeline-stage 5
+)
+if [[ "$TOKENIZER" == "MOCK" ]]; then
+    DATA_ARGS=("--mock-data" "--vocab-size 128256" "--split '99,1,0'")
+else
+    DATA_ARGS=("--data-path $DATA" "--vocab-size 128256")
+fi
+torchrun --nproc_per_node $GPUS_PER_NODE pretrain_gpt.py ${MODEL_ARGS[@]} ${TRAINING_ARGS[@]} ${DATA_ARGS[@]} --save "$CHECKPOINT_PATH"
+set +x
+"""
+
+
+def script(config, job):
+    """A launch script, with what it sets and what it does not."""
+    config.write_text(SCRIPT)
+    status, out, said = run("--import", config)
+    job.write_text(out.replace("  samples:", "  micro_batches: 16\n  samples:"))
+    expect(status == 0 and "micro_batches x cut.dp is 128" in out and "origin: assumed" not in out, f"a launch script {said.strip()}{out}")
+    plan = json.loads(run(job, "--json")[1])
+    expect(plan["parameters"] == 70553706496 and [plan["cut"][key] for key in ("tp", "pp", "vpp", "sequence")] == [4, 4, 4, 8192],
+           f"Llama 3 70B on 16 ranks a replica: {plan['parameters']:,} {plan['cut']}")
+    for old, new, says in (("NUM_LAYERS=80", "", "--num-layers has a value that the script does not set"),
+                           ("NUM_LAYERS=80", "NUM_LAYERS=$((8*10))", "--num-layers has a value that the script does not set"),
+                           ("--data-path $DATA\" \"--vocab-size 128256", "--vocab-size 32000", "--vocab-size is here twice, with two values")):
+        config.write_text(SCRIPT.replace(old, new))
+        status, out, said = run("--import", config)
+        expect(status == 2 and out == "" and says in said, said.strip())
 
 
 def main():
@@ -287,6 +372,7 @@ def main():
             status, out, said = run("--import", config)
             expect(status == 2 and out == "" and f"{config}: " in said and says in said, said.strip())
         torchtitan(config, job)
+        script(config, job)
         config.write_text(json.dumps(llama(2, 64, 4, 4, 128, 100, strange_thing=7)))
         status, out, _ = run("--import", config)
         expect("# not used of config.json: torch_dtype strange_thing\n" in out, "what is not used is listed")
@@ -295,6 +381,8 @@ def main():
         for what, text, says in (("no JSON", "{", f"{config}:1:1: {READS} JSON with an error here"), ("a list", "[]", f"{READS} JSON, but no object"),
                                  ("a job file", "# mine\n---\nname: my-7b\n", f"{READS} YAML; a job file is read by weft plan FILE"),
                                  ("nothing", "\n", f"{READS} empty"), ("prose", "see: attached text", f"{READS} YAML"),
+                                 ("torchtitan's Python", "from torchtitan.trainer import Trainer\ndef llama3_70b():\n    return Trainer.Config(\n",
+                                  f"{READS} torchtitan's configuration in Python; write its [model] name and flavor, [training] and [parallelism] as TOML"),
                                  ("a page", "<html>", f"{READS} none of them"),
                                  ("a strange family", '{"model_type": "retnet"}', "model_type `retnet` is not known; these are: llama"),
                                  ("no family", "{}", "model_type (none) is not known"),
