@@ -263,8 +263,6 @@ static int write_all(struct call *call, const struct host_run *host_run,
 		.version = WEFT_VERSION_TEXT,
 		.command = call->command,
 		.out_dir = call->staging.part,
-		.inputs = call->scenario.inputs,
-		.input_count = call->scenario.input_count,
 		.diagnosis = &diagnose_section,
 	};
 	count_frames(call, folder, &input);

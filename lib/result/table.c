@@ -438,18 +438,19 @@ static void inputs(FILE *to, const struct report_input *input)
 {
 	// What a reader must doubt comes first.
 	const enum input_origin order[] = {INPUT_CALIBRATED, INPUT_ASSUMED, INPUT_FACT};
-	if (input->input_count == 0)
+	struct scenario_input one;
+	if (!scenario_input_at(input->world->scenario, 0, &one))
 		return;
 	fprintf(to, "\nAssumptions\n");
 	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
 		bool is_first = true;
-		for (uint32_t k = 0; k < input->input_count; k++) {
-			if (input->inputs[k].origin != order[i])
+		for (uint32_t k = 0; scenario_input_at(input->world->scenario, k, &one); k++) {
+			if (one.origin != order[i])
 				continue;
 			if (is_first)
 				fprintf(to, "  %s\n", origin_name(order[i]));
 			is_first = false;
-			warnings_wrapped(to, input->inputs[k].text, 94);
+			warnings_wrapped(to, one.text, 94);
 		}
 	}
 }

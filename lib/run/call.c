@@ -199,8 +199,6 @@ struct report_input call_report(const struct call *call, const struct run *run)
 		.version = WEFT_VERSION_TEXT,
 		.command = call->command,
 		.out_dir = options->out,
-		.inputs = call->scenario.inputs,
-		.input_count = call->scenario.input_count,
 		.times_origin = call->scenario.traffic.plan != NULL
 			? origin_name(call->scenario.traffic.plan->timing.rests_on)
 			: NULL,

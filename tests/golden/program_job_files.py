@@ -143,7 +143,9 @@ def rests_in_json(folder, scenario, origin):
         if words[0] == "sim":
             expect({"origin": origin, "text": "my log"} in whole.get("inputs", []), "among its inputs, too")
     status, out, said = run("sim", scenario, "--json")
-    expect(status == 0 and json.loads(out)["plan"]["times_origin"] == origin, f"result.json: {origin} {said.strip()}")
+    whole = json.loads(out) if status == 0 else {"plan": {}, "inputs": []}
+    expect(whole["plan"].get("times_origin") == origin, f"result.json: {origin} {said.strip()}")
+    expect({"origin": origin, "text": "times: my log"} in whole["inputs"], f"the job's rows are among its inputs: {whole['inputs']}")
     status, out, said = run("sim", scenario, "--fidelity", "sample")
     expect(status == 0 and f"    {origin:11} my log\n" in out, f"weft sim --fidelity sample: {origin} {said.strip()}")
 

@@ -38,15 +38,22 @@ def draw(seed, folder):
     layers, hidden = dice.choice((2, 4, 6)), dice.choice((256, 512, 768))
     compute = dice.choice((100, 300, 1000))
     late = ", schedule: zb-h1" if pp > 1 and way in LATE and seed // len(WAYS) % 2 else ""
+    vocab, batches, width, rate = dice.choice((1024, 4096)), dice.choice((1, 2, 3)) * pp, dice.choice((2, 4)), dice.choice((25, 100, 400))
+    experts, ep = "", 1
+    if seed % 4 == 3 and "within" not in way:  # of all layers but the first ones, or of all
+        ep = dice.choice((2, 4))
+        experts = f", experts: {dice.choice((4, 8))}, experts_per_token: 2, expert_ffn: {hidden}"
+        experts += dice.choice(("", ", dense_layers: 1", f", dense_layers: {layers - 1}"))
+        host = max(host, tp * ep)
     (folder / "job.yaml").write_text(
-        f"name: random-{seed}\nmodel: {{layers: {layers}, hidden: {hidden}, heads: 8, ffn: {hidden * 3}, vocab: {dice.choice((1024, 4096))}}}\n"
-        f"cut: {{tp: {tp}, pp: {pp}, dp: {dp}{late}}}\nstep: {{micro_batches: {dice.choice((1, 2, 3)) * pp}, sequence: 256}}\n"
-        f"wire: {{gradients: {dice.choice((2, 4))}B}}\ntimes: {{forward: {compute}us, backward: {2 * compute}us}}\n{way}\n")
+        f"name: random-{seed}\nmodel: {{layers: {layers}, hidden: {hidden}, heads: 8, ffn: {hidden * 3}, vocab: {vocab}{experts}}}\n"
+        f"cut: {{tp: {tp}, {f'ep: {ep}, ' if experts else ''}pp: {pp}, dp: {dp}{late}}}\nstep: {{micro_batches: {batches}, sequence: 256}}\n"
+        f"wire: {{gradients: {width}B}}\ntimes: {{forward: {compute}us, backward: {2 * compute}us}}\n{way}\n")
     scenario = folder / "fabric.yaml"
     scenario.write_text(
         f"name: random\nfabric: {{nics: {tp * pp * dp}, nics_per_host: {host}, nics_per_t0: {tp * pp * dp}, t1_count: 0, nic_delay: 4us, "
-        f"link_rate: {dice.choice((25, 100, 400))}Gb/s}}\nscaleup: {{rate: 450GB/s, delay: 1us}}\ntraffic: {{kind: model, model: job.yaml}}\n")
-    return scenario, f"{way or 'megatron'}, tp {tp}, pp {pp}{late}, dp {dp}, hosts of {host}"
+        f"link_rate: {rate}Gb/s}}\nscaleup: {{rate: 450GB/s, delay: 1us}}\ntraffic: {{kind: model, model: job.yaml}}\n")
+    return scenario, f"{way or 'megatron'}, tp {tp}, pp {pp}{late}, dp {dp}, hosts of {host}{experts}"
 
 
 def run(seed, folder):

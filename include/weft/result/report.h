@@ -93,11 +93,9 @@ struct report_input {
 	const ps_t *alone_ps; // of several jobs: what each took alone, 0: it did not end; or NULL
 	const ps_t *job_ideal_ps; // with alone_ps: the least that each can take; 0: no closed form
 	uint64_t memory_peak_bytes;
-	const char *version;		     // program, version, commit
-	const char *command;		     // how to run it again
-	const char *out_dir;		     // or NULL
-	const struct scenario_input *inputs; // what the result rests on, [input_count]
-	uint32_t input_count;
+	const char *version;	  // program, version, commit
+	const char *command;	  // how to run it again
+	const char *out_dir;	  // or NULL
 	const char *times_origin; // of a job's times, or NULL
 	const struct report_section
 		*diagnosis; // diagnose_section; NULL: the result does not say who stands out

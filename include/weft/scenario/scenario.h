@@ -31,7 +31,7 @@
 // One figure that a result rests on, in words, with its source.
 struct scenario_input {
 	enum input_origin origin;
-	char text[200];
+	char text[304];
 };
 
 // The entropy values that a flow has to itself, by number: those of a list, or the first.
@@ -174,6 +174,10 @@ void scenario_gradients(struct gradients_config *ret, const struct scenario *sce
 // Gives the scenario the job that traffic.model names, and settles what hangs on it. The plan is
 // the caller's, and must outlive the scenario.
 void scenario_take_plan(struct scenario *scenario, const struct plan *plan);
+
+// What a result of it rests on, one after the other: figures of the files of its jobs, which are
+// known by now, then its own. False: there are no more.
+bool scenario_input_at(const struct scenario *scenario, uint32_t index, struct scenario_input *ret);
 
 // The place of traffic.model, in a refusal of its file.
 void scenario_model_location(const struct scenario *scenario, struct refusal *refusal);

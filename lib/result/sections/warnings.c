@@ -12,10 +12,11 @@
 void inputs_json(json_t *root, const struct report_input *input)
 {
 	json_t *array = array_in(root, "inputs");
-	for (uint32_t i = 0; i < input->input_count; i++) {
+	struct scenario_input one;
+	for (uint32_t i = 0; scenario_input_at(input->world->scenario, i, &one); i++) {
 		json_t *row = row_in(array);
-		put_text(row, "origin", origin_name(input->inputs[i].origin));
-		put_text(row, "text", input->inputs[i].text);
+		put_text(row, "origin", origin_name(one.origin));
+		put_text(row, "text", one.text);
 	}
 	taken_json(root, input);
 }

@@ -76,19 +76,17 @@ bool plan_bucket_next(const struct plan *plan, uint32_t stage, uint32_t chunk, b
 	uint32_t own = 0;
 	*ret = (struct plan_bucket){.is_expert = is_expert};
 	while (*left > 0 && ret->params < size) {
+		uint32_t unit = is_by_unit ? plan_part_unit(plan, stage, chunk, *left - 1) : 0;
 		struct part part;
 		plan_part(plan, stage, chunk, *left - 1, &part);
-		if (part.is_expert == is_expert && part.params > 0 && is_by_unit) {
-			uint32_t unit = plan_part_unit(plan, stage, chunk, *left - 1);
-			if (ret->parts > 0 && unit != own)
-				break;
-			own = unit;
-		}
+		if (ret->parts > 0 && unit != own) // of this kind or not: it is ready here
+			break;
 		--*left;
 		if (part.is_expert != is_expert || part.params == 0)
 			continue;
 		if (ret->parts++ == 0)
 			ret->part_last = *left;
+		own = unit;
 		ret->params += part.params;
 	}
 	ret->padded = padded(plan, ret->params, is_expert);

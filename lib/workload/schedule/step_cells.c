@@ -135,6 +135,18 @@ static void share_forward(struct step_cells *cells, const struct plan *plan, uin
 	}
 }
 
+// A bucket that is ready before one that goes ahead of it waits for that: buckets of experts may
+// reach over dense ones, and units are walked in their order.
+static void wait_for_others(struct step_cells *cells, const struct plan *plan, uint32_t stage,
+			    uint32_t chunk)
+{
+	struct step_cell *cell = step_cell(cells, stage, chunk);
+	struct step_bucket *list = cells->buckets + cell->bucket_first;
+	for (uint32_t i = 1; i < cell->bucket_count && plan_is_interleaved(plan); i++)
+		if (list[i].ready_ppm < list[i - 1].ready_ppm)
+			list[i].ready_ppm = list[i - 1].ready_ppm;
+}
+
 // A bucket of its own in each cell for the dense part and the experts, and more on the first.
 static uint32_t count_buckets(const struct plan *plan, uint32_t stage, uint32_t chunk)
 {
@@ -171,6 +183,7 @@ void step_cells_fill(struct step_cells *cells, const struct plan *plan)
 			add_buckets(cells, plan, stage, chunk, false);
 			add_buckets(cells, plan, stage, chunk, true);
 			share_forward(cells, plan, stage, chunk);
+			wait_for_others(cells, plan, stage, chunk);
 			first += cell->bucket_count;
 		}
 	}

@@ -61,8 +61,6 @@ static inline struct fake *fake_ring(void)
 	       "gives any; 5 ns a metre");
 	fake->scenario.inputs[2].origin = INPUT_CALIBRATED;
 	strcpy(fake->scenario.inputs[2].text, "forward time of a chunk: 5.3 ms");
-	fake->input.inputs = fake->scenario.inputs;
-	fake->input.input_count = fake->scenario.input_count;
 	fake->input.command = "weft sim ring-16.yaml --seed 18446744073709551615";
 	return fake;
 }
