@@ -239,6 +239,9 @@ static int check_effects(struct reader *reader, const struct plan *plan)
 	if (reader_is_given(reader, "model.kv_heads") && reader_is_given(reader, "model.kv_rank"))
 		return reader_refuse(reader, reader_mark(reader, "model.kv_heads"),
 				     "model.kv_heads has no effect beside model.kv_rank");
+	if (plan->architecture->has_bias && plan->architecture->has_ffn_bias)
+		return reader_refuse(reader, reader_mark(reader, "model.ffn_bias"),
+				     "model.ffn_bias has no effect beside model.bias");
 	if (plan->timing.forward_ps > 0 && plan->timing.backward_ps == 0)
 		return reader_refuse(reader, reader_mark(reader, "times.forward"),
 				     "times.backward is missing; times.forward needs it");

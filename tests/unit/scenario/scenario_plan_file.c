@@ -281,6 +281,9 @@ static const struct {
 	{"name: a\nmodel: {layers: 2, hidden: 64, heads: 8, kv_heads: 2, kv_rank: 16, ffn: 8, "
 	 "value_dim: 8, vocab: 9}\nstep: {sequence: 8}\n",
 	 2, 52, "model.kv_heads has no effect beside model.kv_rank"},
+	{"name: a\nmodel: {layers: 2, hidden: 64, heads: 8, ffn: 8, vocab: 9, bias: true, "
+	 "ffn_bias: true}\nstep: {sequence: 8}\n",
+	 2, 82, "model.ffn_bias has no effect beside model.bias"},
 	{"name: a\nmodel: {layers: 2, hidden: 64, heads: 8, ffn: 8, vocab: 9, output_bias: 2}\n"
 	 "step: {sequence: 8}\n",
 	 2, 73, "model.output_bias: `2` is too large; it may be 1 to 1"},
