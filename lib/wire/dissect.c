@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From Ethernet to UDP: VLAN tags, IPv4, IPv6 with SRv6, VXLAN, RoCEv1. Each reader steps on to the
-// next header or notes why it stops.
+// From Ethernet to UDP: VLAN tags, IPv4, IPv6 with SRv6, VXLAN, GRE with ERSPAN, RoCEv1. Each
+// reader steps on to the next header or notes why it stops.
 
 #include <string.h>
 
@@ -24,12 +24,23 @@
 #define PROTOCOL_IPV6 41
 #define PROTOCOL_ROUTING 43
 #define PROTOCOL_FRAGMENT 44
+#define PROTOCOL_GRE 47
 #define PROTOCOL_ETHERNET 143
 #define TCP_BYTES 20 // without options
 #define PORT_VXLAN 4789
 #define PORT_UET 4793
 #define VXLAN_BYTES 8
-#define NESTS_MAX 4 // tunnels within tunnels that are looked into
+#define GRE_BYTES 4
+#define GRE_KEY 0x2000
+#define GRE_SEQUENCE 0x1000
+#define GRE_ETHERNET 0x6558
+#define GRE_ERSPAN 0x88be // types I and II
+#define GRE_ERSPAN3 0x22eb
+#define ERSPAN2_BYTES 8
+#define ERSPAN3_BYTES 12
+#define ERSPAN3_MORE_BYTES 8	 // if the last bit of these says so
+#define MIRRORED_BYTES_MAX 65600 // IP's longest packet behind Ethernet and tags
+#define NESTS_MAX 4		 // tunnels within tunnels that are looked into
 #define PAUSE_GLOBAL 0x0001
 #define PAUSE_PRIORITY 0x0101
 #define ARP_BYTES 28
@@ -92,6 +103,53 @@ static void read_udp(struct dissection *d, int nest)
 	}
 }
 
+// ---------------------------------------------------------------- GRE
+
+// A frame that a switch mirrors to another host: what is around it is the way there. It may have
+// been cut before it was packed, so that its own lengths, not those around it, say how long it was.
+static void read_mirrored(struct dissection *d, int nest)
+{
+	struct wire_record *ret = d->ret;
+	ret->layers = WIRE_LAYER_GRE;
+	ret->vlan = 0;
+	d->captured = d->end < d->captured ? d->end : d->captured;
+	d->end = d->at + MIRRORED_BYTES_MAX;
+	dissect_ether(d, nest + 1);
+	ret->is_cut |= d->end > d->captured && d->end < d->at + MIRRORED_BYTES_MAX;
+}
+
+static void read_erspan(struct dissection *d, uint16_t type, bool has_sequence, int nest)
+{
+	uint32_t bytes = type == GRE_ERSPAN3 ? ERSPAN3_BYTES : has_sequence ? ERSPAN2_BYTES : 0;
+	if (!dissect_has(d, bytes, WIRE_SHORT_IP))
+		return;
+	if (type == GRE_ERSPAN3 && d->frame[d->at + ERSPAN3_BYTES - 1] & 1)
+		bytes += ERSPAN3_MORE_BYTES;
+	if (!dissect_has(d, bytes, WIRE_SHORT_IP))
+		return;
+	d->at += bytes;
+	read_mirrored(d, nest);
+}
+
+// With checksum, routing or another version it is none that is known to carry RDMA.
+static void read_gre(struct dissection *d, int nest)
+{
+	if (!dissect_has(d, GRE_BYTES, WIRE_SHORT_IP))
+		return;
+	uint16_t flags = get_be16(d->frame + d->at), type = get_be16(d->frame + d->at + 2);
+	uint32_t bytes = GRE_BYTES + (flags & GRE_KEY ? 4u : 0) + (flags & GRE_SEQUENCE ? 4u : 0);
+	if (flags & ~(GRE_KEY | GRE_SEQUENCE) || !dissect_has(d, bytes, WIRE_SHORT_IP))
+		return;
+	d->ret->layers |= WIRE_LAYER_GRE;
+	d->at += bytes;
+	if (type == GRE_ERSPAN || type == GRE_ERSPAN3)
+		read_erspan(d, type, flags & GRE_SEQUENCE, nest);
+	else if (type == GRE_ETHERNET)
+		dissect_ether(d, nest + 1);
+	else if (type == ETH_TYPE_IPV4 || type == ETH_TYPE_IPV6)
+		dissect_ip(d, type == ETH_TYPE_IPV4 ? 4 : 6, nest + 1);
+}
+
 // ---------------------------------------------------------------- IP
 
 // DSCP, ECN and hop limit are those of the outermost header, which switches see and change.
@@ -124,6 +182,8 @@ static void read_protocol(struct dissection *d, uint8_t protocol, int nest)
 		dissect_ip(d, 6, nest + 1);
 	else if (protocol == PROTOCOL_ETHERNET && nest < NESTS_MAX)
 		dissect_ether(d, nest + 1);
+	else if (protocol == PROTOCOL_GRE && nest < NESTS_MAX)
+		read_gre(d, nest);
 }
 
 static void read_ipv4(struct dissection *d, int nest)

@@ -277,6 +277,8 @@ def check_malformed():
     check("\nstandard input: it ends in the block" in out and "1 frame before it is good\n" in out, f"whose end it is, and how many are good: {out!r}")
     status, out, _ = analyze("-", given=heads)
     check(status == 0 and out.startswith("no frame in the capture: its filter let none pass, or none came by\n"), f"a capture of nothing: {out!r}")
+    status, out, error = analyze("no-such-file", "-", "--csv", given=heads + good)
+    check(status == 0 and out.startswith("index,") and error == "weft pcap: no-such-file: No such file or directory\n", f"a table is told of, too: {error!r}")
     erf = struct.pack("<QBBHHH", 1 << 32, 2, 4, 78, 0, 60) + bytes(2) + frame
     for what, given, told in (("an ERF file", erf * 3, "an ERF file has no head"), ("a pipe that ends at once", b"", "it is empty"),
                               ("a pipe that ends in the head", section[:10], "after 10 bytes")):
@@ -404,6 +406,21 @@ def check_mutilated():
         check(status == 0 and has in first and lacks not in first, f"{name}: {first}")
 
 
+def check_mirrored():
+    """What a switch mirrors to another host (ERSPAN) is unpacked: the same finding, and of frames that it sliced that they are cut."""
+    frames, gre = frames_of("rxe_write_rxdrop_after_tap_first1200.pcap"), bytes.fromhex("100088be00000001") + bytes.fromhex("1007000100000000")
+    for slice_bytes, told in ((None, "1,200 frames in 443 ms, none cut, ICRC good in all"), (128, "1,200 frames in 443 ms, 1,181 cut, ICRC good in all 19")):
+        packed = []
+        for at, _, data in frames:
+            inside = gre + data[:slice_bytes]
+            around = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(inside), 0, 0, 250, 47, 0, bytes((192, 0, 2, 1)), bytes((192, 0, 2, 2)))
+            frame = bytes.fromhex("0200000000990200000000980800") + around + inside
+            packed.append((at, len(frame), frame))
+        status, out, _ = analyze("-", given=of_frames(packed))
+        check(status == 0 and out.split("; ")[0] == BEHIND.split("; ")[0] and told in out, f"frames of a mirror session, of {slice_bytes or 'all'} bytes: {out!r}")
+        check("10.77.0.1 > 10.77.0.2" in out and "11 NAKs" in out and "653 of 1,181 data packets" in out, "the connection is the one inside")
+
+
 def check_points():
     """Losses between two capture points of one file are named as that, and what each saw; where other packets pass each they are not."""
     rest = "transport: {kind: rc, payload: 1024B}\ncc: {algorithm: fixed}\nfabric: {nics: 8, nics_per_t0: 4, t1_count: 2, planes: 1}\n"
@@ -457,6 +474,7 @@ if ROCE.is_dir():
     check_reference()
     check_hostile()
     check_mutilated()
+    check_mirrored()
 else:
     print(f"{ROCE} is not here: the given captures are left out")
 sys.exit(1 if check.failed else 0)

@@ -185,6 +185,51 @@ static void tunnels_are_looked_into(void **)
 	assert_int_equal(record.stopped, WIRE_FRAGMENT);
 }
 
+// What a switch packs to mirror a frame to another host is not the frame's: not DSCP, hop limit or
+// VLAN. Where the mirror cut it, its own length tells how long it was.
+static void mirrored_frames_are_unpacked(void **)
+{
+#define AROUND(type, gre) \
+	MACS "\x81\0\x60\7\x08\0" \
+	     "\x45\x28\0" type "\0\0\0\0\x3c\x2f\0\0\x09\0\0\1\x09\0\0\2" gre
+#define INSIDE "\2\0\0\0\0\4\2\0\0\0\0\3\x08\0"
+	static const char one[] = AROUND("\x56", "\0\0\x88\xbe") INSIDE;
+	static const char two[] = AROUND("\x62", "\x10\0\x88\xbe\0\0\0\1\x10\7\0\1\0\0\0\0") INSIDE;
+	static const char three[] = AROUND(
+		"\x6e", "\x10\0\x22\xeb\0\0\0\1\x20\7\0\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\0") INSIDE;
+	static const char bridged[] = AROUND("\x5a", "\x20\0\x65\x58\0\0\0\1") INSIDE;
+	static const struct {
+		const char *bytes;
+		uint32_t count;
+	} kinds[] = {{one, sizeof(one) - 1}, {two, sizeof(two) - 1}, {three, sizeof(three) - 1}};
+	struct wire_config config;
+	wire_config_default(6, &config);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		uint32_t all = kinds[i].count + (uint32_t)sizeof(ack);
+		assert_ack(WIRE_LINK_ETHERNET, kinds[i].bytes, kinds[i].count);
+		struct wire_record record = dissect(&config, WIRE_LINK_ETHERNET, frame, all, all);
+		assert_int_equal(record.source_mac, 0x020000000003);
+		assert_int_equal(record.hop_limit, 64);
+		assert_int_equal(record.dscp, 26);
+		assert_int_equal(record.layers & (WIRE_LAYER_GRE | WIRE_LAYER_VLAN),
+				 WIRE_LAYER_GRE);
+		assert_false(record.is_cut);
+	}
+	assert_ack(WIRE_LINK_ETHERNET, bridged, sizeof(bridged) - 1);
+	assert_int_equal(dissect(&config, 1, frame, 200, 200).dscp, 10);
+	// The mirror left the ICRC and a byte of the AETH away, and said so in the length around
+	// it.
+	memcpy(frame, two, sizeof(two) - 1);
+	memcpy(frame + sizeof(two) - 1, ack, sizeof(ack));
+	frame[18 + 3] -= 5;
+	uint32_t left = (uint32_t)(sizeof(two) - 1 + sizeof(ack)) - 5;
+	struct wire_record record = dissect(&config, WIRE_LINK_ETHERNET, frame, left, left);
+	assert_true(record.is_cut);
+	assert_int_equal(record.psn, 9);
+	assert_int_equal(record.icrc, WIRE_ICRC_UNKNOWN);
+	assert_int_equal(record.stopped, WIRE_SHORT_EXTENSION);
+}
+
 static void pauses_tell_priorities_and_quanta(void **)
 {
 	struct wire_config config;

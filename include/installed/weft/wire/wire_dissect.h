@@ -55,6 +55,7 @@ enum { // wire_record.layers
 	WIRE_LAYER_AETH = 4096,
 	WIRE_LAYER_IMM = 8192,
 	WIRE_LAYER_ATOMIC = 16384,
+	WIRE_LAYER_GRE = 32768, // of a mirrored frame (ERSPAN) the layers around it are left out
 };
 
 // A record of one frame. What a frame does not have, or what was cut off, is 0; `layers` says what
