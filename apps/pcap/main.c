@@ -94,12 +94,14 @@ static int print(struct call *call)
 	int status = EXIT_SUCCESS;
 	if (call->profile != NULL && call->is_json)
 		return judge_print(stdout, call);
-	if (call->is_json)
+	if (call->is_json) {
 		json_print(stdout, call);
-	else if (call->is_csv)
+	} else if (call->is_csv) {
 		rows_print(stdout, call);
-	else
+		files_print(stderr, call, "weft pcap: ");
+	} else {
 		summary_print(stdout, call);
+	}
 	if (call->wants_table)
 		table_print(stdout, call);
 	if (call->nic != NULL && !call->is_json && !call->is_csv)

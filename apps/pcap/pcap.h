@@ -94,6 +94,9 @@ void trust_print(FILE *to, const struct call *call);
 // The ten lines.
 void summary_print(FILE *to, const struct call *call);
 
+// What of the files could not be read, a line each behind `lead`.
+void files_print(FILE *to, const struct call *call, const char *lead);
+
 // All of it as JSON.
 void json_print(FILE *to, const struct call *call);
 

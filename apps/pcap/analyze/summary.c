@@ -427,36 +427,42 @@ static void say_advice(const struct out *out)
 // ---------------------------------------------------------------- the capture itself
 
 // Why the file was not read to its end, if it was not.
-static void say_end(const struct out *out, const struct capture_file *file, const char *name)
+static void say_end(FILE *to, const struct capture_file *file, const char *lead, const char *name)
 {
 	if (file->end == CAPTURE_WHOLE && file->why[0] == '\0')
 		return;
-	fprintf(out->to, "%s: %s", name, file->why);
+	fprintf(to, "%s%s: %s", lead, name, file->why);
 	if (file->frames > 0)
-		fprintf(out->to, "; %s frame%s before it %s good", n(file->frames), s(file->frames),
+		fprintf(to, "; %s frame%s before it %s good", n(file->frames), s(file->frames),
 			file->frames == 1 ? "is" : "are");
-	fputc('\n', out->to);
+	fputc('\n', to);
+}
+
+void files_print(FILE *to, const struct call *call, const char *lead)
+{
+	for (uint32_t i = 0; i < call->count; i++) {
+		const struct capture_file *file = &call->files[i];
+		const char *name = strcmp(file->path, "-") == 0 ? "standard input" : file->path;
+		say_end(to, file, lead, name);
+		if (file->odd_frames > 0)
+			fprintf(to,
+				"%s%s: %s frame%s left out, the first at byte %" PRIu64
+				": lengths beyond the block, or an unknown interface\n",
+				lead, name, n(file->odd_frames), s(file->odd_frames), file->odd_at);
+		if (file->odd_stamps > 0)
+			fprintf(to,
+				"%s%s: %s stamp%s that no clock makes, the first at byte %" PRIu64
+				": units too small, a fraction of a second or more, or a time "
+				"beyond "
+				"the year 2262\n",
+				lead, name, n(file->odd_stamps), s(file->odd_stamps),
+				file->odd_stamp_at);
+	}
 }
 
 static void say_files(const struct out *out)
 {
-	for (uint32_t i = 0; i < out->call->count; i++) {
-		const struct capture_file *file = &out->call->files[i];
-		const char *name = strcmp(file->path, "-") == 0 ? "standard input" : file->path;
-		say_end(out, file, name);
-		if (file->odd_frames > 0)
-			fprintf(out->to,
-				"%s: %s frame%s left out, the first at byte %" PRIu64
-				": lengths beyond the block, or an unknown interface\n",
-				name, n(file->odd_frames), s(file->odd_frames), file->odd_at);
-		if (file->odd_stamps > 0)
-			fprintf(out->to,
-				"%s: %s stamp%s that no clock makes, the first at byte %" PRIu64
-				": units too small, a fraction of a second or more, or a time "
-				"beyond "
-				"the year 2262\n",
-				name, n(file->odd_stamps), s(file->odd_stamps), file->odd_stamp_at);
-	}
+	files_print(out->to, out->call, "");
 	if (out->story->dropped > 0)
 		fprintf(out->to,
 			"the capture dropped %s frames by its own count: a hole may be its\n",
