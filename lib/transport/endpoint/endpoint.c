@@ -304,7 +304,7 @@ receive(struct endpoint *endpoint, struct qp *qp, uint32_t index, ps_t now, stru
 	} else if (packet->opcode == PACKET_DEMAND && endpoint->has_demand) {
 		credit_receive_demand(endpoint, qp, packet, now);
 	} else if (is_of_ports(endpoint, packet)) { // and a QP has the number that they are for
-		status_receive(endpoint, index, out);
+		status_receive(endpoint, index, now, out);
 		return;
 	} else {
 		endpoint->counters.refused[REFUSED_OPCODE]++;
@@ -319,7 +319,7 @@ static __attribute__((noinline)) void receive_pooled(struct endpoint *endpoint, 
 {
 	struct packet *packet = packet_at(out->packets, index);
 	if (is_of_ports(endpoint, packet)) {
-		status_receive(endpoint, index, out);
+		status_receive(endpoint, index, now, out);
 		return;
 	}
 	const struct qp_record *record = &endpoint->records[packet->qpn];
@@ -352,7 +352,7 @@ void endpoint_receive(struct endpoint *endpoint, uint32_t index, ps_t now, struc
 	}
 	struct qp *qp = target_of(endpoint, packet_at(out->packets, index));
 	if (!qp && is_of_ports(endpoint, packet_at(out->packets, index))) {
-		status_receive(endpoint, index, out);
+		status_receive(endpoint, index, now, out);
 	} else if (!qp) {
 		endpoint->counters.no_qp++;
 		packet_put(out->packets, index);

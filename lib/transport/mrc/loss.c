@@ -25,12 +25,22 @@ uint32_t loss_first(struct endpoint *endpoint, struct qp *qp)
 	}
 }
 
-// Whether a loss over this EV is the matter of its plane, and none of the window: it is slow, or so
-// many of its EVs are bad that what is lost there says nothing of the others.
-static bool is_of_plane(const struct path_set *set, uint32_t index)
+// Whether a loss over this EV is the matter of its plane, and none of the window: it is slow, its
+// port was down, or so many of its EVs are bad that what is lost there says nothing of the others.
+static bool is_of_plane(const struct path_set *set, uint32_t index, bool is_of_port)
 {
 	return load_is_slow(set, index) ||
-		(set->load != NULL && path_is_doubtful(set, index % set->shape->planes));
+		(set->load != NULL &&
+		 (is_of_port || path_is_doubtful(set, index % set->shape->planes)));
+}
+
+// Whether a packet left before its port came back.
+static bool met_no_port(const struct endpoint *endpoint, const struct qp *qp,
+			const struct slot *slot, ps_t now)
+{
+	ps_t age_ps = (ps_t)(sent_units(now) - slot->sent_at) << SENT_SHIFT;
+	uint32_t plane = slot->ev_index % endpoint->shape.planes;
+	return path_is_of_before(&qp->path, plane, now - age_ps, now);
 }
 
 // Ends the flight of a PSN: it will be sent again.
@@ -53,12 +63,13 @@ void loss_of(struct endpoint *endpoint, struct qp *qp, uint32_t psn, enum rtx_re
 	bool is_unknown = reason == RTX_TIMEOUT && endpoint->config->is_timeout_ev_lost;
 	if (reason == RTX_SLEEK) // that something is lost is known, not what: as htsim, no path
 		return;		 // and no window pays for it
-	if (reason != RTX_NACK)
+	bool is_of_port = reason != RTX_NACK && met_no_port(endpoint, qp, slot, now);
+	if (reason != RTX_NACK && !is_of_port)
 		probe_lose(endpoint, qp, is_unknown ? 0 : slot->ev_index, now);
 	bool is_slow_ev = loss->is_trim && !loss->is_last_hop &&
 		(history_stands_out(&qp->path, slot->ev_index) ||
 		 ev_slot_is_blocked(&qp->path, slot->ev_index));
-	if (!is_slow_ev && !is_of_plane(&qp->path, slot->ev_index))
+	if (!is_slow_ev && !is_of_plane(&qp->path, slot->ev_index, is_of_port))
 		qp->cc.ops->on_loss(&qp->cc, loss, now);
 }
 

@@ -93,7 +93,7 @@ void endpoint_port(struct endpoint *endpoint, uint32_t plane, bool is_up, ps_t n
 	endpoint->counters.port_downs += !is_up;
 	status_refresh(endpoint);
 	for (uint32_t i = 0; i < endpoint->peers.count && is_up; i++)
-		status_renew(endpoint, &endpoint->peers.peers[i], UINT32_C(1) << plane);
+		status_renew(endpoint, &endpoint->peers.peers[i], UINT32_C(1) << plane, now);
 	for (uint32_t other = 0; other < endpoint->shape.planes; other++)
 		if (status_is_down(endpoint, other))
 			move_waiting(endpoint, other, out);

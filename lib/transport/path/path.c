@@ -92,6 +92,7 @@ void path_init(struct path_set *set, const struct path_shape *shape, void *memor
 	for (uint32_t plane = 0; plane < shape->planes; plane++) {
 		ev_slot_begin_round(set, &set->planes[plane]);
 		set->planes[plane].heard = UINT16_MAX; // none yet
+		set->planes[plane].renewed_at = UINT32_MAX;
 	}
 	if (balance_is_for(shape->policy))
 		set->balance = balance_init(
@@ -261,9 +262,10 @@ enum path_change path_arrived(struct path_set *set, uint32_t index)
 	return PATH_CHANGED;
 }
 
-void path_renew(struct path_set *set, uint32_t plane)
+void path_renew(struct path_set *set, uint32_t plane, ps_t now)
 {
 	path_plane_alive(set, plane);
+	set->planes[plane].renewed_at = retry_units(now);
 	for (uint32_t index = plane; set->held > 0 && index < set->shape->universe;
 	     index += set->shape->planes)
 		if (path_state(set, index) == PATH_ASSUMED_BAD) {

@@ -72,12 +72,13 @@ struct path_plane {
 	uint16_t bad, unusable; // places whose EV is blocked, and is not GOOD
 	uint16_t rows;		// EVs with a row of marks
 	uint16_t round, marked, marked_mean, rtt_mean; // history.h: its number, marks, means
-	uint16_t heard;	    // while some are lost or blocked: the EV that was heard of last
-	uint32_t probe_at;  // closed: when the next probe may leave, in units of 2^20 ps
-	uint8_t lost, late; // packets lost in a row, since one arrived; answers that were late
-	bool is_closed;	    // so many that the plane itself is held dead
-	bool is_moved;	    // places have changed hands: the table says who has them
-	bool is_denied;	    // no EV of it may be used
+	uint16_t heard;	     // while some are lost or blocked: the EV that was heard of last
+	uint32_t probe_at;   // closed: when the next probe may leave, in units of 2^20 ps
+	uint32_t renewed_at; // when its port came back last; never: before all times
+	uint8_t lost, late;  // packets lost in a row, since one arrived; answers that were late
+	bool is_closed;	     // so many that the plane itself is held dead
+	bool is_moved;	     // places have changed hands: the table says who has them
+	bool is_denied;	     // no EV of it may be used
 };
 
 // What path_pick() gives.
@@ -158,8 +159,16 @@ uint32_t path_last_heard(const struct path_set *set, uint32_t plane);
 struct path_choice path_pick_heard(struct path_set *set, uint32_t plane, uint32_t avoid);
 
 // The port of `plane` is back at the end where it was missing: what was lost there meanwhile says
-// nothing about its EVs.
-void path_renew(struct path_set *set, uint32_t plane);
+// nothing about its EVs, nor does what left before and is held lost later.
+void path_renew(struct path_set *set, uint32_t plane, ps_t now);
+
+static inline bool path_is_of_before(const struct path_set *set, uint32_t plane, ps_t sent_at,
+				     ps_t now)
+{
+	uint32_t now_units = (uint32_t)(now >> PATH_UNIT_SHIFT);
+	uint32_t age_units = now_units - (uint32_t)(sent_at >> PATH_UNIT_SHIFT);
+	return now_units - set->planes[plane].renewed_at <= age_units;
+}
 
 // The losses in a row on a plane end; a closed one opens. With an EV: those on it, too.
 static inline void path_plane_alive(struct path_set *set, uint32_t plane)

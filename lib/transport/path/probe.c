@@ -130,6 +130,9 @@ static void expire(struct endpoint *endpoint, struct qp *qp, ps_t now)
 		endpoint->counters.probes_lost++;
 		probe->lost_id = probe->id;
 		take_back(qp, probe);
+		uint32_t plane = probe->ev_index % endpoint->shape.planes;
+		if (path_is_of_before(&qp->path, plane, probe->sent_at, now))
+			continue;
 		if (probe->is_idle)
 			probe_lose(endpoint, qp, probe->ev_index, now);
 		else // it may be in use again by now: a later one came back

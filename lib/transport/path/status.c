@@ -127,13 +127,13 @@ void status_leave(struct endpoint *endpoint, uint32_t number)
 	status_refresh(endpoint);
 }
 
-void status_renew(struct endpoint *endpoint, const struct peer *peer, uint32_t planes)
+void status_renew(struct endpoint *endpoint, const struct peer *peer, uint32_t planes, ps_t now)
 {
 	for (uint32_t next = peer->first_qp; next != 0;) {
 		struct qp *qp = endpoint_qp(endpoint, next - 1);
 		next = endpoint->records[next - 1].peer_next;
 		for (uint32_t rest = qp ? planes : 0; rest != 0; rest &= rest - 1)
-			path_renew(&qp->path, (uint32_t)__builtin_ctz(rest));
+			path_renew(&qp->path, (uint32_t)__builtin_ctz(rest), now);
 	}
 }
 
@@ -281,7 +281,8 @@ static bool is_old(const struct peer *peer, uint16_t id)
 }
 
 // What a peer says of its ports holds for every QP that leads there.
-static void believe(struct endpoint *endpoint, struct peer *peer, const struct packet *packet)
+static void believe(struct endpoint *endpoint, struct peer *peer, const struct packet *packet,
+		    ps_t now)
 {
 	uint32_t down = all_ports(endpoint) & ~packet->u.request.port_status_mask;
 	uint32_t back = peer->down & ~down;
@@ -294,7 +295,7 @@ static void believe(struct endpoint *endpoint, struct peer *peer, const struct p
 		if (qp)
 			qp->path.peer_down = down;
 	}
-	status_renew(endpoint, peer, back);
+	status_renew(endpoint, peer, back, now);
 }
 
 // Turns a request into its response, which goes back the way it came.
@@ -313,7 +314,7 @@ static void respond(struct endpoint *endpoint, const struct peer *peer, uint32_t
 	control_send(endpoint, index, out);
 }
 
-static void on_request(struct endpoint *endpoint, struct peer *peer, uint32_t index,
+static void on_request(struct endpoint *endpoint, struct peer *peer, uint32_t index, ps_t now,
 		       struct outbox *out)
 {
 	const struct packet *packet = packet_at(out->packets, index);
@@ -326,7 +327,7 @@ static void on_request(struct endpoint *endpoint, struct peer *peer, uint32_t in
 	}
 	endpoint->counters.requests_received++;
 	if (is_status && !is_old(peer, (uint16_t)packet->psn))
-		believe(endpoint, peer, packet);
+		believe(endpoint, peer, packet, now);
 	respond(endpoint, peer, index, out);
 }
 
@@ -351,7 +352,7 @@ static void on_response(struct endpoint *endpoint, struct peer *peer, const stru
 		peer->is_out = false;
 }
 
-void status_receive(struct endpoint *endpoint, uint32_t index, struct outbox *out)
+void status_receive(struct endpoint *endpoint, uint32_t index, ps_t now, struct outbox *out)
 {
 	const struct packet *packet = packet_at(out->packets, index);
 	struct peer *peer = NULL;
@@ -360,7 +361,7 @@ void status_receive(struct endpoint *endpoint, uint32_t index, struct outbox *ou
 	if (peer && peer->first_qp == 0)
 		peer = NULL;
 	if (peer && packet->opcode == PACKET_ENDPOINT_REQUEST) {
-		on_request(endpoint, peer, index, out);
+		on_request(endpoint, peer, index, now, out);
 		return;
 	}
 	if (peer)

@@ -26,13 +26,13 @@ void status_touch(struct endpoint *endpoint, struct qp *qp);
 uint32_t status_next(struct endpoint *endpoint, uint32_t plane, ps_t now, struct outbox *out);
 
 // Takes an endpoint request or response; it is reused for the answer or given back.
-void status_receive(struct endpoint *endpoint, uint32_t index, struct outbox *out);
+void status_receive(struct endpoint *endpoint, uint32_t index, ps_t now, struct outbox *out);
 
 // The timer of the request to peer `id` rang.
 void status_on_time(struct endpoint *endpoint, uint32_t id, ps_t now);
 
 // A plane that comes back is used at once, whatever was lost on it: of all QPs to the peer.
-void status_renew(struct endpoint *endpoint, const struct peer *peer, uint32_t planes);
+void status_renew(struct endpoint *endpoint, const struct peer *peer, uint32_t planes, ps_t now);
 
 // Works out anew whether there is anybody to inform.
 void status_refresh(struct endpoint *endpoint);

@@ -257,6 +257,27 @@ static void a_loss_on_a_port_that_is_down_blames_no_path(void **state)
 	close_done(bench);
 }
 
+// They are noticed when the port is up again, at either end.
+static void a_loss_from_before_a_port_was_back_blames_no_path(void **state)
+{
+	(void)state;
+	for (uint32_t side = 0; side < 2; side++) {
+		struct bench *bench = open_two(1);
+		assert_int_equal(bench_post(bench, 0, 0, 2000 * 1024, 0), 0);
+		bench_run(bench, bench->now + 10 * PS_PER_US);
+		bench->dark[side] = 2; // several packets go into the dark
+		bench_run(bench, bench->now + PS_PER_US);
+		set_port(bench, side, 1, false);
+		bench_run(bench, bench->now + PS_PER_US);
+		set_port(bench, side, 1, true);
+		bench_run(bench, BENCH_TO_THE_END);
+		assert_true(counters_of(bench, 0)->rtx[RTX_HOLE] > 5);
+		assert_int_equal(counters_of(bench, 0)->paths_retired, 0);
+		assert_int_equal(endpoint_qp(bench->ends[0], 0)->path.closed, 0);
+		close_done(bench);
+	}
+}
+
 // Nothing is to be probed on a plane that is down; that must not keep the others from it.
 static void a_bad_path_of_a_plane_that_is_down_hinders_no_probe_of_others(void **state)
 {
