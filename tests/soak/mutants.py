@@ -165,6 +165,12 @@ class Tree:
         self.tests = {}  # name: [room, seconds]
         self.entered = {}  # test: {file: lines that it ran}
 
+    def with_main(self, path):
+        """The program of a file of tests, which has no main() of its own."""
+        made = self.folder / f"main_{self.name_of(path)}"
+        subprocess.run(["awk", "-v", f"out={made}", "-f", SOURCE / "tests/main.awk", self.folder / path], check=True)
+        return made
+
     def command(self, path, output):
         return [*self.cc, *self.flags, f"-Ilib/{Path(path).parts[1]}", "-c", str(path), "-o", str(output)]
 
@@ -205,7 +211,8 @@ class Tree:
         path = Path(path)
         room = path.stem.split("_")[0] if path.parts[0] == "tests" else path.parts[1]
         output = path.with_suffix(".o")
-        done = subprocess.run([*self.command(path, output), f"-Ilib/{room}", "-MMD"], cwd=self.folder, capture_output=True, text=True)
+        source = self.with_main(path) if path.parts[0] == "tests" else path
+        done = subprocess.run([*self.command(source, output), f"-Ilib/{room}", "-MMD"], cwd=self.folder, capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(done.stderr)
         if path.parts[0] != "tests":
