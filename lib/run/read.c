@@ -221,12 +221,27 @@ struct assignments {
 	uint32_t variant_line, variant_column; // where those of a variant stand in the scenario
 };
 
+// It is refused so many columns behind where its assignments begin.
+static void say_variant(struct refusal *refusal, const struct assignments *sets, uint32_t behind)
+{
+	char text[sizeof(refusal->text)];
+	snprintf(text, sizeof(text), "variants[].set: %.*s", (int)sizeof(text) - 20, refusal->text);
+	memcpy(refusal->text, text, sizeof(text));
+	refusal->line = sets->variant_line;
+	refusal->column = sets->variant_column + behind;
+}
+
 // A refusal counts all assignments together. Those that are not words of the command line are
 // refused at their place in the file, or as --sweep.
 static void place_refusal(struct call *call, const struct assignments *sets)
 {
 	struct refusal *refusal = &call->refusal;
-	char text[sizeof(refusal->text)];
+	bool is_of_variant = sets->of_variant > 0 &&
+		sets->count == sets->of_options + sets->of_variant; // and of no --sweep
+	if (is_of_variant && strcmp(refusal->file, call->options.scenario) == 0) {
+		say_variant(refusal, sets, 0); // the file alone was read before
+		return;
+	}
 	if (strcmp(refusal->file, "--set") != 0 || refusal->line <= sets->of_options)
 		return;
 	if (refusal->line > sets->of_options + sets->of_variant) {
@@ -234,12 +249,9 @@ static void place_refusal(struct call *call, const struct assignments *sets)
 		refusal->line = refusal->column = 0;
 		return;
 	}
-	snprintf(text, sizeof(text), "variants[].set: %.*s", (int)sizeof(text) - 20, refusal->text);
-	memcpy(refusal->text, text, sizeof(text));
 	snprintf(refusal->file, sizeof(refusal->file), "%s", call->options.scenario);
 	const char *word = sets->words[refusal->line - 1];
-	refusal->line = sets->variant_line;
-	refusal->column += sets->variant_column - 1 + (uint32_t)(word - call->variant_words);
+	say_variant(refusal, sets, refusal->column - 1 + (uint32_t)(word - call->variant_words));
 }
 
 static void take_variant(struct call *call, uint32_t number, struct assignments *sets)

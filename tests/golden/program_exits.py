@@ -110,7 +110,7 @@ class Exits(unittest.TestCase):
     def test_a_bad_variant_is_told_before_the_first_one_runs(self):
         variants = SMALL + "variants:\n  - {name: a, set: traffic.bytes=30kB}\n"
         for more, place in (('  - {name: b, set: "traffic.bytes=30kB fabric.planes=x"}\n', "6:54"), ("  - {name: b, set: fabric.planes=x}\n", "6:34"),
-                            ("  - name: b\n    set: 'traffic.bites=1kB'\n", "7:11")):
+                            ("  - name: b\n    set: 'traffic.bites=1kB'\n", "7:11"), ("  - {name: b, set: traffic.kind=matrix}\n", "6:20")):
             path = self.folder / "variants.yaml"
             path.write_text(variants + more, encoding="utf-8")
             run = weft.run("sim", path)
