@@ -114,7 +114,9 @@ static void settle_one(struct flow *flow, struct flow_stream *stream, struct seq
 	bool is_asked = sequence->has_nak &&
 		(sequence->is_rnr || psn_distance(from, sequence->nak_psn) == 0);
 	bool is_copied = sequence->pending_is_again && (!is_asked || is_far);
-	bool may_be_copy = goes_on && is_one && is_soon && sequence->pending_is_again;
+	// Right behind its original, and a repeat from farther back comes next.
+	bool is_echo = goes_back && !is_far && !is_asked;
+	bool may_be_copy = (goes_on || is_echo) && is_one && is_soon && sequence->pending_is_again;
 	if (may_be_copy && is_copied && is_left_out(sequence, slot)) {
 		note(flow, stream, FLOW_NOTE_LATE, sequence->pending_number, from, 1);
 		hole_count_late(flow, stream);

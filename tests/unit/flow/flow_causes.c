@@ -209,6 +209,15 @@ static void a_copy_of_what_a_nak_wants_is_not_its_repeat(void **)
 	assert_int_equal(report->repairs[0].repeat, 16);
 }
 
+// A copy of the newest packet stands right before a repeat from farther back: the repeat that a NAK
+// asked for does not begin with it, and nothing between was lost.
+static void a_copy_before_a_repeat_is_not_its_first_packet(void **)
+{
+	assert_causes(told("v6 " WARM "F10 M11 M13 M14 N12 M15 M12 M16 N13 M17 M17 M12 M13 A12 M14 "
+			   "M13 M14 M15 M16 M17 L18 A18"),
+		      FLOW_REORDER_BEFORE, 1, FLOW_DUPLICATE, 1, NONE);
+}
+
 static void the_first_packet_of_a_repeat_may_be_overtaken(void **)
 {
 	const struct flow_report *report = told(
