@@ -402,8 +402,23 @@ static void find_silent(struct culprit_search *search, struct culprits *culprits
 	}
 }
 
+// Whether the QPs of a host have fewer EVs than the scenario gives. Where many have, none stands out.
+static bool has_few_evs(const struct world *world)
+{
+	uint32_t hosts = world->topology.nics / world->topology.nics_per_host;
+	for (uint32_t i = 0; i < hosts; i++) {
+		uint32_t evs = 0, qps = host_qps(world->hosts[i]), none;
+		for (uint32_t qp = 0; qp < qps && evs == 0; qp++) // one without a context has none
+			evs = host_evs(world->hosts[i], qp, 0, NULL, 0, &none);
+		if (evs > 0 && evs < ev_universe(&world->transport))
+			return true;
+	}
+	return false;
+}
+
 static void find_evs(struct culprit_search *search, struct culprits *culprits)
 {
+	uint32_t before = culprits->count;
 	if (search->world->transport.kind != TRANSPORT_MRC ||
 	    search->world->transport.path_policy == PATH_SINGLE) {
 		culprits->reason[CULPRIT_EVS] = "connections have one path";
@@ -420,6 +435,10 @@ static void find_evs(struct culprit_search *search, struct culprits *culprits)
 	else
 		put_down(search, culprits, CULPRIT_EVS, middle);
 	search->prefers_host = false;
+	if (culprits->count == before && has_few_evs(search->world))
+		culprits->reason[CULPRIT_EVS] =
+			"cannot be judged: connections have fewer entropy values than "
+			"transport.evs, and no NIC stands out by its packets";
 }
 
 // Of one finding those that cost more come first: what is left of a rate, or is lost of packets.

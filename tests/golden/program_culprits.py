@@ -154,6 +154,12 @@ scaleup: {rate: 450GB/s}
 traffic: {kind: permutation, bytes: 1MB}
 watch: {links: true}
 """
+ALL_PAIRS = """name: all pairs
+fabric: {nics: 16, planes: 2, nics_per_t0: 4, t1_count: 4, link_rate: 100Gb/s, trunk_rate: 100Gb/s}
+transport: {evs: 32}
+traffic: {kind: all_to_all, bytes: 1MB}
+watch: {links: true}
+"""
 HIT = (3, 42, 100)  # NICs whose port flaps
 
 
@@ -169,6 +175,18 @@ def only_causes(path):
                 print(f"seed {seed}, nic {nic} flaps: named are {named}")
                 return False
     return True
+
+
+def few_evs_everywhere(path):
+    """Where no NIC stands out but connections have fewer EVs than asked for, paths cannot be judged; healthy ones can."""
+    path.write_text(ALL_PAIRS, encoding="utf-8")
+    for fault in ("{kind: evs, at: all, evs: 2}", "{kind: evs, at: {host: 3}, evs: 16}"):
+        found = result(path, 1, "--fault", fault)
+        if found["list"] != [] or "cannot be judged: connections have fewer" not in found["findings"]["few_paths_reason"]:
+            print(f"few EVs are silent: {fault}: {found}")
+            return False
+    named = culprits(path, 1, "--fault", "{kind: evs, at: {host: 3}, evs: 2}")
+    return is_first(named, "host", "host 3") and "few_paths_reason" not in result(path, 1)["findings"]
 
 
 def controls(path):
@@ -192,7 +210,7 @@ with tempfile.TemporaryDirectory() as folder:
     world.write_text(WORLD, encoding="utf-8")
     pathlib.Path(folder, "rounds.goal").write_text(rounds(NICS, (9, 13, 17, 24), 5000), encoding="utf-8")
     counts, culprits_named = table(world)
-    is_right = controls(world) and unjudged(world) and dated(world) and bundled(pathlib.Path(folder, "bundles.yaml")) and only_causes(pathlib.Path(folder, "tapered.yaml"))
+    is_right = controls(world) and unjudged(world) and dated(world) and bundled(pathlib.Path(folder, "bundles.yaml")) and only_causes(pathlib.Path(folder, "tapered.yaml")) and few_evs_everywhere(pathlib.Path(folder, "pairs.yaml"))
     counts["one T1 that never marks"], healthy = unmarked(pathlib.Path(folder, "converge.yaml"))
 for what, count in counts.items():
     own = culprits_named.get(what, [])
