@@ -320,7 +320,14 @@ static void who_was_told_and_does_not_come_loses_its_turn(void **state)
 	assert_int_equal(bench->log[0][2].qp, 2);
 	assert_true(bench->now >= 100 * PS_PER_US);
 	assert_int_equal(bench_post(bench, 0, 3, 1000, 4), 0); // nobody comes: it is free
+	assert_int_equal(endpoint_counters(bench->ends[0])->posts_deferred, 2);
+	assert_int_equal(bench_post(bench, 0, 1, 1000, 5), -EAGAIN); // the queue is used again
+	assert_int_equal(bench_post(bench, 0, 1, 1000, 5), -EAGAIN); // it waits: not counted twice
+	assert_int_equal(endpoint_counters(bench->ends[0])->posts_deferred, 3);
 	bench_run(bench, BENCH_TO_THE_END);
+	const struct completion *last = &bench->log[0][bench->log_count[0] - 1];
+	assert_int_equal(last->kind, COMPLETION_READY);
+	assert_int_equal(last->qp, 1);
 	bench_check_empty(bench);
 	bench_close(bench);
 }
@@ -405,6 +412,35 @@ static void a_qp_that_is_failed_waits_no_more(void **state)
 	bench_close(bench);
 }
 
+// QP 3 is told; nobody else is when it is failed before it hears of it.
+static void who_was_told_alone_and_is_failed_leaves_none_to_tell(void **)
+{
+	struct bench *bench = bench_pooled(2, 4, 1);
+	assert_int_equal(bench_post(bench, 0, 0, 60000, 1), 0);
+	assert_int_equal(bench_post(bench, 0, 3, 1000, 2), -EAGAIN);
+	bench_pull(bench, 0);
+	assert_int_equal(endpoint_reset(bench->ends[0], 0), 0);
+	assert_int_equal(endpoint_fail(bench->ends[0], 3), 0);
+	bench_poll(bench, 0);
+	assert_int_equal(bench->log_count[0], 0);
+	bench_close(bench);
+}
+
+// A turn that is given to a QP in the middle of a message does not make it one at rest.
+static void who_receives_keeps_its_context_when_its_turn_is_over(void **)
+{
+	struct bench *bench = bench_pooled(2, 4, 1);
+	assert_int_equal(bench_post(bench, 1, 1, 60000, 9), 0);
+	bench_pull(bench, 1);
+	bench_run(bench, bench->now + 2 * PS_PER_US);
+	assert_true(bench_has_context(bench, 0, 1));
+	assert_int_equal(bench_post(bench, 0, 0, 60000, 1), 0);
+	assert_int_equal(bench_post(bench, 0, 1, 1000, 2), -EAGAIN);
+	assert_int_equal(endpoint_reset(bench->ends[0], 0), 0); // the turn is that of QP 1
+	assert_int_equal(endpoint_contexts_busy(bench->ends[0]), 1);
+	bench_close(bench);
+}
+
 static uint32_t losses_left;
 
 static bool loses_data(struct bench *bench, const struct packet *packet)
@@ -431,6 +467,28 @@ static void bad_paths_hold_no_context(void **state)
 	assert_false(endpoint_qp(bench->ends[0], 2)->has_probe_timer);
 	bench_run(bench, BENCH_TO_THE_END);
 	assert_true(endpoint_wake_at(bench->ends[0]) == PS_NEVER);
+	bench_check_empty(bench);
+	bench_close(bench);
+}
+
+// What arrived of one message must not be taken for that of the next QP.
+static void a_reset_leaves_no_marks_in_the_context(void **)
+{
+	struct bench *bench = bench_pooled(2, 4, 1);
+	bench->drops = loses_data;
+	losses_left = 1;
+	assert_int_equal(bench_post(bench, 1, 1, 60000, 1), 0);
+	bench_pull(bench, 1);
+	bench_run(bench, bench->now + 3 * PS_PER_US);
+	assert_int_equal(endpoint_contexts_busy(bench->ends[0]), 1);
+	assert_int_equal(endpoint_reset(bench->ends[0], 1), 0);
+	assert_int_equal(endpoint_reset(bench->ends[1], 1), 0);
+	for (uint32_t qpn = 2; qpn < 4; qpn++) { // one for each context
+		assert_int_equal(bench_post(bench, 1, qpn, 60000, qpn), 0);
+		bench_run(bench, BENCH_TO_THE_END);
+		assert_int_equal(bench->log[0][bench->log_count[0] - 1].imm, qpn);
+	}
+	assert_int_equal(endpoint_counters(bench->ends[0])->duplicates, 0);
 	bench_check_empty(bench);
 	bench_close(bench);
 }

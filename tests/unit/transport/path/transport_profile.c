@@ -186,6 +186,29 @@ static void generated_values_lie_in_their_fields_and_differ(void **state)
 	}
 }
 
+// As many fields as there may be: nothing behind them counts.
+static void all_fields_may_be_given(void **)
+{
+	struct transport_config config = bench_config();
+	config.ev_mode = EV_GENERATED;
+	config.ev_field_count = EV_FIELDS_MAX;
+	for (uint32_t i = 0; i < EV_FIELDS_MAX; i++)
+		config.ev_fields[i] = (struct ev_field){.bits = 4, .max = 8};
+	config.ev_fields[0] = (struct ev_field){.bits = 4, .max = 2, .is_even = true};
+	uint32_t firsts[3] = {0}, evs = ev_universe(&config);
+	struct bench *bench = bench_open(&config, 1, 0, 1);
+	for (uint32_t index = 0; index < evs; index++) {
+		uint32_t ev = path_value(path_of(bench), index);
+		assert_in_range(ev >> 28, 0, 2);
+		firsts[ev >> 28]++;
+		for (uint32_t bit = 0; bit < 28; bit += 4)
+			assert_in_range(ev >> bit & 15, 0, 8);
+	}
+	for (uint32_t i = 0; i < 3; i++)
+		assert_in_range(firsts[i], evs / 3 - config.planes, evs / 3 + config.planes);
+	bench_close(bench);
+}
+
 // Of each plane every value of an even field comes equally often within one, and all EVs differ.
 static void a_field_may_be_even(void **)
 {
@@ -279,6 +302,7 @@ static void profiles_that_cannot_be_are_refused(void **state)
 {
 	(void)state;
 	const uint32_t twice[] = {1, 2, 1, 4, 5, 6, 7, 8}; // number 0 and 2: on plane 0
+	const uint32_t later[] = {1, 2, 3, 4, 3, 6, 7, 8}; // number 2 and 4
 	const uint32_t repeated[] = {1, 1, 2, 2, 3, 3, 4, 4};
 	struct transport_config configs[10];
 	struct refusal refusal;
@@ -301,6 +325,9 @@ static void profiles_that_cannot_be_are_refused(void **state)
 	configs[9].ev_denied_count = 1;
 	for (uint32_t i = 0; i < 10; i++)
 		assert_int_equal(creation(&configs[i], &refusal), -EINVAL);
+	configs[1].ev_values = later;
+	assert_int_equal(creation(&configs[1], &refusal), -EINVAL);
+	assert_string_equal(refusal.text, "EVs 2 and 4 are both 3");
 	assert_int_equal(creation(&configs[7], &refusal), -EINVAL);
 	assert_string_equal(refusal.text, "0 EV fields: must be 1 to 8");
 	configs[0] = explicit_config();
@@ -372,6 +399,11 @@ static void what_an_operator_denies_is_not_used_until_it_is_allowed(void **state
 	for (uint32_t i = 1; i < 8; i += 2)
 		assert_int_equal(endpoint_ev_deny(endpoint, table[i]), 0);
 	assert_int_equal(endpoint_ev_deny(endpoint, 17), -EBUSY); // the last one
+	assert_int_equal(endpoint_ev_allow(endpoint, table[1]), 0);
+	assert_int_equal(path_of(bench)->shape->profile->denied_count, 6);
+	assert_int_equal(endpoint_ev_deny(endpoint, table[1]), 0); // once more
+	assert_int_equal(path_of(bench)->shape->profile->denied_count, 7);
+	assert_int_equal(endpoint_ev_deny(endpoint, 17), -EBUSY);
 	bench_close(bench);
 }
 
