@@ -402,7 +402,8 @@ static void find_silent(struct culprit_search *search, struct culprits *culprits
 	}
 }
 
-// Whether the QPs of a host have fewer EVs than the scenario gives. Where many have, none stands out.
+// Whether the QPs of a host have fewer EVs than the scenario gives. Where many have, none stands
+// out.
 static bool has_few_evs(const struct world *world)
 {
 	uint32_t hosts = world->topology.nics / world->topology.nics_per_host;

@@ -106,3 +106,46 @@ static void a_lone_flow_fills_its_line(void **state)
 		      (uint32_t)count - told - refused, (uint32_t)count, told, refused);
 	assert_true((told + refused) * 2 < count || count < 10);
 }
+
+// What a warning says that a flow reaches at most, in % of its line; 100 where none does.
+static double most_said(const struct world *world)
+{
+	struct world_warning warnings[WORLD_WARNINGS_MAX];
+	uint32_t count = world_warnings(world, warnings);
+	double most = 100;
+	for (uint32_t i = 0; i < count; i++) {
+		const char *at = strstr(warnings[i].text, "it reaches ");
+		if (at != NULL)
+			most = strtod(at + strlen("it reaches "), NULL);
+	}
+	return most;
+}
+
+// A window lets whole packets out, one in any case: of one that is smaller than two packets a flow
+// gets what is said, of others no more.
+static void a_small_window_holds_a_flow_where_it_is_said(void **)
+{
+	static const char *const names[] = {"fixed", "nscc", "swift"};
+	const double bytes = 4e6;
+	for (uint32_t at = 0; at < 3 * 4; at++) {
+		uint32_t window = 6000 + 2500 * (at / 3);
+		const char *name = names[at % 3], *key = at % 3 == 0 ? "window" : "max_window";
+		text.used = 0;
+		add(&text, "name: small\nseed: 1\nfabric: {nics: 2, nics_per_t0: 2, t1_count: 0, ");
+		add(&text, "planes: 1, link_rate: 10Gb/s}\ncc: {algorithm: %s, %s: %uB}\n", name,
+		    key, window);
+		add(&text, "traffic: {kind: flows, flows: [{from: 0, to: 1, bytes: %.0fB}]}\n",
+		    bytes);
+		assert_int_equal(rig_build(&rig, text.at, NULL), 0);
+		sim_run(rig.world_instance.sim, &rig.run);
+		const struct world *world = &rig.world_instance.world;
+		double frame = 1 +
+			world->transport.header_bytes / (double)world->transport.payload_bytes;
+		double took_s = (double)world->outcome->end_ps * 1e-12, most = most_said(world);
+		double reached = 100 * bytes * frame * 8 / 10e9 / took_s;
+		bool is_one = window < 2 * world->transport.cc.mtu_bytes;
+		if (reached > 1.005 * most || (is_one && (reached < 0.97 * most || most == 100)))
+			fail_msg("%.1f %% of the line, said are %.1f:\n%s", reached, most, text.at);
+		world_instance_free(&rig.world_instance);
+	}
+}

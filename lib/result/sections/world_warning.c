@@ -127,10 +127,14 @@ static bool warn_below_line(const struct world *world, char *text)
 	uint64_t bdp = cc_bdp_bytes(cc), most = qps * (is_mpr ? packets : window);
 	if (most >= bdp + cc->gather_bytes || (!is_mpr && !is_given))
 		return false;
-	char share[64] = "its line is not always busy";
-	if (most < bdp)
-		snprintf(share, sizeof(share), "it reaches %.3g %% of its line at most",
-			 100.0 * (double)most / (double)bdp);
+	// a window lets whole packets out, one in any case
+	uint64_t each = most / qps / cc->mtu_bytes,
+		 whole = qps * (each > 0 ? each : 1) * cc->mtu_bytes;
+	char share[80] = "its line is not always busy";
+	if (whole < bdp)
+		snprintf(share, sizeof(share),
+			 "with full packets it reaches %.3g %% of its line at most",
+			 100.0 * (double)whole / (double)bdp);
 	snprintf(text, SIZE,
 		 "a flow that is alone does not fill its line: %s lets %" PRIu64
 		 " B be in flight, a bandwidth-delay product is %" PRIu64
