@@ -81,17 +81,25 @@ uint32_t hole_make(struct flow *flow, struct flow_stream *stream, struct sequenc
 	return missing;
 }
 
-// Packet `number` has `psn`, above the next one.
-void hole_jump(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
-	       uint64_t number, uint32_t psn, int64_t at_ns)
+// What is missing from `from` on was damaged, as far as damaged packets came. Returns where the
+// rest begins.
+static uint32_t skip_strays(struct flow *flow, struct sequence *sequence, uint32_t from,
+			    uint32_t to)
 {
-	uint32_t from = sequence->next;
-	for (; sequence->strays > 0 && from != psn; from++, sequence->strays--) {
+	for (; sequence->strays > 0 && from != to; from++, sequence->strays--) {
 		struct flow_psn *slot = psn_slot(flow, sequence, from);
 		if (slot != NULL)
 			slot->flags |= PSN_BAD; // that was it
 	}
 	sequence->strays = 0;
+	return from;
+}
+
+// Packet `number` has `psn`, above the next one.
+void hole_jump(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
+	       uint64_t number, uint32_t psn, int64_t at_ns)
+{
+	uint32_t from = skip_strays(flow, sequence, sequence->next, psn);
 	if (psn_distance(sequence->acked, from) > 0) // who repeats leaves out what has arrived
 		from = psn_distance(sequence->acked, psn) < 0 ? sequence->acked : psn;
 	uint32_t missing = hole_make(flow, stream, sequence, from, psn, at_ns);
@@ -151,6 +159,14 @@ void count_doubled(struct flow *flow, struct flow_stream *stream, uint64_t numbe
 
 // ---------------------------------------------------------------- repeats
 
+uint16_t sequence_wanted(const struct sequence *sequence, uint32_t psn)
+{
+	const struct flow_psn *wanted = psn_find(sequence, sequence->expected);
+	bool has_hole = psn_distance(sequence->expected, sequence->head) < 0 &&
+		psn_distance(psn, sequence->expected) <= 0;
+	return has_hole && wanted != NULL ? wanted->flags : 0;
+}
+
 static void settle(struct flow_repair *repair, enum flow_cause cause)
 {
 	if (repair == NULL)
@@ -192,8 +208,10 @@ static void repeat_by_nak(struct flow *flow, struct flow_stream *stream, struct 
 {
 	tell_repeat(repair_at(flow, sequence->nak_repair), repeat);
 	sequence->has_nak = false;
-	if (psn_distance(repeat->psn, sequence->nak_psn) > 0)
-		hole_make(flow, stream, sequence, sequence->nak_psn, repeat->psn, repeat->at_ns);
+	if (psn_distance(repeat->psn, sequence->nak_psn) <= 0)
+		return;
+	uint32_t from = skip_strays(flow, sequence, sequence->nak_psn, repeat->psn);
+	hole_make(flow, stream, sequence, from, repeat->psn, repeat->at_ns);
 }
 
 void repair_keep_nak(struct sequence *sequence, uint64_t number)
@@ -279,9 +297,6 @@ static void repeat_by_timer(struct flow *flow, struct flow_stream *stream,
 	bool is_answered = psn_distance(sequence->acked, psn) > 0 ||
 		(repeat->is_read && stream->peer != 0 &&
 		 is_behind_responses(responses_to(flow, stream, sequence), psn));
-	const struct flow_psn *wanted = psn_find(sequence, sequence->expected);
-	bool has_hole = psn_distance(sequence->expected, sequence->head) < 0 &&
-		psn_distance(psn, sequence->expected) <= 0 && wanted != NULL;
 	sequence->has_timer = true;
 	sequence->timer_repair = index;
 	sequence->timer_head = sequence->head;
@@ -291,9 +306,9 @@ static void repeat_by_timer(struct flow *flow, struct flow_stream *stream,
 		again_for_response(flow, stream, sequence, repair, psn);
 	} else if (is_answered) {
 		repair_settle_timer(flow, stream, FLOW_TIMEOUT);
-	} else if (has_hole && wanted->flags & PSN_BAD) {
+	} else if (repeat->wanted & PSN_BAD) {
 		repair_settle_timer(flow, stream, FLOW_CORRUPT_BEFORE);
-	} else if (has_hole && wanted->flags & PSN_MISSING) {
+	} else if (repeat->wanted & PSN_MISSING) {
 		settle(repair, FLOW_LOSS_BEFORE); // counted where the hole is filled
 		sequence->has_timer = false;
 	}
@@ -305,9 +320,10 @@ void repeat_begin(struct flow *flow, struct flow_stream *stream, struct sequence
 	if (sequence != &stream_state(flow, stream)->requests)
 		return; // responses are repeated for who asks
 	// A NAK acknowledges what lies before it; who waited for a receiver begins with the first
-	// message that is not acknowledged.
+	// message that is not acknowledged, and so does who never got the NAK, by a timer.
 	bool is_asked = sequence->has_nak &&
-		(sequence->is_rnr || psn_distance(repeat->psn, sequence->nak_psn) >= 0);
+		(sequence->is_rnr || repeat->silence_ns >= DOUBLED_NS ||
+		 psn_distance(repeat->psn, sequence->nak_psn) >= 0);
 	if (is_asked) {
 		repeat_by_nak(flow, stream, sequence, repeat);
 		return; // who repeats for each of two NAKs does so twice

@@ -149,7 +149,8 @@ static void place(struct flow *flow, struct arrival *arrival)
 	if ((ahead < 0 || is_below) && !goes_on) {
 		struct repeat repeat = {arrival->packet->number, arrival->packet->at_ns,
 					arrival->packet->at_ns - sequence->last_ns, psn,
-					packet_is_read(arrival->packet)};
+					packet_is_read(arrival->packet),
+					sequence_wanted(sequence, psn)};
 		repeat_begin(flow, arrival->stream, sequence, &repeat);
 	}
 	hole_fill(flow, arrival->stream, arrival->slot);

@@ -122,6 +122,10 @@ void repair_end_timer(struct flow *flow, struct flow_stream *stream);
 // come.
 void repair_keep_nak(struct sequence *sequence, uint64_t number);
 
+// Flags of what a receiver at the tap wants, if it misses that and a repeat from `psn` brings it;
+// else 0.
+uint16_t sequence_wanted(const struct sequence *sequence, uint32_t psn);
+
 // The sender has gone back.
 void repeat_begin(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
 		  const struct repeat *repeat);

@@ -72,6 +72,7 @@ static void shift_second(struct flow *flow, struct flow_stream *stream, struct s
 	sequence->pending_number = sequence->second_number;
 	sequence->pending_ns = sequence->second_ns;
 	sequence->pending_silence_ns = sequence->second_silence_ns;
+	sequence->pending_wanted = sequence_wanted(sequence, sequence->second_psn);
 }
 
 // In the midst of a repeat: whether what follows it has passed as often, so that it was left out.
@@ -105,7 +106,8 @@ static void settle_one(struct flow *flow, struct flow_stream *stream, struct seq
 		begin_earlier(flow, stream, sequence, from);
 		return;
 	}
-	if ((goes_on || goes_back) && is_one && is_soon &&
+	bool is_right_behind = from == sequence->next - 1; // a copy of what filled the hole
+	if ((goes_on || goes_back) && is_one && is_soon && !is_right_behind &&
 	    hole_fill_late(flow, stream, sequence, slot)) {
 		note(flow, stream, FLOW_NOTE_LATE, sequence->pending_number, from, 1);
 		return;
@@ -132,7 +134,8 @@ static void settle_one(struct flow *flow, struct flow_stream *stream, struct seq
 	if (may_be_copy && !sequence->is_rnr) // it is if another repeat begins here
 		repair_keep_nak(sequence, sequence->pending_number);
 	struct repeat repeat = {sequence->pending_number, sequence->pending_ns,
-				sequence->pending_silence_ns, from, sequence->pending_is_read};
+				sequence->pending_silence_ns, from, sequence->pending_is_read,
+				sequence->pending_wanted};
 	repeat_begin(flow, stream, sequence, &repeat);
 	sequence->next = to;
 }
@@ -290,6 +293,7 @@ bool sequence_waits(struct flow *flow, struct arrival *arrival)
 	sequence->pending_silence_ns = arrival->packet->at_ns - sequence->last_ns;
 	sequence->pending_is_read = packet_is_read(arrival->packet);
 	sequence->pending_is_again = arrival->is_again;
+	sequence->pending_wanted = sequence_wanted(sequence, psn);
 	totals_classes(flow, arrival->packet, sequence->pending_classes);
 	sequence->pending_slot = (struct flow_psn){0};
 	psn_keep(&sequence->pending_slot, arrival->packet);

@@ -87,6 +87,7 @@ struct sequence {
 	uint64_t pending_number;
 	int64_t pending_ns, pending_silence_ns;
 	bool pending_is_read, pending_is_again;
+	uint16_t pending_wanted; // sequence_wanted() as it came
 	struct flow_class *pending_classes[2];
 	struct flow_psn pending_slot; // as it would be if nothing of its PSN had passed before
 	// Another one behind it, which also fills a hole: both are late, unless a repeat goes on
@@ -193,7 +194,8 @@ struct repeat {
 	uint64_t number;
 	int64_t at_ns, silence_ns;
 	uint32_t psn;
-	bool is_read; // a READ request
+	bool is_read;	 // a READ request
+	uint16_t wanted; // sequence_wanted() as it came
 };
 
 // A data packet as the sequence sees it.

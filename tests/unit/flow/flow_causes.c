@@ -423,6 +423,41 @@ static void another_nak_is_a_refusal(void **)
 	assert_int_equal(report->totals.nak_codes[2], 1);
 }
 
+// The repeat that a NAK asked for was damaged, too.
+static void a_repeat_that_was_damaged_is_not_lost(void **)
+{
+	for (const char **ip = (const char *[]){"", "v6 ", NULL}; *ip != NULL; ip++) {
+		char text[256];
+		snprintf(text, sizeof(text), "%s%s", *ip,
+			 WARM "F10 M11! M12 M13 N11 +9 M11! M12 L13 +300 M11 M12 L13 A13");
+		assert_causes(told(text), FLOW_CORRUPT_BEFORE, 2, NONE);
+	}
+}
+
+static void a_timer_that_begins_in_a_hole_repairs_a_loss_before(void **)
+{
+	assert_causes(told("v6 " WARM "F10 M12 L13 +300 M11 M12 L13 A13"), FLOW_LOSS_BEFORE, 1,
+		      NONE);
+}
+
+// The sender never got the NAK, and a timer repeats from what had arrived.
+static void a_timer_for_a_nak_that_was_lost_is_not_needless(void **)
+{
+	const struct flow_report *report = told(WARM "F10 M12 L13 N11 +300 F10 M11 M12 L13 A13");
+	assert_causes(report, FLOW_LOSS_BEFORE, 1, NONE);
+	assert_int_equal(report->repair_count, 1);
+	assert_int_equal(report->repairs[0].repeat, 16);
+	assert_causes(told("v6 " WARM "F10 M11! M12 L13 N11 +300 F10 M11 M12 L13 A13"),
+		      FLOW_CORRUPT_BEFORE, 1, NONE);
+}
+
+// Right behind the repeat that filled a hole no late one comes by chance.
+static void a_copy_of_what_filled_a_hole_is_no_late_one(void **)
+{
+	assert_causes(told("v6 " WARM "F10 M12 M13 N11 +9 M11 M11 M12 M13 L14 A14"),
+		      FLOW_LOSS_BEFORE, 1, FLOW_DUPLICATE, 1, NONE);
+}
+
 static void a_bad_icrc_that_is_repeated_is_corruption_before(void **)
 {
 	const struct flow_report *report = told(WARM "F10 M11! M12 N11 +9 M11 M12 L13 A13");
