@@ -252,7 +252,10 @@ static void read_frames(struct call *call, struct capture_reader *reader, struct
 	memset(places, 0, sizeof(places));
 	struct capture_frame frame;
 	struct wire_record record;
+	uint64_t odd_frames = 0;
 	while (capture_next(reader, &frame)) {
+		for (; odd_frames < reader->odd_frames; odd_frames++)
+			flow_take_unread(flow);
 		const struct capture_interface *interface = &reader->interfaces[frame.interface];
 		if (places[frame.interface] == 0)
 			places[frame.interface] = (uint16_t)(place_of(call, reader, interface) + 1);

@@ -214,6 +214,11 @@ void flow_take(struct flow *flow, const struct flow_packet *packet)
 		take_bth(flow, packet);
 }
 
+void flow_take_unread(struct flow *flow)
+{
+	flow->report.unread++;
+}
+
 // MRC sprays each QP over all planes. A tap that sees a part of them misses most PSNs in good
 // order: then a repeat whose first copy never passed here says nothing of where that was lost.
 static void end_partial(struct flow *flow, struct flow_stream *stream)

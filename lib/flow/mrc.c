@@ -90,14 +90,15 @@ static void take_data(struct flow *flow, struct flow_stream *stream,
 	struct sequence *sequence = &stream_state(flow, stream)->requests;
 	const struct wire_record *record = packet->record;
 	if (!sequence->has_begun) // packets before the first one may come after it
-		sequence_begin(sequence, record->psn + PSN_MASK + 1, record->psn + PSN_MASK + 1);
+		sequence_begin(flow, sequence, record->psn + PSN_MASK + 1,
+			       record->psn + PSN_MASK + 1);
 	uint32_t psn = psn_extend(sequence->head, record->psn);
 	int32_t ahead = psn_distance(psn, sequence->head);
 	if (ahead > WINDOW_MAX || ahead < -WINDOW_MAX) {
 		flow->report.restarts++;
 		message_settle(flow, stream, sequence);
 		psn_release(flow, sequence);
-		sequence_begin(sequence, psn, psn);
+		sequence_begin(flow, sequence, psn, psn);
 		ahead = 0;
 	}
 	// What was sent first may come later: trimmed packets overtake it.

@@ -81,10 +81,29 @@ uint32_t hole_make(struct flow *flow, struct flow_stream *stream, struct sequenc
 	return missing;
 }
 
-// What is missing from `from` on was damaged, as far as damaged packets came. Returns where the
-// rest begins.
-static uint32_t skip_strays(struct flow *flow, struct sequence *sequence, uint32_t from,
-			    uint32_t to)
+// The frame that was not read was this one.
+static void take_unread(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
+			uint32_t psn, int64_t at_ns)
+{
+	struct flow_psn *slot = psn_slot(flow, sequence, psn);
+	if (slot == NULL)
+		return;
+	hole_fill(flow, stream, slot);
+	if (!(slot->flags & PSN_SEEN)) {
+		slot->first_ns = at_ns;
+		slot->bytes = sequence->full_bytes;
+		slot->flags |= PSN_SEEN | PSN_UNREAD;
+	}
+	slot->last_ns = at_ns;
+	slot->copies++;
+	sequence->expected += psn == sequence->expected;
+	flow->report.unread_taken++;
+}
+
+// What is missing from `from` on was damaged, or was not read, as far as such packets came. Returns
+// where the rest begins.
+static uint32_t skip_known(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
+			   uint32_t from, uint32_t to, int64_t at_ns)
 {
 	for (; sequence->strays > 0 && from != to; from++, sequence->strays--) {
 		struct flow_psn *slot = psn_slot(flow, sequence, from);
@@ -92,6 +111,8 @@ static uint32_t skip_strays(struct flow *flow, struct sequence *sequence, uint32
 			slot->flags |= PSN_BAD; // that was it
 	}
 	sequence->strays = 0;
+	for (; sequence->unread != flow->report.unread && from != to; from++, sequence->unread++)
+		take_unread(flow, stream, sequence, from, at_ns);
 	return from;
 }
 
@@ -99,7 +120,7 @@ static uint32_t skip_strays(struct flow *flow, struct sequence *sequence, uint32
 void hole_jump(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
 	       uint64_t number, uint32_t psn, int64_t at_ns)
 {
-	uint32_t from = skip_strays(flow, sequence, sequence->next, psn);
+	uint32_t from = skip_known(flow, stream, sequence, sequence->next, psn, at_ns);
 	if (psn_distance(sequence->acked, from) > 0) // who repeats leaves out what has arrived
 		from = psn_distance(sequence->acked, psn) < 0 ? sequence->acked : psn;
 	uint32_t missing = hole_make(flow, stream, sequence, from, psn, at_ns);
@@ -210,7 +231,8 @@ static void repeat_by_nak(struct flow *flow, struct flow_stream *stream, struct 
 	sequence->has_nak = false;
 	if (psn_distance(repeat->psn, sequence->nak_psn) <= 0)
 		return;
-	uint32_t from = skip_strays(flow, sequence, sequence->nak_psn, repeat->psn);
+	uint32_t from = skip_known(flow, stream, sequence, sequence->nak_psn, repeat->psn,
+				   repeat->at_ns);
 	hole_make(flow, stream, sequence, from, repeat->psn, repeat->at_ns);
 }
 

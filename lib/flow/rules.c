@@ -161,7 +161,7 @@ static void compare_msn(struct flow *flow, const struct flow_stream *stream, uin
 
 static bool is_sound(const struct flow_psn *slot)
 {
-	return slot != NULL && slot->flags & PSN_SEEN && !(slot->flags & PSN_BAD);
+	return slot != NULL && slot->flags & PSN_SEEN && !(slot->flags & (PSN_BAD | PSN_UNREAD));
 }
 
 static void compare_neighbours(struct flow *flow, const struct flow_stream *stream,

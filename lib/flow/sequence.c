@@ -18,8 +18,9 @@
 #define MTU_MIN 256	    // of READ responses
 #define READ_CUT_PSNS 32768 // of a request whose length was cut off: half a window
 
-void sequence_begin(struct sequence *sequence, uint32_t psn, uint32_t head)
+void sequence_begin(const struct flow *flow, struct sequence *sequence, uint32_t psn, uint32_t head)
 {
+	sequence->unread = flow->report.unread;
 	sequence->has_begun = true;
 	sequence->head = head;
 	sequence->next = sequence->expected = sequence->acked = sequence->low = psn;
@@ -147,8 +148,10 @@ static void place(struct flow *flow, struct arrival *arrival)
 		hole_jump(flow, arrival->stream, sequence, arrival->packet->number, psn,
 			  arrival->packet->at_ns);
 	if ((ahead < 0 || is_below) && !goes_on) {
-		struct repeat repeat = {arrival->packet->number, arrival->packet->at_ns,
-					arrival->packet->at_ns - sequence->last_ns, psn,
+		struct repeat repeat = {arrival->packet->number,
+					arrival->packet->at_ns,
+					arrival->packet->at_ns - sequence->last_ns,
+					psn,
 					packet_is_read(arrival->packet),
 					sequence_wanted(sequence, psn)};
 		repeat_begin(flow, arrival->stream, sequence, &repeat);
@@ -213,7 +216,7 @@ static void restart(struct flow *flow, struct arrival *arrival)
 	repair_end_timer(flow, arrival->stream);
 	end_holes(flow, arrival->stream, arrival->sequence);
 	psn_release(flow, arrival->sequence);
-	sequence_begin(arrival->sequence, arrival->psn, arrival->psn);
+	sequence_begin(flow, arrival->sequence, arrival->psn, arrival->psn);
 }
 
 // A damaged packet that is not the next one: its PSN may be what is damaged. Where most ICRCs are
@@ -268,7 +271,7 @@ void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequenc
 		return;
 	}
 	if (!sequence->has_begun)
-		sequence_begin(sequence, psn + PSN_MASK + 1, psn + PSN_MASK + 1);
+		sequence_begin(flow, sequence, psn + PSN_MASK + 1, psn + PSN_MASK + 1);
 	arrival.psn = psn_extend(sequence->head, psn);
 	int32_t ahead = psn_distance(arrival.psn, sequence->head);
 	if (ahead > WINDOW_MAX || ahead < -WINDOW_MAX)
@@ -314,6 +317,8 @@ void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequenc
 	if (psn_distance(arrival.psn, sequence->head) >= 0)
 		sequence->head = arrival.psn + 1;
 	psn_keep(arrival.slot, packet);
+	if (!sequence->is_pending && !sequence->has_leap) // what waits is decided with them
+		sequence->unread = flow->report.unread;
 	sequence->last_ns = packet->at_ns;
 }
 

@@ -172,7 +172,8 @@ void count_doubled(struct flow *flow, struct flow_stream *stream, uint64_t numbe
 
 // ---------------------------------------------------------------- a stream
 
-void sequence_begin(struct sequence *sequence, uint32_t psn, uint32_t head);
+void sequence_begin(const struct flow *flow, struct sequence *sequence, uint32_t psn,
+		    uint32_t head);
 
 // A packet with a PSN of its own, of go-back-N (RC, UC).
 void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,

@@ -133,9 +133,9 @@ static void settle_one(struct flow *flow, struct flow_stream *stream, struct seq
 		hole_fill(flow, stream, psn_find(sequence, psn));
 	if (may_be_copy && !sequence->is_rnr) // it is if another repeat begins here
 		repair_keep_nak(sequence, sequence->pending_number);
-	struct repeat repeat = {sequence->pending_number, sequence->pending_ns,
-				sequence->pending_silence_ns, from, sequence->pending_is_read,
-				sequence->pending_wanted};
+	struct repeat repeat = {sequence->pending_number,     sequence->pending_ns,
+				sequence->pending_silence_ns, from,
+				sequence->pending_is_read,    sequence->pending_wanted};
 	repeat_begin(flow, stream, sequence, &repeat);
 	sequence->next = to;
 }

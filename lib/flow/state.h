@@ -20,6 +20,7 @@ enum { // flow_psn.flags
 	PSN_WAS_LATE = 4096, // a copy before the last one was; no answer to that has come since
 	PSN_SENDS = 8192,    // a SEND
 	PSN_READS = 16384,   // a request that is answered by a response: READ, atomic
+	PSN_UNREAD = 32768,  // seen, but its frame was not read
 	PSN_FILLED = 1024,   // a hole that a repeat filled: counted as lost
 };
 
@@ -71,6 +72,7 @@ struct sequence {
 	bool is_read_open;   // the length of the newest READ was cut off
 	int32_t open_most;   // PSNs that were ever sent and not acknowledged
 	uint32_t strays;     // damaged packets whose PSN is not to be believed
+	uint64_t unread;     // frames that were not read up to its last packet
 	int64_t last_ns;     // of the last packet
 	int64_t nak_ns;	     // of the NAK that is not answered yet
 	uint16_t nak_id;

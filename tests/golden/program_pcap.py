@@ -406,6 +406,19 @@ def check_mutilated():
         check(status == 0 and has in first and lacks not in first, f"{name}: {first}")
 
 
+def check_unread():
+    """A frame of the file that could not be read is no loss: of the loss behind the tap nothing changes but that it is told."""
+    section, one = block_of(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)), block_of(1, struct.pack("<HHIHHB3xHH", 1, 0, 0, 9, 1, 9, 0, 0))
+    for odd in (40, 700):
+        packed = section + one
+        for at, (ns, length, data) in enumerate(frames_of("rxe_write_rxdrop_after_tap_first1200.pcap")):
+            claimed = len(data) + (4000 if at == odd else 0)
+            packed += block_of(6, struct.pack("<IIIII", 0, ns >> 32, ns & 0xFFFFFFFF, claimed, length) + data + bytes(-len(data) % 4))
+        status, out, error = analyze("-", given=packed)
+        check(status == 0 and out.splitlines()[0] == BEHIND.splitlines()[0] and "BEFORE" not in out and "1 frame left out, the first at byte" in out
+              and "\nno hole before the tap, 1 frame not read (no loss: the file has it), " in out, f"frame {odd + 1} could not be read: {out!r} {error}")
+
+
 def check_mirrored():
     """What a switch mirrors to another host (ERSPAN) is unpacked: the same finding, and of frames that it sliced that they are cut."""
     frames, gre = frames_of("rxe_write_rxdrop_after_tap_first1200.pcap"), bytes.fromhex("100088be00000001") + bytes.fromhex("1007000100000000")
@@ -474,6 +487,7 @@ if ROCE.is_dir():
     check_reference()
     check_hostile()
     check_mutilated()
+    check_unread()
     check_mirrored()
 else:
     print(f"{ROCE} is not here: the given captures are left out")

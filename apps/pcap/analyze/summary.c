@@ -258,6 +258,10 @@ static void say_order(const struct out *out)
 	else
 		fprintf(out->to, "%s PSN%s stepped over before the tap, ", n(story->holes),
 			s(story->holes));
+	uint64_t unread = out->report->unread_taken;
+	if (unread > 0)
+		fprintf(out->to, "%s frame%s not read (no loss: the file has %s), ", n(unread),
+			s(unread), unread == 1 ? "it" : "them");
 	if (story->late == 0)
 		fprintf(out->to, "nothing out of order, ");
 	else

@@ -47,6 +47,9 @@ struct flow *flow_create(struct arena *arena, const struct flow_config *config);
 // The next frame.
 void flow_take(struct flow *flow, const struct flow_packet *packet);
 
+// The next frame could not be read: it may stand for a PSN that is stepped over right behind it.
+void flow_take_unread(struct flow *flow);
+
 // The capture is over: settles what waited for later packets. The report is good as long as the
 // arena.
 const struct flow_report *flow_end(struct flow *flow);

@@ -127,10 +127,11 @@ struct flow_report {
 	uint64_t unpaired;	  // that fit none
 	uint32_t partial_streams; // see flow_stream.is_partial
 	uint64_t partial_acked,
-		partial_unseen; // PSNs acknowledged to them; of those, never seen here
-	uint64_t restarts;	// PSNs that jumped out of any window
-	uint64_t unfilled;	// holes that nothing filled, of RoCE
-	uint64_t late_stamps;	// RoCE packets that go back in PSN and in time, too
+		partial_unseen;	       // PSNs acknowledged to them; of those, never seen here
+	uint64_t restarts;	       // PSNs that jumped out of any window
+	uint64_t unread, unread_taken; // frames not read, and PSNs of RoCE that they stand for
+	uint64_t unfilled;	       // holes that nothing filled, of RoCE
+	uint64_t late_stamps;	       // RoCE packets that go back in PSN and in time, too
 	uint64_t causes[FLOW_CAUSE_COUNT];
 	struct flow_target *targets; // [target_count], by their first packets
 	uint32_t target_count;

@@ -440,6 +440,28 @@ static void a_timer_that_begins_in_a_hole_repairs_a_loss_before(void **)
 		      NONE);
 }
 
+// It passed here: neither its repeat nor its ACK says otherwise. One frame stands for one PSN.
+static void a_frame_that_was_not_read_is_no_loss(void **)
+{
+	for (const char **ip = (const char *[]){"", "v6 ", NULL}; *ip != NULL; ip++) {
+		char text[256];
+		snprintf(text, sizeof(text), "%s%s", *ip, WARM "F10 X M12 L13 A13");
+		const struct flow_report *report = told(text);
+		assert_causes(report, NONE);
+		assert_int_equal(report->unread_taken, 1);
+		assert_int_equal(report->streams[0].holes, 0);
+		assert_int_equal(report->messages.count, 2);
+		snprintf(text, sizeof(text), "%s%s", *ip,
+			 WARM "F10 X M12 M13 N11 +9 M11 M12 M13 L14 A14");
+		assert_causes(told(text), FLOW_LOSS_BEHIND, 1, NONE);
+		snprintf(text, sizeof(text), "%s%s", *ip,
+			 WARM "F10 M11 M12 M13 N11 +9 X M12 M13 L14 A14");
+		assert_causes(told(text), FLOW_LOSS_BEHIND, 1, NONE);
+	}
+	assert_causes(told(WARM "F10 X M13 M14 N11 +9 M11 M12 M13 M14 L15 A15"), FLOW_LOSS_BEFORE,
+		      1, FLOW_LOSS_BEHIND, 1, NONE);
+}
+
 // The sender never got the NAK, and a timer repeats from what had arrived.
 static void a_timer_for_a_nak_that_was_lost_is_not_needless(void **)
 {

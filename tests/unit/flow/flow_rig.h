@@ -15,6 +15,7 @@
 //          *  CE    r  RTX    t  trimmed    @2  QP 2
 //          :26  DSCP    ^3  MSN    $9  payload    &3  padding    ?34  opcode    /99  syndrome, or
 //          reason of a NACK    |5  with host 5 in place of the sender
+//   X      a frame that was not read
 //   +50    wait 50 us         -50  the clock steps back           %1  from here on at place 1
 //   v4 v0 v6   IPv4 with identifications that count up, IPv4 with none, IPv6
 #pragma once
@@ -175,6 +176,8 @@ static void rig_take(struct rig *rig, const char *text)
 			rig->at_ns += strtol(at, NULL, 10) * 1000;
 		else if (*at == '%')
 			rig->place = (uint32_t)strtoul(at + 1, NULL, 10);
+		else if (*at == 'X')
+			flow_take_unread(rig->flow);
 		else if (*at == 'v')
 			rig->ip = at[1];
 		else
