@@ -106,7 +106,9 @@ static void settle_one(struct flow *flow, struct flow_stream *stream, struct seq
 		begin_earlier(flow, stream, sequence, from);
 		return;
 	}
-	bool is_right_behind = from == sequence->next - 1; // a copy of what filled the hole
+	// A copy of what filled the hole, which no NAK asked for since, and the repeat goes on.
+	bool is_right_behind = from == sequence->next - 1 && next == sequence->next &&
+		slot != NULL && sequence->nak_ns <= slot->first_ns;
 	if ((goes_on || goes_back) && is_one && is_soon && !is_right_behind &&
 	    hole_fill_late(flow, stream, sequence, slot)) {
 		note(flow, stream, FLOW_NOTE_LATE, sequence->pending_number, from, 1);

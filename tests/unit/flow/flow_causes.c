@@ -478,6 +478,9 @@ static void a_copy_of_what_filled_a_hole_is_no_late_one(void **)
 {
 	assert_causes(told("v6 " WARM "F10 M12 M13 N11 +9 M11 M11 M12 M13 L14 A14"),
 		      FLOW_LOSS_BEFORE, 1, FLOW_DUPLICATE, 1, NONE);
+	// A late one, and the repeat that a NAK asked for meanwhile.
+	assert_causes(told("v6 " WARM "F10 M12 L13 M11 N11 +7 M11 M12 L13 A13"),
+		      FLOW_REORDER_BEFORE, 1, NONE);
 }
 
 static void a_bad_icrc_that_is_repeated_is_corruption_before(void **)
