@@ -81,6 +81,18 @@ def check_times(folder):
     check(took == 12 * 10**9 + short, f"  12 ms of computation: {took / 1e9} ms")
 
 
+def check_streams(folder):
+    """What a stream computes counts in full for the ideal, though nothing waits; another stream computes beside it."""
+    calc = "".join(f"l{at}: calc 5000000\n" for at in range(4)) + "o: calc 9000000 cpu 1\n"
+    (folder / "streams.goal").write_text(f"num_ranks 2\nrank 0 {{\n{calc}s: send 64b to 1\n}}\nrank 1 {{\nr: recv 64b from 0\nc: calc 7000000\nc requires r\n}}\n")
+    (folder / "streams.yaml").write_text("name: streams\nfabric: {nics: 2, planes: 1, nics_per_t0: 2, t1_count: 1}\n"
+                                         f"traffic: {{kind: goal, file: {folder / 'streams.goal'}}}\n")
+    status, text, errors = weft.outcome("sim", folder / "streams.yaml", "--json")
+    check(status == 0, f"four computations of one stream: {errors.strip()}")
+    headline = json.loads(text)["headline"]
+    check(20 * 10**9 == headline["ideal_ps"] <= headline["time_ps"], f"  20 ms at least, one after the other: {headline['ideal_ps'] / 1e9} ms")
+
+
 def check_refusals(folder):
     path = csv(folder, "ep.csv", 8, ("all_to_all", "ep_group", 4, 4096, "None"))
     refused("a group whose members are not named", ["sim", "--trace", path], "record 3: a group of 4 ranks of 8")
@@ -222,7 +234,7 @@ def check_given(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as name:
-        for part in (check_collectives, check_times, check_refusals, check_goal, check_exports):
+        for part in (check_collectives, check_times, check_streams, check_refusals, check_goal, check_exports):
             part(pathlib.Path(name))
         if GIVEN.is_dir():
             check_given(pathlib.Path(name))

@@ -292,11 +292,17 @@ static int take_job(struct ideal_time *ret, struct arena *arena, const struct wo
 
 // ---------------------------------------------------------------- programs
 
+// What a stream computes one after the other.
+struct ideal_stream {
+	ps_t first_ps, compute_ps;
+};
+
 // Since when an operation may begin at the earliest, how many it waits for, and those that wait for
 // none any more.
 struct chain {
 	ps_t *begin_ps;
 	uint32_t *left, *ready, ready_count;
+	struct ideal_stream *streams; // [streams of all ranks]
 };
 
 static void chain_after(struct chain *chain, uint32_t op, ps_t end_ps)
@@ -334,9 +340,16 @@ static ps_t op_end_ps(struct ideal *ideal, const struct program *program, struct
 {
 	const struct op *op = &program->ops[index];
 	bool is_known = op->kind == OP_COMPUTE && op->compute_ps != OP_EXTERNAL_COMPUTE_PS;
+	ps_t begin_ps = chain->begin_ps[index];
 	if (op->kind == OP_SEND)
 		return send_end_ps(ideal, program, chain, index);
-	return chain->begin_ps[index] + (is_known ? op->compute_ps : 0);
+	if (!is_known)
+		return begin_ps;
+	struct ideal_stream *stream = &chain->streams[program->stream_first[op->rank] + op->stream];
+	if (stream->compute_ps == 0 || begin_ps < stream->first_ps)
+		stream->first_ps = begin_ps;
+	stream->compute_ps += op->compute_ps;
+	return begin_ps + op->compute_ps;
 }
 
 static void add_program(struct ideal *ideal, const struct program *program, struct chain *chain)
@@ -357,24 +370,29 @@ static void add_program(struct ideal *ideal, const struct program *program, stru
 	}
 }
 
-// Its longest chain of computations and messages, and all messages on their lines. Streams are
-// taken to compute at the same time: that errs to the low side.
+// Its longest chain of computations and messages, all that a stream computes, and all messages on
+// their lines.
 static int take_program(struct ideal_time *ret, struct arena *arena, const struct world *world,
 			struct refusal *refusal)
 {
 	const struct program *program = world->program;
-	size_t count = program->op_count;
+	size_t count = program->op_count, streams = program->stream_first[program->ranks];
 	struct ideal *ideal;
 	int rc = ideal_create(&ideal, arena, world->scenario, &world->topology, refusal);
 	if (rc < 0)
 		return rc;
-	struct chain chain = {.begin_ps = arena_draw(arena, ARENA_WORLD, count, sizeof(ps_t)),
-			      .left = arena_draw(arena, ARENA_WORLD, count, sizeof(uint32_t)),
-			      .ready = arena_draw(arena, ARENA_WORLD, count, sizeof(uint32_t))};
+	struct chain chain = {
+		.begin_ps = arena_draw(arena, ARENA_WORLD, count, sizeof(ps_t)),
+		.left = arena_draw(arena, ARENA_WORLD, count, sizeof(uint32_t)),
+		.ready = arena_draw(arena, ARENA_WORLD, count, sizeof(uint32_t)),
+		.streams = arena_draw(arena, ARENA_WORLD, streams, sizeof(struct ideal_stream))};
 	if (arena_has_failed(arena))
 		return refuse(refusal, -ENOMEM, "no memory for the chains of % operations", count);
 	add_rings(ideal, &world->job);
 	add_program(ideal, program, &chain);
+	for (size_t i = 0; i < streams; i++)
+		ideal->end_ps = ps_max(ideal->end_ps,
+				       chain.streams[i].first_ps + chain.streams[i].compute_ps);
 	*ret = ideal_time(ideal);
 	return 0;
 }
