@@ -18,10 +18,10 @@
 
 // ---------------------------------------------------------------- terminal
 
-static void say_figure(FILE *to, const char *name, double value, const char *unit)
+static void say_figure(FILE *to, const char *name, int digits, double value, const char *unit)
 {
 	if (!isnan(value))
-		fprintf(to, "  %s %.3g%s", name, value, unit);
+		fprintf(to, "  %s %.*g%s", name, digits, value, unit);
 }
 
 // "8.431 us", "5.563 ms"
@@ -45,10 +45,11 @@ void page_line(FILE *to, const struct acceptance *acceptance, const struct case_
 		acceptance->case_count, section_word(run->of->section), run->of->name,
 		case_word(run->state));
 	if (run->state == CASE_PASS || run->state == CASE_FAIL) {
-		say_figure(to, "goodput", figures->goodput_bps / figures->nic_rate_bps * 100, " %");
-		say_figure(to, "busbw", figures->busbw_bps / 8e9, " GB/s");
+		say_figure(to, "goodput", 3, figures->goodput_bps / figures->nic_rate_bps * 100,
+			   " %");
+		say_figure(to, "busbw", 4, figures->busbw_bps / 8e9, " GB/s");
 		say_time(to, "p99", figures->fct_p99_s);
-		say_figure(to, "retransmitted", figures->resent * 100, " %");
+		say_figure(to, "retransmitted", 3, figures->resent * 100, " %");
 	}
 	if (run->is_kept)
 		fputs("  (kept)", to);

@@ -186,7 +186,9 @@ class Topology(unittest.TestCase):
                 (("nonsense",), 2, "'nonsense'"),
                 (("two-planes", "--set", "fabric.nics=x"), 2, "--set:1:13: "),
                 (("two-planes", "--svg", self.folder / "none" / "x.svg"), 2, "cannot write"),
-                (("azure-gb200-llama405b", "--set", "limits.memory=1MiB"), 2, "no memory")):
+                (("azure-gb200-llama405b", "--set", "limits.memory=1MiB"), 2, "no memory"),
+                ((self.file("fabric: {topology: rail, nics: 20480, nics_per_host: 4, t1_count: 8}\ntraffic: {kind: permutation, bytes: 1MB}\n"),), 2,
+                 "switch 0 of a plane would have 5128 ports; it may have 1 to 4096 (fabric.topology clos and fat-tree have smaller ones)")):
             run = self.weft(*words)
             self.assertEqual((run.returncode, run.stdout), (status, ""), words)
             self.assertIn(says, run.stderr)
