@@ -261,20 +261,28 @@ def write_options(out, path):
 
 # ---------------------------------------------------------------- completion
 
+# What a key may be, from the end of its line in `weft sim --list-keys`.
+WORDS = """\
+_weft_words() {
+    weft sim --list-keys 2>/dev/null | awk -v key="$1" '$1 == key && sub(/.* \\[/, "") && sub(/\\]$/, "")'
+}"""
 COMPLETION = """\
 # Completion of weft's commands, options and their values. Of bash: . <(weft completion bash)
 _weft_names() {
     weft "$@" 2>/dev/null | cut -d ' ' -f 1
 }
+@WORDS@
 _weft() {
     local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words= behind=
     local command=${COMP_WORDS[1]} verb=${COMP_WORDS[2]}
-    if [ "$COMP_CWORD" -eq 1 ]; then
+    if [ "$current" = "=" ] || [ "$before" = "=" ]; then
+        [ "$current" = "=" ] && current= || before=${COMP_WORDS[COMP_CWORD-2]}
+        words=$(_weft_words "$before")
+    elif [ "$COMP_CWORD" -eq 1 ]; then
         words="@COMMANDS@"
     else
         case "$command $before" in
 @VALUES@
-        *" =") ;;
         *) case "$current" in
             -*) case "$command" in
 @OPTIONS@
@@ -299,10 +307,12 @@ COMPLETION_ZSH = """\
 _weft_names() {
     compadd -- ${(f)"$(weft "$@" 2>/dev/null | cut -d ' ' -f 1)"}
 }
+@WORDS@
 _weft_keys() {
     if [[ $PREFIX == *=* ]]; then
+        local -a found=($(_weft_words "${PREFIX%%=*}"))
         compset -P '*='
-        _files
+        (( $#found )) && compadd -- $found || _files
     else
         compadd -q -S = -- ${(f)"$(weft "$@" 2>/dev/null | cut -d ' ' -f 1)"}
     fi
@@ -406,11 +416,11 @@ def completions(paths):
             arguments += arguments_of(path, name)
     ends = {True: " return", False: " _files; return"} # whether a word has to be one of those
     made = {
-        "bash": COMPLETION.replace("@COMMANDS@", " ".join(names + ["help", "completion"]))
+        "bash": COMPLETION.replace("@WORDS@", WORDS).replace("@COMMANDS@", " ".join(names + ["help", "completion"]))
         .replace("@VALUES@", "\n".join(f"        {either}) {of_bash(*what)} ;;" for either, *what in values))
         .replace("@ARGUMENTS@", "\n".join(f"                {place}) {of_bash(*what)} ;;" for place, *what in arguments))
         .replace("@OPTIONS@", "\n".join(f'                {name}) words="{words}" ;;' for name, words in options)),
-        "zsh": COMPLETION_ZSH.replace("@SUMMARIES@", "\n".join("        '" + f"{name}:{text}".replace("'", "'\\''") + "'" for name, text in
+        "zsh": COMPLETION_ZSH.replace("@WORDS@", WORDS).replace("@SUMMARIES@", "\n".join("        '" + f"{name}:{text}".replace("'", "'\\''") + "'" for name, text in
                                       commands + [("help", "what a command does"), ("completion", "completion of a shell")]))
         .replace("@VALUES@", "\n".join(f"    {either}) {of_zsh(*what)};{ends[bool(what[0]) or what[2]]} ;;".replace(") ;", ")") for either, *what in values))
         .replace("@ARGUMENTS@", "\n".join(f"    {place}) {of_zsh(*what)} ;;" for place, *what in arguments))

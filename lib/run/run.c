@@ -18,14 +18,26 @@
 #include <weft/run/host_info.h>
 #include <weft/run/run.h>
 
+// " [mrc rc]", for completion.
+static void end_key(const char *const *words)
+{
+	for (const char *const *word = words; word != NULL && *word != NULL; word++)
+		printf("%s%s%s", word == words ? " [" : " ", *word, word[1] == NULL ? "]" : "");
+	putchar('\n');
+}
+
 static void list_keys(void)
 {
-	for (const struct scenario_key *key = scenario_keys(); key->path != NULL; key++)
-		printf("%-26s %-6s %-14s %s\n", key->path, key->unit, key->value, key->text);
-	for (const struct scenario_name *name = scenario_names(); name->name != NULL; name++)
-		printf("%-26s %-6s %-14s %s\n", name->name, "name", name->path,
+	for (const struct scenario_key *key = scenario_keys(); key->path != NULL; key++) {
+		printf("%-26s %-6s %-14s %s", key->path, key->unit, key->value, key->text);
+		end_key(key->words);
+	}
+	for (const struct scenario_name *name = scenario_names(); name->name != NULL; name++) {
+		printf("%-26s %-6s %-14s %s", name->name, "name", name->path,
 		       name->words == NULL ? "As mrc_ctl.h calls that key."
 					   : "As mrc_ctl.h calls that key, the other way round.");
+		end_key(name->words);
+	}
 }
 
 static int check_fast_forward(struct call *call)

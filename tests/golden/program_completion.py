@@ -53,6 +53,8 @@ class Completion(unittest.TestCase):
         self.assertEqual(offered("sim", "--sweep", "queue.ecn_l"), ["queue.ecn_low=", "queue.ecn_last_hop="])
         self.assertIn("layers=", offered("plan", "custom", "--set", "l"))
         self.assertEqual(offered("sim", "--set", "traffic.trace", "=", ""), [])  # a file
+        self.assertEqual(offered("sim", "--set", "fabric.switching", "="), ["store_and_forward", "cut_through"])
+        self.assertEqual(offered("sim", "incast", "--set", "fabric.switching", "=", "c"), ["cut_through"])
 
     def test_verbs_and_what_they_take(self):
         self.assertEqual(offered("pcap", ""), "analyze capture diff anonymize gen replay send".split())
@@ -127,6 +129,7 @@ class Zsh(unittest.TestCase):
         self.assertIn("weft validate-fabric", typed("weft validate-f\t", "weft validate-fabric"))
         self.assertIn("--sweep", typed("weft sim incast --sw\t", "--sweep"))
         self.assertIn("--set fabric.nic_delay=", typed("weft sim incast --set fabric.nic_d\t", "fabric.nic_delay="))
+        self.assertIn("fabric.switching=cut_through", typed("weft sim incast --set fabric.switching=c\t", "=cut_through"))
         self.assertIn("search for better settings", typed("weft \t\t", "search for better settings"))
 
 
