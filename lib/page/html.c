@@ -38,7 +38,7 @@ static bool is_numbers(const json_t *table, size_t column)
 	{
 		const json_t *of = json_array_get(row, column);
 		const char *text = json_is_string(of) ? json_string_value(of)
-						      : report_model_text(of, "text");
+						      : document_text(of, "text");
 		bool is_none = strcmp(text, "-") == 0 || *text == '\0' ||
 			strncmp(text, "unavailable", 11) == 0;
 		if (!is_none && !is_figure(text))
@@ -51,15 +51,15 @@ static bool is_numbers(const json_t *table, size_t column)
 static void cell(FILE *to, const json_t *of, bool is_first, bool is_number)
 {
 	const char *tag = is_first ? "th scope=\"row\"" : "td";
-	if (*report_model_text(of, "link") != '\0') {
+	if (*document_text(of, "link") != '\0') {
 		fprintf(to, "<%s><a href=\"", tag);
-		html_text(to, report_model_text(of, "link"));
+		html_text(to, document_text(of, "link"));
 		fputs("\">", to);
-		html_text(to, report_model_text(of, "text"));
+		html_text(to, document_text(of, "text"));
 		fputs("</a>", to);
 	} else if (json_is_object(of)) {
-		fprintf(to, "<%s class=\"%s\">", tag, report_model_text(of, "state"));
-		html_text(to, report_model_text(of, "text"));
+		fprintf(to, "<%s class=\"%s\">", tag, document_text(of, "state"));
+		html_text(to, document_text(of, "text"));
 	} else {
 		fprintf(to, is_number ? "<%s class=\"n\">" : "<%s>", tag);
 		html_text(to, json_string_value(of));
@@ -92,11 +92,11 @@ static void table_of(FILE *to, const json_t *table)
 	bool is_more = json_is_true(json_object_get(table, "more"));
 	if (is_more) {
 		fputs("<details><summary>", to);
-		html_text(to, report_model_text(table, "caption"));
+		html_text(to, document_text(table, "caption"));
 		fprintf(to, ": %zu rows</summary>", count);
 	}
 	fputs("<div class=\"wide\" tabindex=\"0\"><table><caption>", to);
-	html_text(to, report_model_text(table, "caption"));
+	html_text(to, document_text(table, "caption"));
 	fputs("</caption><thead><tr>", to);
 	json_array_foreach(json_object_get(table, "head"), i, each)
 	{
@@ -110,8 +110,8 @@ static void table_of(FILE *to, const json_t *table)
 	fputs("</tbody></table></div>\n", to);
 	if (count > ROWS_SHOWN)
 		fprintf(to, "<p>%zu more rows are in %s.</p>\n", count - ROWS_SHOWN,
-			*report_model_text(table, "all") != '\0' ? report_model_text(table, "all")
-								 : "result.json");
+			*document_text(table, "all") != '\0' ? document_text(table, "all")
+							     : "result.json");
 	if (is_more)
 		fputs("</details>\n", to);
 }
@@ -129,7 +129,7 @@ static void series_names(FILE *to, const json_t *chart)
 	json_array_foreach(list, i, each)
 	{
 		fprintf(to, "<span><i class=\"b%zu\"></i> ", i % 8);
-		html_words(to, report_model_text(each, "name"));
+		html_words(to, document_text(each, "name"));
 		fputs("</span>", to);
 	}
 	fputs("</p>\n", to);
@@ -137,23 +137,23 @@ static void series_names(FILE *to, const json_t *chart)
 
 static void chart_of(FILE *to, const json_t *chart)
 {
-	const char *id = report_model_text(chart, "id");
+	const char *id = document_text(chart, "id");
 	const json_t *each;
 	size_t i;
 	fprintf(to,
 		"<figure class=\"chart\" id=\"chart-%s\" data-points=\"%zu\">"
 		"<figcaption id=\"name-%s\">",
 		id, html_points(chart), id);
-	html_text(to, report_model_text(chart, "title"));
+	html_text(to, document_text(chart, "title"));
 	json_array_foreach(json_object_get(chart, "bands"), i, each)
 	{
 		fputs(i == 0 ? " (faults: " : "; ", to);
-		html_text(to, report_model_text(each, "name"));
+		html_text(to, document_text(each, "name"));
 		if (i + 1 == json_array_size(json_object_get(chart, "bands")))
 			fputs(")", to);
 	}
 	fputs("</figcaption>\n", to);
-	if (strcmp(report_model_text(chart, "kind"), "heat") == 0) {
+	if (strcmp(document_text(chart, "kind"), "heat") == 0) {
 		html_heat(to, chart);
 		fputs("</figure>\n", to);
 		return;
@@ -177,7 +177,7 @@ static bool is_above(const struct report_model *report_model, const json_t *char
 {
 	bool is_one = false;
 	for (size_t i = 0; i < sizeof(above) / sizeof(*above); i++)
-		is_one |= strcmp(above[i], report_model_text(chart, "id")) == 0;
+		is_one |= strcmp(above[i], document_text(chart, "id")) == 0;
 	return is_one && report_model->kind == RESULT_RUN && report_model->story != NULL &&
 		json_array_size(json_object_get(chart, "rows")) <= ROWS_ABOVE;
 }
@@ -191,7 +191,7 @@ static void charts_above(FILE *to, const struct report_model *report_model)
 			json_array_foreach(json_object_get(section, "charts"), k, chart)
 		{
 			if (!is_above(report_model, chart) ||
-			    strcmp(above[n], report_model_text(chart, "id")) != 0)
+			    strcmp(above[n], document_text(chart, "id")) != 0)
 				continue;
 			if (count++ == 0)
 				fputs("<div class=\"card\" id=\"over\"><h2>When and where</h2>\n"
@@ -225,11 +225,11 @@ static void section_of(FILE *to, const struct report_model *report_model, const 
 {
 	const json_t *each;
 	size_t i;
-	const char *id = report_model_text(section, "id");
+	const char *id = document_text(section, "id");
 	bool is_folded = report_model->story != NULL;
 	fprintf(to, "<section id=\"%s\" aria-labelledby=\"title-%s\">%s<h2 id=\"title-%s\">", id,
 		id, is_folded ? "<details class=\"part\"><summary>" : "", id);
-	html_text(to, report_model_text(section, "title"));
+	html_text(to, document_text(section, "title"));
 	fputs("</h2>", to);
 	if (is_folded) {
 		fputs("<span>", to);
@@ -246,9 +246,9 @@ static void section_of(FILE *to, const struct report_model *report_model, const 
 	json_array_foreach(json_object_get(section, "missing"), i, each)
 	{
 		fputs("<p class=\"unavailable\">", to);
-		html_text(to, report_model_text(each, "what"));
+		html_text(to, document_text(each, "what"));
 		fputs(": unavailable: ", to);
-		html_text(to, report_model_text(each, "reason"));
+		html_text(to, document_text(each, "reason"));
 		fputs("</p>\n", to);
 	}
 	json_array_foreach(json_object_get(section, "charts"), i,
@@ -277,7 +277,7 @@ static void top(FILE *to, const struct report_model *report_model)
 	fputs("</h1>", to);
 	if (report_model->story != NULL) {
 		fputs("<p class=\"about\">", to);
-		html_text(to, report_model_text(report_model->story, "about"));
+		html_text(to, document_text(report_model->story, "about"));
 		fputs("</p></header>\n<main id=\"main\">\n", to);
 		return;
 	}
@@ -292,8 +292,8 @@ static void top(FILE *to, const struct report_model *report_model)
 	fputs("<nav aria-label=\"Sections\"><ul>", to);
 	json_array_foreach(report_model->sections, i, each)
 	{
-		fprintf(to, "<li><a href=\"#%s\">", report_model_text(each, "id"));
-		html_text(to, report_model_text(each, "title"));
+		fprintf(to, "<li><a href=\"#%s\">", document_text(each, "id"));
+		html_text(to, document_text(each, "title"));
 		fputs("</a></li>", to);
 	}
 	fputs("</ul></nav></header>\n<main id=\"main\">\n", to);

@@ -19,12 +19,12 @@ static void element(FILE *to, const char *begin, const char *text, const char *e
 
 static void verdict(FILE *to, const json_t *story)
 {
-	html_verdict_begin(to, report_model_text(story, "state"), report_model_text(story, "badge"),
-			   report_model_text(story, "headline"));
+	html_verdict_begin(to, document_text(story, "state"), document_text(story, "badge"),
+			   document_text(story, "headline"));
 	fputs("<p>", to);
-	if (*report_model_text(story, "culprit") != '\0')
-		element(to, "<b id=\"culprit\">", report_model_text(story, "culprit"), "</b>: ");
-	html_text(to, report_model_text(story, "lead"));
+	if (*document_text(story, "culprit") != '\0')
+		element(to, "<b id=\"culprit\">", document_text(story, "culprit"), "</b>: ");
+	html_text(to, document_text(story, "lead"));
 	fputs("</p>", to);
 	html_verdict_end(to);
 }
@@ -32,18 +32,18 @@ static void verdict(FILE *to, const json_t *story)
 static void figure(FILE *to, const json_t *of)
 {
 	const json_t *share = json_object_get(of, "share");
-	fprintf(to, "<div class=\"card tile %s\">", report_model_text(of, "state"));
-	if (*report_model_text(of, "of") != '\0')
-		element(to, "<p class=\"of\">", report_model_text(of, "of"), "</p>");
-	element(to, "<p class=\"label\">", report_model_text(of, "label"), "</p>");
-	element(to, "<p class=\"value\">", report_model_text(of, "value"), "");
-	element(to, " <small>", report_model_text(of, "unit"), "</small></p>\n");
+	fprintf(to, "<div class=\"card tile %s\">", document_text(of, "state"));
+	if (*document_text(of, "of") != '\0')
+		element(to, "<p class=\"of\">", document_text(of, "of"), "</p>");
+	element(to, "<p class=\"label\">", document_text(of, "label"), "</p>");
+	element(to, "<p class=\"value\">", document_text(of, "value"), "");
+	element(to, " <small>", document_text(of, "unit"), "</small></p>\n");
 	if (share != NULL)
 		fprintf(to,
 			"<div class=\"gauge\" role=\"img\" aria-label=\"%.0f %% of 100\"><i "
 			"style=\"width:%.1f%%\"></i></div>\n",
 			json_number_value(share) * 100, json_number_value(share) * 100);
-	element(to, "<p class=\"note\">", report_model_text(of, "note"), "</p></div>\n");
+	element(to, "<p class=\"note\">", document_text(of, "note"), "</p></div>\n");
 }
 
 static void figures(FILE *to, const json_t *story)
@@ -58,7 +58,7 @@ static void figures(FILE *to, const json_t *story)
 static void picture(FILE *to, const struct report_model *report_model)
 {
 	char text[512];
-	const char *example = report_model_text(report_model->story, "example");
+	const char *example = document_text(report_model->story, "example");
 	if (report_model->picture == NULL && report_model->kind != RESULT_RUN)
 		return;
 	fputs("<div class=\"card\" id=\"fabric\"><h2>The fabric</h2>\n", to);
@@ -81,20 +81,19 @@ static void first(FILE *to, const json_t *story)
 	size_t i;
 	if (json_array_size(list) == 0)
 		return;
-	element(to, "<div class=\"card\" id=\"first\"><h2>",
-		report_model_text(story, "first_title"), "</h2>\n<ol class=\"first\">\n");
+	element(to, "<div class=\"card\" id=\"first\"><h2>", document_text(story, "first_title"),
+		"</h2>\n<ol class=\"first\">\n");
 	json_array_foreach(list, i, each)
 	{
-		element(to, "<li><span class=\"when\">", report_model_text(each, "when"),
-			"</span>");
-		element(to, "<span><b>", report_model_text(each, "what"), "</b><br>");
-		element(to, "", report_model_text(each, "why"), "</span>");
-		if (*report_model_text(each, "look") != '\0')
+		element(to, "<li><span class=\"when\">", document_text(each, "when"), "</span>");
+		element(to, "<span><b>", document_text(each, "what"), "</b><br>");
+		element(to, "", document_text(each, "why"), "</span>");
+		if (*document_text(each, "look") != '\0')
 			element(to,
-				strncmp(report_model_text(each, "look"), "weft ", 5) == 0
+				strncmp(document_text(each, "look"), "weft ", 5) == 0
 					? "<span class=\"look\"><b>Run</b> "
 					: "<span class=\"look\"><b>Look at</b> ",
-				report_model_text(each, "look"), "</span>");
+				document_text(each, "look"), "</span>");
 		fputs("</li>\n", to);
 	}
 	fputs("</ol></div>\n", to);
@@ -113,21 +112,21 @@ static void grid(FILE *to, const json_t *story)
 	      to);
 	json_array_foreach(json_object_get(story, "grid"), i, row)
 	{
-		element(to, "<div class=\"category\"><h3>", report_model_text(row, "title"),
+		element(to, "<div class=\"category\"><h3>", document_text(row, "title"),
 			"</h3><p>");
 		json_array_foreach(json_object_get(row, "cases"), k, each)
 		{
 			fprintf(to, "<span class=\"chip %s\" title=\"",
-				report_model_text(each, "look"));
-			html_text(to, report_model_text(each, "asks"));
+				document_text(each, "look"));
+			html_text(to, document_text(each, "asks"));
 			fprintf(to, "\"><span aria-hidden=\"true\">%s</span> ",
-				report_model_text(each, "sign"));
-			element(to, "", report_model_text(each, "name"), "");
-			if (*report_model_text(each, "why") != '\0')
-				element(to, " <small>", report_model_text(each, "why"), "</small>");
+				document_text(each, "sign"));
+			element(to, "", document_text(each, "name"), "");
+			if (*document_text(each, "why") != '\0')
+				element(to, " <small>", document_text(each, "why"), "</small>");
 			fputs("</span>\n", to);
 		}
-		element(to, "</p><p class=\"sum\">", report_model_text(row, "sum"), "</p></div>\n");
+		element(to, "</p><p class=\"sum\">", document_text(row, "sum"), "</p></div>\n");
 	}
 	fputs("</div></div>\n", to);
 }

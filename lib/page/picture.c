@@ -182,8 +182,7 @@ static void put_callout(FILE *to, const struct picture_plan *plan, const struct 
 	char name[4 * PICTURE_NAME_BYTES + 8], finding[64];
 	double x = (hot->a->x + hot->b->x) / 2, y = (hot->a->y + hot->b->y) / 2;
 	snprintf(name, sizeof(name), "%s " DASH " %s", hot->a->name, hot->b->name);
-	snprintf(finding, sizeof(finding), "%s",
-		 report_model_text(plan->picture->culprit, "finding"));
+	snprintf(finding, sizeof(finding), "%s", document_text(plan->picture->culprit, "finding"));
 	for (char *at = finding; *at != '\0'; at++)
 		*at = *at == '_' ? ' ' : *at;
 	double width = fmax(0.66 * plan->letter * (double)strlen(name), 60) + 12;

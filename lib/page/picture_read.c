@@ -127,7 +127,7 @@ static bool split(char *line, char *fields[FIELDS])
 	return true;
 }
 
-static double share_of(const struct picture *of, char *fields[FIELDS])
+static double share_in(const struct picture *of, char *fields[FIELDS])
 {
 	double bytes = strtod(fields[4], NULL), rate = strtod(fields[7], NULL);
 	if (of->traffic_ps <= 0 || rate <= 0)
@@ -137,8 +137,8 @@ static double share_of(const struct picture *of, char *fields[FIELDS])
 
 static bool has_words(const json_t *culprit, const char *place, const char *name)
 {
-	return strcmp(report_model_text(culprit, "place"), place) == 0 &&
-		strcmp(report_model_text(culprit, "name"), name) == 0;
+	return strcmp(document_text(culprit, "place"), place) == 0 &&
+		strcmp(document_text(culprit, "name"), name) == 0;
 }
 
 // Whether a list of culprits has this link, by itself or in a bundle.
@@ -177,14 +177,14 @@ static void add_line(struct picture *of, const json_t *culprits, char *fields[FI
 	unsigned nic;
 	if (!is_up) {
 		struct picture_link *last = &of->links[of->link_count - 1];
-		last->share = fmax(last->share, share_of(of, fields));
+		last->share = fmax(last->share, share_in(of, fields));
 	} else if (upper != NULL) {
 		of->links = grown(of->links, of->link_count, &of->links_room, sizeof(*of->links));
 		struct picture_link *link = &of->links[of->link_count++];
 		snprintf(lower, sizeof(lower), "%.*s", (int)(upper - fields[0]), fields[0]);
 		upper += 3;
 		*link = (struct picture_link){.plane = (uint32_t)strtoul(fields[2], NULL, 10),
-					      .share = share_of(of, fields)};
+					      .share = share_in(of, fields)};
 		snprintf(name, sizeof(name), "%s", lower);
 		cut_port(name);
 		link->is_culprit = stands_out(culprits, lower, upper, name, link->plane);
@@ -259,8 +259,7 @@ static enum picture_form form_of(const struct picture *of)
 
 static void mark_place(struct picture *of, const json_t *culprit)
 {
-	const char *place = report_model_text(culprit, "place"),
-		   *name = report_model_text(culprit, "name");
+	const char *place = document_text(culprit, "place"), *name = document_text(culprit, "name");
 	unsigned number = 0, plane = 0;
 	const char *digits = strrchr(name, ' ');
 	if (digits != NULL)
@@ -301,20 +300,20 @@ static void loads(struct picture *of)
 
 struct picture *picture_create(const char *cables, const json_t *result)
 {
-	const json_t *list = report_model_at(result, "culprits.list"), *each;
+	const json_t *list = document_at(result, "culprits.list"), *each;
 	size_t i;
 	if (cables == NULL || strstr(cables, "rate_bps") == NULL)
 		return NULL;
 	struct picture *of = calloc(1, sizeof(*of));
 	check(of != NULL);
-	of->nics = (uint32_t)report_model_number(result, "network.nics", 0);
-	of->hosts = (uint32_t)report_model_number(result, "network.hosts", 0);
+	of->nics = (uint32_t)document_number_or(result, "network.nics", 0);
+	of->hosts = (uint32_t)document_number_or(result, "network.hosts", 0);
 	of->nic_is_culprit = calloc(of->nics + 1u, sizeof(bool));
 	of->host_is_culprit = calloc(of->hosts + 1u, sizeof(bool));
 	check(of->nic_is_culprit != NULL && of->host_is_culprit != NULL);
 	of->culprit = json_array_get(list, 0);
-	if (!json_is_true(report_model_at(result, "plan.sampled")))
-		of->traffic_ps = report_model_number(result, "goodput.traffic_ps", 0);
+	if (!json_is_true(document_at(result, "plan.sampled")))
+		of->traffic_ps = document_number_or(result, "goodput.traffic_ps", 0);
 	make_places(of);
 	read_lines(of, cables, list);
 	find_levels(of);

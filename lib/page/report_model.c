@@ -16,38 +16,9 @@
 
 #include <weft/result/expect.h>
 #include <weft/result/number.h>
-#include <weft/result/put.h>
 #include <weft/result/result.h>
 
 #define CELL_BYTES 512
-
-// ---------------------------------------------------------------- reading
-
-const json_t *report_model_at(const json_t *from, const char *path)
-{
-	char key[64];
-	while (from != NULL && *path != '\0') {
-		size_t length = strcspn(path, ".");
-		check(length < sizeof(key));
-		memcpy(key, path, length);
-		key[length] = '\0';
-		from = json_object_get(from, key);
-		path += length + (path[length] == '.');
-	}
-	return from;
-}
-
-double report_model_number(const json_t *from, const char *path, double otherwise)
-{
-	const json_t *value = report_model_at(from, path);
-	return json_is_number(value) ? json_number_value(value) : otherwise;
-}
-
-const char *report_model_text(const json_t *from, const char *path)
-{
-	const char *text = json_string_value(report_model_at(from, path));
-	return text != NULL ? text : "";
-}
 
 // ---------------------------------------------------------------- writing
 
@@ -186,7 +157,7 @@ const char *report_model_rounded_text(char *ret, size_t bytes, double value, enu
 void report_model_figure(json_t *row, const json_t *from, const char *key, enum unit unit)
 {
 	char text[CELL_BYTES], name[96];
-	const json_t *value = report_model_at(from, key);
+	const json_t *value = document_at(from, key);
 	if (json_is_number(value)) {
 		report_model_cell(row, "%s",
 				  report_model_number_text(text, sizeof(text),
@@ -194,7 +165,7 @@ void report_model_figure(json_t *row, const json_t *from, const char *key, enum 
 		return;
 	}
 	snprintf(name, sizeof(name), "%s_reason", key);
-	const char *reason = report_model_text(from, name);
+	const char *reason = document_text(from, name);
 	if (*reason == '\0')
 		reason = value == NULL ? "the result does not have it" : "not of this run";
 	snprintf(text, sizeof(text), "unavailable: %s", reason);
@@ -203,12 +174,12 @@ void report_model_figure(json_t *row, const json_t *from, const char *key, enum 
 
 void report_model_expected(json_t *row, const json_t *expectation, const char *key)
 {
-	const json_t *value = report_model_at(expectation, key);
+	const json_t *value = document_at(expectation, key);
 	struct text text;
 	for (uint32_t i = 0; i < EXPECT_MEASURE_COUNT && json_is_number(value); i++) {
 		enum expect_measure measure = (enum expect_measure)i;
-		if (strcmp(expect_measure_name(measure),
-			   report_model_text(expectation, "measure")) != 0)
+		if (strcmp(expect_measure_name(measure), document_text(expectation, "measure")) !=
+		    0)
 			continue;
 		report_model_cell(row, "%s",
 				  expect_value_text(&text, measure, json_number_value(value)));
@@ -231,7 +202,7 @@ json_t *report_model_list(json_t *section, const char *caption, const json_t *li
 		json_t *row = report_model_row(table);
 		for (const struct report_model_column *at = columns; at->head != NULL; at++)
 			if (at->unit == UNIT_TEXT)
-				report_model_cell(row, "%s", report_model_text(each, at->key));
+				report_model_cell(row, "%s", document_text(each, at->key));
 			else
 				report_model_figure(row, each, at->key, at->unit);
 	}
@@ -254,7 +225,7 @@ void report_model_row_figure(json_t *table, const json_t *result, const struct f
 		[FIGURE_FACTOR] = UNIT_FACTOR, [FIGURE_RATE] = UNIT_BPS,
 		[FIGURE_NS] = UNIT_NS,
 	};
-	report_model_fact(table, row->label, report_model_at(result, row->section), row->key,
+	report_model_fact(table, row->label, document_at(result, row->section), row->key,
 			  units[row->unit]);
 }
 
@@ -366,13 +337,13 @@ static void fill(struct report_model *report_model, const struct html_input *inp
 					    [RESULT_STUDY] = "scenario",
 					    [RESULT_ACCEPTANCE] = "name"};
 	snprintf(report_model->title, sizeof(report_model->title), "%.95s",
-		 report_model_text(report_model->result, names[report_model->kind]));
+		 document_text(report_model->result, names[report_model->kind]));
 	if (report_model->kind == RESULT_ACCEPTANCE)
 		snprintf(report_model->state, sizeof(report_model->state), "%.15s",
-			 report_model_text(report_model->result, "verdict"));
+			 document_text(report_model->result, "verdict"));
 	if (report_model->kind == RESULT_ACCEPTANCE)
 		snprintf(report_model->state_text, sizeof(report_model->state_text), "%.127s",
-			 report_model_text(report_model->result, "verdict_text"));
+			 document_text(report_model->result, "verdict_text"));
 	if (input->result->is_partial)
 		strcpy(report_model->state, "partial");
 	if (input->verdict != NULL)
@@ -401,7 +372,7 @@ bool report_model_takes_profile(const struct report_model *report_model)
 static bool is_zero(const json_t *chart)
 {
 	const json_t *series, *point;
-	const char *kind = report_model_text(chart, "kind");
+	const char *kind = document_text(chart, "kind");
 	size_t i, k, count = 0;
 	if (strcmp(kind, "line") != 0 && strcmp(kind, "bar") != 0)
 		return false;
@@ -428,7 +399,7 @@ static void fold_zeros(struct report_model *report_model)
 			if (!is_zero(chart))
 				continue;
 			report_model_note(section, "None, all the time: %s.",
-					  report_model_text(chart, "title"));
+					  document_text(chart, "title"));
 			json_array_remove(charts, k);
 		}
 	}
@@ -459,7 +430,7 @@ void report_model_example(char *ret, size_t bytes, const struct result *acceptan
 {
 	const json_t *one = acceptance->kind == RESULT_ACCEPTANCE ? story_case(acceptance->fields)
 								  : NULL;
-	snprintf(ret, bytes, "%s", one != NULL ? report_model_text(one, "folder") : "");
+	snprintf(ret, bytes, "%s", one != NULL ? document_text(one, "folder") : "");
 }
 
 void report_model_free(struct report_model *report_model)

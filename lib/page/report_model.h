@@ -27,6 +27,7 @@
 
 #include <weft/page/report_html.h>
 #include <weft/result/figure_table.h>
+#include <weft/result/put.h>
 
 #include "picture.h"
 
@@ -53,11 +54,6 @@ enum unit {
 	UNIT_GBS,
 	UNIT_TEXT, // none: a text
 };
-
-// The value at "a.b.c"; NULL when there is none.
-const json_t *report_model_at(const json_t *from, const char *path);
-double report_model_number(const json_t *from, const char *path, double otherwise);
-const char *report_model_text(const json_t *from, const char *path); // "" when there is none
 
 json_t *report_model_section(struct report_model *report_model, const char *id, const char *title);
 void report_model_note(json_t *section, const char *format, ...)

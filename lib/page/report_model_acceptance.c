@@ -24,7 +24,7 @@ static const char *word_of(const char *state)
 
 static void state_cell(json_t *row, const json_t *of)
 {
-	const char *state = report_model_text(of, "state");
+	const char *state = document_text(of, "state");
 	const char *look = strcmp(state, "pass") == 0 ? "met"
 		: strcmp(state, "fail") == 0	      ? "missed"
 		: strcmp(state, "not_asked") == 0     ? "skipped"
@@ -47,14 +47,14 @@ static void by_section(json_t *section, const json_t *acceptance)
 	json_array_foreach(json_object_get(acceptance, "sections"), i, each)
 	{
 		json_t *row = report_model_row(table);
-		report_model_cell(row, "%zu. %s", i + 1, report_model_text(each, "title"));
+		report_model_cell(row, "%zu. %s", i + 1, document_text(each, "title"));
 		state_cell(row, each);
 		for (size_t s = 0; s < sizeof(states) / sizeof(*states); s++) {
 			size_t count = 0;
 			json_array_foreach(json_object_get(acceptance, "cases"), k, one)
-				count += strcmp(report_model_text(one, "section"),
-						report_model_text(each, "name")) == 0 &&
-				strcmp(report_model_text(one, "state"), states[s]) == 0;
+				count += strcmp(document_text(one, "section"),
+						document_text(each, "name")) == 0 &&
+				strcmp(document_text(one, "state"), states[s]) == 0;
 			report_model_cell(row, "%zu", count);
 		}
 	}
@@ -62,8 +62,8 @@ static void by_section(json_t *section, const json_t *acceptance)
 
 static bool has_figures(const json_t *one)
 {
-	return strcmp(report_model_text(one, "state"), "pass") == 0 ||
-		strcmp(report_model_text(one, "state"), "fail") == 0;
+	return strcmp(document_text(one, "state"), "pass") == 0 ||
+		strcmp(document_text(one, "state"), "fail") == 0;
 }
 
 // A bar for each case that has the figure, coloured by its verdict.
@@ -75,18 +75,18 @@ static void case_bars(json_t *section, const json_t *acceptance, const char *id,
 	json_t *rows = json_array(), *spans = json_array();
 	json_array_foreach(json_object_get(acceptance, "cases"), i, each)
 	{
-		double value = report_model_number(each, key, NAN);
+		double value = document_number(each, key);
 		if (!has_figures(each) || isnan(value))
 			continue;
-		bool is_pass = strcmp(report_model_text(each, "state"), "pass") == 0;
+		bool is_pass = strcmp(document_text(each, "state"), "pass") == 0;
 		json_t *one = json_array();
 		json_array_append_new(one, json_integer((json_int_t)json_array_size(rows)));
 		json_array_append_new(one, json_real(0));
 		json_array_append_new(one, json_real(value / unit));
-		json_array_append_new(one, json_string(report_model_text(each, "name")));
+		json_array_append_new(one, json_string(document_text(each, "name")));
 		json_array_append_new(one, json_integer(is_pass ? COLOUR_PASS : COLOUR_FAIL));
 		json_array_append_new(spans, one);
-		json_array_append_new(rows, json_string(report_model_text(each, "name")));
+		json_array_append_new(rows, json_string(document_text(each, "name")));
 	}
 	if (json_array_size(spans) == 0) {
 		report_model_missing(section, title, "no case has this figure yet");
@@ -107,9 +107,9 @@ static void culprit(json_t *section, const json_t *acceptance)
 	const json_t *each;
 	size_t i;
 	json_array_foreach(json_object_get(acceptance, "cases"), i,
-			   each) if (*report_model_text(each, "culprit") != '\0')
+			   each) if (*document_text(each, "culprit") != '\0')
 	{
-		report_model_note(section, "Look at: %s", report_model_text(each, "culprit"));
+		report_model_note(section, "Look at: %s", document_text(each, "culprit"));
 		return;
 	}
 	report_model_note(section, "Nobody stands out in any case.");
@@ -120,15 +120,15 @@ static void summary(struct report_model *report_model)
 	const json_t *acceptance = report_model->result, *each;
 	size_t i, open = 0, count = json_array_size(json_object_get(acceptance, "cases"));
 	json_t *section = report_model_section(report_model, "summary", "Summary");
-	const char *verdict = report_model_text(acceptance, "verdict_text");
+	const char *verdict = document_text(acceptance, "verdict_text");
 	json_array_foreach(json_object_get(acceptance, "cases"), i, each)
-		open += strcmp(report_model_text(each, "state"), "open") == 0;
+		open += strcmp(document_text(each, "state"), "open") == 0;
 	report_model_note(
 		section,
 		"Verdict %s of %zu case%s. Acceptance profiles give it, not the BMWG draft whose "
 		"categories these are: the draft only measures.",
 		verdict, count, count == 1 ? "" : "s");
-	if (json_is_true(report_model_at(acceptance, "partial")))
+	if (json_is_true(document_at(acceptance, "partial")))
 		report_model_note(
 			section,
 			"PARTIAL RESULT: %zu of %zu cases have not run; the same call goes on "
@@ -229,13 +229,13 @@ static void device(struct report_model *report_model)
 			      of_device);
 	json_t *row = report_model_row(table);
 	report_model_cell(row, "scenario");
-	report_model_cell(row, "%s", report_model_text(result, "scenario"));
+	report_model_cell(row, "%s", document_text(result, "scenario"));
 	words(table, "set", json_object_get(result, "sets"));
 	words(table, "fault", json_object_get(result, "faults"));
 	section = report_model_section(report_model, "settings", "Test configuration");
 	facts(section, "Test configuration", settings, of_settings);
 	section = report_model_section(report_model, "host", "Host configuration");
-	report_model_note(section, "%s.", report_model_text(settings, "host"));
+	report_model_note(section, "%s.", document_text(settings, "host"));
 }
 
 // ---------------------------------------------------------------- cases
@@ -253,14 +253,14 @@ static void case_row(json_t *table, const json_t *one)
 	json_t *row = report_model_row(table);
 	char text[64];
 	if (has_figures(one))
-		report_model_cell_link(row, report_model_text(one, "name"),
-				       report_model_text(one, "folder"));
+		report_model_cell_link(row, document_text(one, "name"),
+				       document_text(one, "folder"));
 	else
-		report_model_cell(row, "%s", report_model_text(one, "name"));
-	report_model_cell(row, "%s", report_model_text(one, "asks"));
+		report_model_cell(row, "%s", document_text(one, "name"));
+	report_model_cell(row, "%s", document_text(one, "asks"));
 	state_cell(row, one);
 	for (size_t i = 0; i < sizeof(figures) / sizeof(*figures); i++) {
-		double value = report_model_number(one, figures[i].key, NAN);
+		double value = document_number(one, figures[i].key);
 		report_model_cell(row, "%s",
 				  !has_figures(one) || isnan(value)
 					  ? "-"
@@ -268,7 +268,7 @@ static void case_row(json_t *table, const json_t *one)
 								     value * figures[i].factor,
 								     figures[i].unit));
 	}
-	report_model_cell(row, "%s", report_model_text(one, "reason"));
+	report_model_cell(row, "%s", document_text(one, "reason"));
 }
 
 static void cases(struct report_model *report_model)
@@ -281,19 +281,17 @@ static void cases(struct report_model *report_model)
 	json_array_foreach(json_object_get(report_model->result, "sections"), i, each)
 	{
 		char title[112], id[48];
-		snprintf(title, sizeof(title), "%zu. %.80s", i + 1,
-			 report_model_text(each, "title"));
-		snprintf(id, sizeof(id), "section-%.32s", report_model_text(each, "name"));
+		snprintf(title, sizeof(title), "%zu. %.80s", i + 1, document_text(each, "title"));
+		snprintf(id, sizeof(id), "section-%.32s", document_text(each, "name"));
 		json_t *section = report_model_section(report_model, id, title);
-		report_model_note(section, "Section %s: %s.", report_model_text(each, "name"),
-				  word_of(report_model_text(each, "state")));
-		json_t *table = report_model_table(section, report_model_text(each, "title"), head);
+		report_model_note(section, "Section %s: %s.", document_text(each, "name"),
+				  word_of(document_text(each, "state")));
+		json_t *table = report_model_table(section, document_text(each, "title"), head);
 		json_array_foreach(json_object_get(report_model->result, "cases"), k,
-				   one) if (strcmp(report_model_text(one, "section"),
-						   report_model_text(each, "name")) == 0)
+				   one) if (strcmp(document_text(one, "section"),
+						   document_text(each, "name")) == 0)
 			case_row(table, one);
-		report_model_measures(section, report_model->result,
-				      report_model_text(each, "name"));
+		report_model_measures(section, report_model->result, document_text(each, "name"));
 	}
 }
 
@@ -306,17 +304,17 @@ static void anomalies(struct report_model *report_model)
 	size_t i;
 	json_array_foreach(json_object_get(report_model->result, "cases"), i, each)
 	{
-		const char *state = report_model_text(each, "state");
+		const char *state = document_text(each, "state");
 		if (strcmp(state, "fail") != 0 && strcmp(state, "not_valid") != 0)
 			continue;
 		if (table == NULL)
 			table = report_model_table(section, "Anomalies", head);
 		json_t *row = report_model_row(table);
-		report_model_cell(row, "%s, %s", report_model_text(each, "section"),
-				  report_model_text(each, "name"));
+		report_model_cell(row, "%s, %s", document_text(each, "section"),
+				  document_text(each, "name"));
 		state_cell(row, each);
-		report_model_cell(row, "%s", report_model_text(each, "reason"));
-		report_model_cell(row, "%s", report_model_text(each, "culprit"));
+		report_model_cell(row, "%s", document_text(each, "reason"));
+		report_model_cell(row, "%s", document_text(each, "culprit"));
 	}
 	if (table == NULL)
 		report_model_note(section,
@@ -331,7 +329,7 @@ static void coverage(struct report_model *report_model)
 	const json_t *each, *of = json_object_get(report_model->result, "coverage");
 	size_t i;
 	report_model_note(section, "%.0f of %.0f cases have a verdict.",
-			  report_model_number(of, "cases", 0), report_model_number(of, "of", 0));
+			  document_number_or(of, "cases", 0), document_number_or(of, "of", 0));
 	json_array_foreach(json_object_get(report_model->result, "cases"), i, each)
 	{
 		if (has_figures(each))
@@ -339,10 +337,10 @@ static void coverage(struct report_model *report_model)
 		if (table == NULL)
 			table = report_model_table(section, "Cases without a verdict", head);
 		json_t *row = report_model_row(table);
-		report_model_cell(row, "%s, %s", report_model_text(each, "section"),
-				  report_model_text(each, "name"));
+		report_model_cell(row, "%s, %s", document_text(each, "section"),
+				  document_text(each, "name"));
 		state_cell(row, each);
-		report_model_cell(row, "%s", report_model_text(each, "reason"));
+		report_model_cell(row, "%s", document_text(each, "reason"));
 	}
 }
 
@@ -352,13 +350,13 @@ static void samples(json_t *section, const json_t *acceptance)
 	const json_t *each;
 	size_t i;
 	json_array_foreach(json_object_get(acceptance, "cases"), i,
-			   each) if (report_model_number(each, "samples", 0) > 0)
+			   each) if (document_number_or(each, "samples", 0) > 0)
 		report_model_note(section,
 				  "%s: %.0f samples of its goodput, coefficient of "
 				  "variation %.3g %%.",
-				  report_model_text(each, "name"),
-				  report_model_number(each, "samples", 0),
-				  report_model_number(each, "variation", 0) * 100);
+				  document_text(each, "name"),
+				  document_number_or(each, "samples", 0),
+				  document_number_or(each, "variation", 0) * 100);
 }
 
 static void again(struct report_model *report_model)
@@ -372,16 +370,16 @@ static void again(struct report_model *report_model)
 			"Goodput of %.0f permutations: mean %.5g Gb/s per NIC, coefficient of "
 			"variation %.3g %%. The same scenario, seed and commit always give the "
 			"same digest.",
-			report_model_number(repeats, "permutations", 0),
-			report_model_number(repeats, "mean_bps", 0) / 1e9,
-			report_model_number(repeats, "variation", 0) * 100);
+			document_number_or(repeats, "permutations", 0),
+			document_number_or(repeats, "mean_bps", 0) / 1e9,
+			document_number_or(repeats, "variation", 0) * 100);
 	else
 		report_model_missing(section, "Repeatability",
-				     report_model_text(acceptance, "repeatability_reason"));
+				     document_text(acceptance, "repeatability_reason"));
 	samples(section, acceptance);
 	section = report_model_section(report_model, "comparability", "Comparability");
 	report_model_note(section, "Only with books of the same: %s.",
-			  report_model_text(acceptance, "comparable"));
+			  document_text(acceptance, "comparable"));
 	report_model_again(report_model);
 }
 

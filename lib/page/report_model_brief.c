@@ -26,8 +26,8 @@ static void verdict(struct brief_line *line, const struct report_model *report_m
 		     *summary = json_array_get(report_model->sections, 0);
 	char badge[160];
 	brief_begin(line, "verdict");
-	snprintf(badge, sizeof(badge), "%s:", report_model_text(story, "badge"));
-	brief_words(line, colour_of(report_model_text(story, "state")), badge);
+	snprintf(badge, sizeof(badge), "%s:", document_text(story, "badge"));
+	brief_words(line, colour_of(document_text(story, "state")), badge);
 	if (report_model->kind == RESULT_RUN && *report_model->state != '\0' &&
 	    strcmp(report_model->state, "partial") != 0) {
 		const json_t *note = json_array_get(json_object_get(summary, "notes"), 0);
@@ -35,7 +35,7 @@ static void verdict(struct brief_line *line, const struct report_model *report_m
 			   *held = text == NULL ? NULL : strchr(text, ',');
 		brief_words(line, BRIEF_PLAIN, held != NULL ? held + 2 : "");
 	} else {
-		brief_words(line, BRIEF_PLAIN, report_model_text(story, "headline"));
+		brief_words(line, BRIEF_PLAIN, document_text(story, "headline"));
 	}
 	brief_end(line);
 }
@@ -47,12 +47,12 @@ static void figures(struct brief_line *line, const json_t *story)
 	json_array_foreach(json_object_get(story, "figures"), i, each)
 	{
 		brief_begin(line, i == 0 ? "figures" : " ");
-		brief_add(line, BRIEF_BOLD, 14, "%s %s", report_model_text(each, "value"),
-			  report_model_text(each, "unit"));
-		brief_add(line, BRIEF_PLAIN, 0, "%s", report_model_text(each, "label"));
-		if (*report_model_text(each, "of") != '\0')
-			brief_add(line, colour_of(report_model_text(each, "state")), 0, "%s",
-				  report_model_text(each, "of"));
+		brief_add(line, BRIEF_BOLD, 14, "%s %s", document_text(each, "value"),
+			  document_text(each, "unit"));
+		brief_add(line, BRIEF_PLAIN, 0, "%s", document_text(each, "label"));
+		if (*document_text(each, "of") != '\0')
+			brief_add(line, colour_of(document_text(each, "state")), 0, "%s",
+				  document_text(each, "of"));
 		brief_end(line);
 	}
 }
@@ -66,13 +66,12 @@ static void first(struct brief_line *line, const json_t *story)
 		if (i == FIRST_SHOWN)
 			break;
 		brief_begin(line,
-			    *report_model_text(each, "when") != '\0'
-				    ? report_model_text(each, "when")
-				    : "look");
-		brief_words(line, BRIEF_PLAIN, report_model_text(each, "what"));
-		if (*report_model_text(each, "look") != '\0') {
+			    *document_text(each, "when") != '\0' ? document_text(each, "when")
+								 : "look");
+		brief_words(line, BRIEF_PLAIN, document_text(each, "what"));
+		if (*document_text(each, "look") != '\0') {
 			brief_words(line, BRIEF_DIM, "->");
-			brief_words(line, BRIEF_TYPE, report_model_text(each, "look"));
+			brief_words(line, BRIEF_TYPE, document_text(each, "look"));
 		}
 		brief_end(line);
 	}
@@ -91,7 +90,7 @@ int report_model_brief(FILE *to, const struct report_model *report_model, struct
 		brief_begin(&line, "");
 		line.gap = 2;
 		brief_add(&line, BRIEF_BOLD, 0, "%s", report_model->title);
-		brief_words(&line, BRIEF_DIM, report_model_text(story, "about"));
+		brief_words(&line, BRIEF_DIM, document_text(story, "about"));
 		brief_end(&line);
 		fputc('\n', to);
 		verdict(&line, report_model);

@@ -18,7 +18,7 @@ static void quantile_row(json_t *table, const char *name, const json_t *of)
 	json_t *row = report_model_row(table);
 	report_model_cell(row, "%s", name);
 	report_model_figure(row, of, "count", UNIT_COUNT);
-	if (report_model_number(of, "count", 0) == 0) {
+	if (document_number_or(of, "count", 0) == 0) {
 		report_model_cell_state(row, "unavailable: no messages", "unavailable");
 		return;
 	}
@@ -42,7 +42,7 @@ static void quantiles(json_t *section, const json_t *result)
 	json_array_foreach(list, i, each)
 	{
 		char name[64];
-		snprintf(name, sizeof(name), "messages, %s", report_model_text(each, "pair"));
+		snprintf(name, sizeof(name), "messages, %s", document_text(each, "pair"));
 		for (char *at = name; *at != '\0'; at++)
 			*at = *at == '_' ? ' ' : *at;
 		quantile_row(table, name, each);
@@ -161,17 +161,17 @@ static void racks_chart(json_t *section, const json_t *racks, const char *id, co
 	report_model_axis(chart, "x", "to rack", false);
 	report_model_axis(chart, "y", "from rack", false);
 	json_t *columns = json_array(), *rows = json_array(), *cells = json_array();
-	size_t count = (size_t)report_model_number(racks, "groups", 0), i;
-	size_t per = (size_t)report_model_number(racks, "hosts_per_group", 1);
+	size_t count = (size_t)document_number_or(racks, "groups", 0), i;
+	size_t per = (size_t)document_number_or(racks, "hosts_per_group", 1);
 	for (i = 0; i < count; i++) {
 		label(columns, "rack", i * per, i * per + per - 1);
 		label(rows, "rack", i * per, i * per + per - 1);
 	}
 	json_array_foreach(json_object_get(racks, "pairs"), i, each)
 	{
-		report_model_heat(cells, (size_t)report_model_number(each, "to", 0),
-				  (size_t)report_model_number(each, "from", 0),
-				  report_model_number(each, key, 0) / 1000);
+		report_model_heat(cells, (size_t)document_number_or(each, "to", 0),
+				  (size_t)document_number_or(each, "from", 0),
+				  document_number_or(each, key, 0) / 1000);
 	}
 	json_object_set_new(chart, "labels", columns);
 	json_object_set_new(chart, "rows", rows);
@@ -182,7 +182,7 @@ static void racks_chart(json_t *section, const json_t *racks, const char *id, co
 static void racks(json_t *section, const json_t *result)
 {
 	const json_t *racks = json_object_get(result, "racks");
-	const char *reason = report_model_text(result, "racks_reason");
+	const char *reason = document_text(result, "racks_reason");
 	if (!json_is_object(racks)) {
 		report_model_missing(section, "Latency between racks",
 				     *reason != '\0' ? reason : "the result does not have it");

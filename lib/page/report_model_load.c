@@ -29,12 +29,12 @@ static void planes(json_t *section, const json_t *result)
 				      "wire bytes of data (GB)", &labels);
 	json_t *points = report_model_series(chart, "all NICs");
 	json_t *table = report_model_table(section, "Planes", head);
-	json_array_foreach(report_model_at(result, "planes.each"), i, each)
+	json_array_foreach(document_at(result, "planes.each"), i, each)
 	{
 		char name[32];
 		snprintf(name, sizeof(name), "plane %zu", i);
 		json_array_append_new(labels, json_string(name));
-		report_model_point(points, (double)i, report_model_number(each, "bytes", 0) / 1e9);
+		report_model_point(points, (double)i, document_number_or(each, "bytes", 0) / 1e9);
 		json_t *row = report_model_row(table);
 		report_model_cell(row, "%zu", i);
 		report_model_figure(row, each, "bytes", UNIT_BYTES);
@@ -50,7 +50,7 @@ static void congestion(json_t *section, const json_t *result)
 	for (uint32_t i = 0; i < figure_count(); i++)
 		if (figure_at(i)->on_page)
 			report_model_row_figure(table, result, figure_at(i));
-	if (strcmp(report_model_text(from, "share_quality"), "indication") == 0)
+	if (strcmp(document_text(from, "share_quality"), "indication") == 0)
 		report_model_note(section, "Shares of a sample are an indication only.");
 }
 
@@ -65,14 +65,14 @@ static void drops(json_t *section, const json_t *result)
 	{
 		double sum = 0;
 		for (size_t k = 0; k < 3; k++)
-			sum += report_model_number(each, keys[k], 0);
+			sum += document_number_or(each, keys[k], 0);
 		if (sum == 0)
 			continue;
 		lost++;
 		if (table == NULL)
 			table = report_model_table(section, "Drops, by reason", head);
 		json_t *row = report_model_row(table);
-		report_model_cell(row, "%s", report_model_text(each, "reason"));
+		report_model_cell(row, "%s", document_text(each, "reason"));
 		for (size_t k = 0; k < 3; k++)
 			report_model_figure(row, each, keys[k], UNIT_COUNT);
 	}
@@ -128,10 +128,10 @@ static void link_heat(json_t *section, const json_t *list)
 	{
 		char plane[32];
 		snprintf(plane, sizeof(plane), "plane %d",
-			 (int)report_model_number(each, "plane", 0));
+			 (int)document_number_or(each, "plane", 0));
 		size_t column = place_of(columns, plane);
-		report_model_heat(cells, column, place_of(rows, report_model_text(each, "group")),
-				  report_model_number(each, "data_bytes_max", 0) / 1e6);
+		report_model_heat(cells, column, place_of(rows, document_text(each, "group")),
+				  document_number_or(each, "data_bytes_max", 0) / 1e6);
 	}
 	json_object_set_new(chart, "labels", columns);
 	json_object_set_new(chart, "rows", rows);
@@ -175,8 +175,8 @@ static void switch_heat(json_t *section, const json_t *list, const char *id, con
 	const json_t *each;
 	size_t i, planes = 1;
 	json_array_foreach(list, i,
-			   each) if (report_model_number(each, "plane", 0) >= (double)planes)
-		planes = (size_t)report_model_number(each, "plane", 0) + 1;
+			   each) if (document_number_or(each, "plane", 0) >= (double)planes)
+		planes = (size_t)document_number_or(each, "plane", 0) + 1;
 	size_t per = (json_array_size(list) / planes + SWITCH_ROWS_MAX) / SWITCH_ROWS_MAX;
 	json_t *chart = report_model_chart(section, id, "heat", title);
 	report_model_axis(chart, "x", "plane", false);
@@ -186,10 +186,10 @@ static void switch_heat(json_t *section, const json_t *list, const char *id, con
 	{
 		char plane[32], row[64];
 		snprintf(plane, sizeof(plane), "plane %d",
-			 (int)report_model_number(each, "plane", 0));
-		switch_row(row, report_model_text(each, "switch"), per);
+			 (int)document_number_or(each, "plane", 0));
+		switch_row(row, document_text(each, "switch"), per);
 		cell_at_least(cells, place_of(columns, plane), place_of(rows, row),
-			      report_model_number(each, key, 0) / unit);
+			      document_number_or(each, key, 0) / unit);
 	}
 	json_object_set_new(chart, "labels", columns);
 	json_object_set_new(chart, "rows", rows);
@@ -213,7 +213,7 @@ static void switches(json_t *section, const json_t *list)
 static void links(json_t *section, const json_t *result)
 {
 	const json_t *of = json_object_get(result, "links");
-	const char *reason = report_model_text(result, "links_reason");
+	const char *reason = document_text(result, "links_reason");
 	if (!json_is_object(of)) {
 		report_model_missing(section, "Load of the links",
 				     *reason != '\0' ? reason

@@ -11,10 +11,10 @@
 // A link is one, and what was missed is bold.
 static void cell(FILE *to, const json_t *cell)
 {
-	const char *text = json_is_object(cell) ? report_model_text(cell, "text")
+	const char *text = json_is_object(cell) ? document_text(cell, "text")
 						: json_string_value(cell);
-	const char *link = report_model_text(cell, "link");
-	bool is_missed = strcmp(report_model_text(cell, "state"), "missed") == 0;
+	const char *link = document_text(cell, "link");
+	bool is_missed = strcmp(document_text(cell, "state"), "missed") == 0;
 	fputs(*link != '\0' ? " [" : is_missed ? " **" : " ", to);
 	escape_markdown(to, text);
 	if (*link != '\0')
@@ -46,7 +46,7 @@ static void section(FILE *to, const json_t *section)
 {
 	const json_t *each;
 	size_t i;
-	fprintf(to, "\n## %s\n", report_model_text(section, "title"));
+	fprintf(to, "\n## %s\n", document_text(section, "title"));
 	json_array_foreach(json_object_get(section, "notes"), i, each)
 	{
 		fputc('\n', to);
@@ -55,8 +55,8 @@ static void section(FILE *to, const json_t *section)
 	}
 	json_array_foreach(json_object_get(section, "missing"), i, each)
 	{
-		fprintf(to, "\n%s: unavailable: ", report_model_text(each, "what"));
-		escape_markdown(to, report_model_text(each, "reason"));
+		fprintf(to, "\n%s: unavailable: ", document_text(each, "what"));
+		escape_markdown(to, document_text(each, "reason"));
 		fputc('\n', to);
 	}
 	json_array_foreach(json_object_get(section, "tables"), i, each) table(to, each);

@@ -11,7 +11,7 @@
 
 static bool is_of(const json_t *one, const char *section)
 {
-	return strcmp(report_model_text(one, "section"), section) == 0 &&
+	return strcmp(document_text(one, "section"), section) == 0 &&
 		json_array_size(json_object_get(one, "measures")) > 0;
 }
 
@@ -20,8 +20,7 @@ static const json_t *measure_of(const json_t *one, const char *name)
 	const json_t *each;
 	size_t i;
 	json_array_foreach(json_object_get(one, "measures"), i,
-			   each) if (strcmp(report_model_text(each, "name"), name) ==
-				     0) return each;
+			   each) if (strcmp(document_text(each, "name"), name) == 0) return each;
 	return NULL;
 }
 
@@ -38,7 +37,7 @@ static size_t names_of(const char *ret[COLUMNS_MAX + 2], const json_t *acceptanc
 			continue;
 		json_array_foreach(json_object_get(one, "measures"), k, each)
 		{
-			const char *name = report_model_text(each, "name");
+			const char *name = document_text(each, "name");
 			for (known = 1; known < count && strcmp(ret[known], name) != 0;)
 				known++;
 			if (known == count && count <= COLUMNS_MAX)
@@ -62,8 +61,8 @@ static void measure_cell(json_t *row, const json_t *measure)
 		     {"", UNIT_FACTOR, 1}};
 	char text[64];
 	for (size_t i = 0; measure != NULL && i < sizeof(units) / sizeof(units[0]); i++)
-		if (strcmp(report_model_text(measure, "unit"), units[i].name) == 0) {
-			double value = report_model_number(measure, "value", NAN) * units[i].factor;
+		if (strcmp(document_text(measure, "unit"), units[i].name) == 0) {
+			double value = document_number(measure, "value") * units[i].factor;
 			report_model_cell(
 				row, "%s",
 				report_model_number_text(text, sizeof(text), value, units[i].unit));
@@ -86,7 +85,7 @@ static void table_of(json_t *section, const json_t *acceptance, const char *word
 		if (!is_of(one, word))
 			continue;
 		json_t *row = report_model_row(table);
-		report_model_cell(row, "%s", report_model_text(one, "name"));
+		report_model_cell(row, "%s", document_text(one, "name"));
 		for (size_t column = 1; column < columns; column++)
 			measure_cell(row, measure_of(one, head[column]));
 	}
@@ -109,16 +108,16 @@ static void collectives_of(json_t *section, const json_t *acceptance, const char
 		if (table == NULL)
 			table = report_model_table(section, "Conditions of collectives", head);
 		json_t *row = report_model_row(table);
-		report_model_cell(row, "%s", report_model_text(one, "name"));
-		report_model_cell(row, "%s", report_model_text(of, "kind"));
+		report_model_cell(row, "%s", document_text(one, "name"));
+		report_model_cell(row, "%s", document_text(of, "kind"));
 		report_model_cell(row, "%s",
 				  report_model_number_text(text, sizeof(text),
-							   report_model_number(of, "bytes", 0),
+							   document_number_or(of, "bytes", 0),
 							   UNIT_BYTES));
-		report_model_cell(row, "%s", report_model_text(of, "algorithm"));
-		double shares[] = {report_model_number(of, "efficiency", NAN),
-				   report_model_number(one, "jct_ratio", NAN),
-				   report_model_number(one, "overlap_fraction", NAN)};
+		report_model_cell(row, "%s", document_text(of, "algorithm"));
+		double shares[] = {document_number(of, "efficiency"),
+				   document_number(one, "jct_ratio"),
+				   document_number(one, "overlap_fraction")};
 		for (size_t k = 0; k < sizeof(shares) / sizeof(shares[0]); k++)
 			report_model_cell(row, "%s",
 					  isnan(shares[k]) ? "-"
@@ -152,12 +151,11 @@ static void distribution_of(json_t *section, const json_t *acceptance, const cha
 			report_model_axis(chart, "x", "FCT (us)", true);
 			report_model_axis(chart, "y", "share", false);
 		}
-		json_t *points = report_model_series(chart, report_model_text(one, "name"));
+		json_t *points = report_model_series(chart, document_text(one, "name"));
 		for (size_t k = 0; k < sizeof(quantiles) / sizeof(quantiles[0]); k++) {
 			const json_t *at = measure_of(one, quantiles[k].name);
 			if (at != NULL)
-				report_model_point(points,
-						   report_model_number(at, "value", 0) * 1e6,
+				report_model_point(points, document_number_or(at, "value", 0) * 1e6,
 						   quantiles[k].share);
 		}
 	}

@@ -25,11 +25,11 @@ static void inputs(json_t *section, const json_t *result)
 	for (size_t k = 0; k < sizeof(order) / sizeof(*order); k++)
 		json_array_foreach(list, i, each)
 		{
-			if (strcmp(report_model_text(each, "origin"), order[k]) != 0)
+			if (strcmp(document_text(each, "origin"), order[k]) != 0)
 				continue;
 			json_t *row = report_model_row(table);
 			report_model_cell(row, "%s", order[k]);
-			report_model_cell(row, "%s", report_model_text(each, "text"));
+			report_model_cell(row, "%s", document_text(each, "text"));
 		}
 }
 
@@ -139,16 +139,16 @@ static void unavailable(json_t *section, json_t *result)
 void report_model_again(struct report_model *report_model)
 {
 	json_t *section = report_model_section(report_model, "again", "Reproduce");
-	const char *command = report_model_text(report_model->result, "command");
+	const char *command = document_text(report_model->result, "command");
 	if (*command != '\0')
 		report_model_note(section, "%s", command);
 	else
 		report_model_missing(section, "Command", "the result has none");
 	report_model_note(section, "Same commit (%s), scenario and seeds: the same digests.",
-			  report_model_text(report_model->result, "weft"));
+			  document_text(report_model->result, "weft"));
 	if (report_model->kind == RESULT_RUN)
 		report_model_note(section, "Its digest is %s.",
-				  report_model_text(report_model->result, "run.digest"));
+				  document_text(report_model->result, "run.digest"));
 }
 
 void report_model_rest(struct report_model *report_model)
@@ -163,7 +163,7 @@ void report_model_rest(struct report_model *report_model)
 	const json_t *warning;
 	size_t i;
 	json_array_foreach(json_object_get(report_model->result, "warnings"), i, warning)
-		report_model_note(section, "Warning: %s", report_model_text(warning, "text"));
+		report_model_note(section, "Warning: %s", document_text(warning, "text"));
 	inputs(section, report_model->result);
 	fields(section, report_model->result, "All parameters of the result", parameters);
 	section = report_model_section(report_model, "unavailable", "What could not be measured");

@@ -22,7 +22,7 @@ static enum unit unit_of(const json_t *figure, double *ret_factor)
 		     {"share", UNIT_SHARE, 1}};
 	*ret_factor = 1;
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
-		if (strcmp(units[i].word, report_model_text(figure, "unit")) == 0) {
+		if (strcmp(units[i].word, document_text(figure, "unit")) == 0) {
 			*ret_factor = units[i].factor;
 			return units[i].unit;
 		}
@@ -31,8 +31,8 @@ static enum unit unit_of(const json_t *figure, double *ret_factor)
 
 static const char *point_name(const json_t *study, size_t index)
 {
-	const char *name = report_model_text(
-		json_array_get(json_object_get(study, "points"), index), "name");
+	const char *name = document_text(json_array_get(json_object_get(study, "points"), index),
+					 "name");
 	return *name != '\0' ? name : "as it is";
 }
 
@@ -47,7 +47,7 @@ static void facts(json_t *section, const json_t *study)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		json_t *row = report_model_row(table);
 		report_model_cell(row, "%s", rows[i][0]);
-		report_model_cell(row, "%s", report_model_text(study, rows[i][1]));
+		report_model_cell(row, "%s", document_text(study, rows[i][1]));
 	}
 	report_model_fact(table, "seeds of each point", study, "seeds", UNIT_COUNT);
 	json_t *row = report_model_row(table);
@@ -71,13 +71,13 @@ static void expectations(json_t *section, const json_t *study)
 	json_t *table = report_model_table(section, "As the scenario expects", head);
 	json_array_foreach(list, i, each)
 	{
-		double runs = report_model_number(each, "runs", 0),
-		       inside = report_model_number(each, "inside", 0);
+		double runs = document_number_or(each, "runs", 0),
+		       inside = document_number_or(each, "inside", 0);
 		const char *word = runs == 0 ? "unavailable" : inside == runs ? "met" : "missed";
 		json_t *row = report_model_row(table);
 		report_model_cell_state(row, word, word);
-		report_model_cell(row, "%s", report_model_text(each, "name"));
-		report_model_cell(row, "%s", report_model_text(each, "run"));
+		report_model_cell(row, "%s", document_text(each, "name"));
+		report_model_cell(row, "%s", document_text(each, "run"));
 		report_model_cell(row, "%.0f of %.0f runs", inside, runs);
 		report_model_expected(row, each, "measured");
 		report_model_expected(row, each, "expected");
@@ -109,9 +109,9 @@ static void sweeps(json_t *section, const json_t *study)
 	json_array_foreach(list, i, each)
 	{
 		json_t *row = report_model_row(table);
-		report_model_cell(row, "%s", report_model_text(each, "key"));
+		report_model_cell(row, "%s", document_text(each, "key"));
 		report_model_cell(row, "%zu", json_array_size(json_object_get(each, "values")));
-		report_model_cell(row, "%s", study_effect_words(report_model_text(each, "effect")));
+		report_model_cell(row, "%s", study_effect_words(document_text(each, "effect")));
 	}
 }
 
@@ -121,7 +121,7 @@ static void cell_of(json_t *row, const json_t *point, const char *key, enum unit
 		    double factor)
 {
 	char text[64];
-	const json_t *value = report_model_at(point, key);
+	const json_t *value = document_at(point, key);
 	if (json_is_number(value))
 		report_model_cell(row, "%s",
 				  report_model_rounded_text(text, sizeof(text),
@@ -141,17 +141,17 @@ static void figure_table(json_t *section, const json_t *study, const json_t *fig
 	enum unit unit = unit_of(figure, &factor);
 	const json_t *each;
 	size_t i;
-	snprintf(caption, sizeof(caption), "%.120s", report_model_text(figure, "title"));
+	snprintf(caption, sizeof(caption), "%.120s", document_text(figure, "title"));
 	json_t *table = report_model_table(section, caption, head);
 	json_array_foreach(json_object_get(figure, "points"), i, each)
 	{
 		json_t *row = report_model_row(table);
 		report_model_cell(row, "%s", point_name(study, i));
-		report_model_cell(row, "%.0f", report_model_number(each, "runs", 0));
+		report_model_cell(row, "%.0f", document_number_or(each, "runs", 0));
 		for (size_t k = 0; k < sizeof(keys) / sizeof(*keys); k++)
 			cell_of(row, each, keys[k], unit, factor);
 		report_model_cell(row, "%s",
-				  i == 0 ? "" : report_model_text(each, "from_first.verdict"));
+				  i == 0 ? "" : document_text(each, "from_first.verdict"));
 	}
 }
 
@@ -166,22 +166,22 @@ static const char *axis_of(const json_t *figure, double *ret_factor)
 		     {"bytes", "kB", 1e-3},
 		     {"share", "%", 100}};
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
-		if (strcmp(units[i].word, report_model_text(figure, "unit")) == 0) {
+		if (strcmp(units[i].word, document_text(figure, "unit")) == 0) {
 			*ret_factor = units[i].factor;
 			return units[i].axis;
 		}
-	return report_model_text(figure, "unit");
+	return document_text(figure, "unit");
 }
 
 // What an interval of a mean may reach: not below zero where no run was, and a share and Jain's
 // index no further than one.
 static double within(const json_t *figure, const json_t *point, double value)
 {
-	const char *name = report_model_text(figure, "name");
+	const char *name = document_text(figure, "name");
 	size_t length = strlen(name);
-	bool is_share = strcmp(report_model_text(figure, "unit"), "share") == 0 ||
+	bool is_share = strcmp(document_text(figure, "unit"), "share") == 0 ||
 		(length >= 4 && strcmp(name + length - 4, "jain") == 0);
-	if (report_model_number(point, "min", -1) >= 0)
+	if (document_number_or(point, "min", -1) >= 0)
 		value = fmax(0, value);
 	return is_share ? fmin(1, value) : value;
 }
@@ -194,9 +194,9 @@ static void figure_chart(json_t *section, const json_t *study, const json_t *fig
 	size_t i;
 	double scale = 1;
 	const char *axis = axis_of(figure, &scale);
-	snprintf(id, sizeof(id), "figure-%.60s", report_model_text(figure, "name"));
-	bool has_spread = report_model_number(study, "seeds", 1) > 1;
-	snprintf(title, sizeof(title), "%.100s: %s", report_model_text(figure, "title"),
+	snprintf(id, sizeof(id), "figure-%.60s", document_text(figure, "name"));
+	bool has_spread = document_number_or(study, "seeds", 1) > 1;
+	snprintf(title, sizeof(title), "%.100s: %s", document_text(figure, "title"),
 		 has_spread ? "interval of confidence of its mean, 95 %" : "by point");
 	json_t *chart = report_model_chart(section, id, "spans", title);
 	report_model_axis(chart, "x", axis, false);
@@ -207,12 +207,12 @@ static void figure_chart(json_t *section, const json_t *study, const json_t *fig
 	{
 		if (!json_is_number(json_object_get(each, "mean")))
 			continue;
-		double mean = report_model_number(each, "mean", 0);
+		double mean = document_number_or(each, "mean", 0);
 		double low = has_spread
-			? within(figure, each, report_model_number(each, "low", mean))
+			? within(figure, each, document_number_or(each, "low", mean))
 			: fmin(0, mean);
 		double high = has_spread
-			? within(figure, each, report_model_number(each, "high", mean))
+			? within(figure, each, document_number_or(each, "high", mean))
 			: fmax(0, mean);
 		json_t *one = json_array();
 		json_array_append_new(one, json_integer((json_int_t)json_array_size(rows)));
@@ -236,7 +236,7 @@ static bool is_drawn(const json_t *figure)
 	const json_t *each;
 	size_t i;
 	json_array_foreach(json_object_get(figure, "points"), i,
-			   each) if (report_model_number(each, "mean", 0) != 0) return true;
+			   each) if (document_number_or(each, "mean", 0) != 0) return true;
 	return false;
 }
 
@@ -246,8 +246,8 @@ static bool is_zero(const json_t *figure)
 	const json_t *each;
 	size_t i;
 	json_array_foreach(json_object_get(figure, "points"), i,
-			   each) if (report_model_number(each, "min", NAN) != 0 ||
-				     report_model_number(each, "max", NAN) != 0) return false;
+			   each) if (document_number(each, "min") != 0 ||
+				     document_number(each, "max") != 0) return false;
 	return true;
 }
 
@@ -258,7 +258,7 @@ static void zeros(json_t *section, const json_t *list)
 	char text[4096];
 	json_array_foreach(list, i, each) if (is_zero(each) && used < sizeof(text))
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
-					 used > 0 ? "; " : "", report_model_text(each, "title"));
+					 used > 0 ? "; " : "", document_text(each, "title"));
 	if (used > 0)
 		report_model_note(section, "0 in all runs: %s.", text);
 }
@@ -296,8 +296,8 @@ static void missing(struct report_model *report_model)
 	json_array_foreach(list, i, each)
 	{
 		json_t *row = report_model_row(table);
-		report_model_cell(row, "%s", report_model_text(each, "title"));
-		report_model_cell_state(row, report_model_text(each, "reason"), "unavailable");
+		report_model_cell(row, "%s", document_text(each, "title"));
+		report_model_cell_state(row, document_text(each, "reason"), "unavailable");
 	}
 }
 
@@ -318,10 +318,10 @@ static void runs(struct report_model *report_model)
 		json_t *row = report_model_row(table);
 		report_model_cell(row, "%s",
 				  point_name(report_model->result,
-					     (size_t)report_model_number(each, "point", 0)));
-		report_model_cell(row, "%s", report_model_text(each, "seed"));
-		report_model_cell(row, "%s", report_model_text(each, "end"));
-		report_model_cell(row, "%s", report_model_text(each, "digest"));
+					     (size_t)document_number_or(each, "point", 0)));
+		report_model_cell(row, "%s", document_text(each, "seed"));
+		report_model_cell(row, "%s", document_text(each, "end"));
+		report_model_cell(row, "%s", document_text(each, "digest"));
 	}
 }
 
@@ -329,16 +329,16 @@ static void warnings(json_t *section, const json_t *study)
 {
 	const json_t *points = json_object_get(study, "points"), *point, *name;
 	size_t i, j;
-	json_array_foreach(points, i, point) json_array_foreach(json_object_get(point, "warnings"),
-								j, name)
-		report_model_note(section, "Warning: %s: %s", report_model_text(point, "name"),
-				  json_string_value(name));
+	json_array_foreach(points, i, point)
+		json_array_foreach(json_object_get(point, "warnings"), j, name)
+			report_model_note(section, "Warning: %s: %s", document_text(point, "name"),
+					  json_string_value(name));
 }
 
 void report_model_study(struct report_model *report_model, const struct html_input *input)
 {
 	json_t *section = report_model_section(report_model, "summary", "Summary");
-	bool is_partial = json_is_true(report_model_at(report_model->result, "partial"));
+	bool is_partial = json_is_true(document_at(report_model->result, "partial"));
 	if (is_partial)
 		report_model_note(section,
 				  "PARTIAL RESULT: runs are missing, or did not come to their "

@@ -28,7 +28,7 @@ static void identity(json_t *section, const json_t *result)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		json_t *row = report_model_row(table);
 		report_model_cell(row, "%s", rows[i][0]);
-		report_model_cell(row, "%s", report_model_text(result, rows[i][1]));
+		report_model_cell(row, "%s", document_text(result, rows[i][1]));
 	}
 	report_model_fact(table, "NICs", result, "network.nics", UNIT_COUNT);
 	report_model_fact(table, "planes", result, "network.planes", UNIT_COUNT);
@@ -44,9 +44,9 @@ static void slowest_collective(json_t *table, const json_t *result)
 	size_t i;
 	json_array_foreach(json_object_get(result, "collectives"), i, each)
 	{
-		double rate = report_model_number(each, "busbw_bytes_per_s", HUGE_VAL);
+		double rate = document_number_or(each, "busbw_bytes_per_s", HUGE_VAL);
 		if (slowest == NULL ||
-		    rate < report_model_number(slowest, "busbw_bytes_per_s", HUGE_VAL))
+		    rate < document_number_or(slowest, "busbw_bytes_per_s", HUGE_VAL))
 			slowest = each;
 	}
 	if (slowest == NULL)
@@ -141,10 +141,10 @@ static void expected(json_t *section, const json_t *result)
 		json_t *row = report_model_row(table);
 		bool is_met = json_is_true(json_object_get(each, "inside"));
 		report_model_cell_state(row, is_met ? "met" : "missed", is_met ? "met" : "missed");
-		report_model_cell(row, "%s", report_model_text(each, "name"));
+		report_model_cell(row, "%s", document_text(each, "name"));
 		report_model_expected(row, each, "measured");
 		report_model_expected(row, each, "expected");
-		report_model_cell(row, "%s", report_model_text(each, "text"));
+		report_model_cell(row, "%s", document_text(each, "text"));
 	}
 }
 
@@ -152,13 +152,13 @@ void report_model_summary(struct report_model *report_model, const struct html_i
 {
 	json_t *section = report_model_section(report_model, "summary", "Summary");
 	const json_t *result = report_model->result;
-	if (json_is_true(report_model_at(result, "run.partial")))
+	if (json_is_true(document_at(result, "run.partial")))
 		report_model_note(
 			section,
 			"PARTIAL RESULT: the run ended with \"%s\" before the workload was "
 			"complete; latencies are of what was completed.",
-			report_model_text(result, "run.end"));
-	if (json_is_false(report_model_at(result, "conservation.holds")))
+			document_text(result, "run.end"));
+	if (json_is_false(document_at(result, "conservation.holds")))
 		report_model_note(section, "BROKEN RESULT: packets are missing or counted twice.");
 	report_model_verdict(section, input);
 	figures(section, result);
@@ -178,12 +178,12 @@ static void culprit_table(json_t *section, const json_t *list)
 	json_array_foreach(list, i, each)
 	{
 		json_t *row = report_model_row(table);
-		report_model_cell(row, "%s", report_model_text(each, "name"));
-		report_model_cell_state(row, report_model_text(each, "finding"), "missed");
-		report_model_cell(row, "%s", report_model_text(each, "evidence"));
+		report_model_cell(row, "%s", document_text(each, "name"));
+		report_model_cell_state(row, document_text(each, "finding"), "missed");
+		report_model_cell(row, "%s", document_text(each, "evidence"));
 		report_model_figure(row, each, "measured", UNIT_FACTOR);
 		report_model_figure(row, each, "expected", UNIT_FACTOR);
-		report_model_cell(row, "%s", report_model_text(each, "unit"));
+		report_model_cell(row, "%s", document_text(each, "unit"));
 	}
 }
 
@@ -199,7 +199,7 @@ static void not_looked_for(json_t *section, const json_t *findings)
 			continue;
 		snprintf(reason, sizeof(reason), "%.60s_reason", key);
 		snprintf(what, sizeof(what), "Culprits of finding %.60s", key);
-		report_model_missing(section, what, report_model_text(findings, reason));
+		report_model_missing(section, what, document_text(findings, reason));
 	}
 }
 
@@ -224,8 +224,8 @@ void report_model_culprits(struct report_model *report_model)
 	if (!json_is_array(list)) {
 		report_model_missing(
 			section, "Ranking of stragglers",
-			*report_model_text(report_model->result, "culprits_reason") != '\0'
-				? report_model_text(report_model->result, "culprits_reason")
+			*document_text(report_model->result, "culprits_reason") != '\0'
+				? document_text(report_model->result, "culprits_reason")
 				: "not measured: watch.links is false");
 		return;
 	}
@@ -234,9 +234,9 @@ void report_model_culprits(struct report_model *report_model)
 		report_model_list(section, "Their shares of the slowest", list, shares);
 	} else {
 		report_model_note(section, "No culprit among %.0f links, %.0f NICs, %.0f hosts.",
-				  report_model_number(culprits, "links", 0),
-				  report_model_number(culprits, "nics", 0),
-				  report_model_number(culprits, "hosts", 0));
+				  document_number_or(culprits, "links", 0),
+				  document_number_or(culprits, "nics", 0),
+				  document_number_or(culprits, "hosts", 0));
 	}
 	if (json_array_size(json_object_get(culprits, "slowest")) > 0)
 		report_model_list(section, "Where the slowest were",

@@ -11,7 +11,7 @@
 
 static double at_us(const json_t *from, const char *key, double otherwise)
 {
-	double ps = report_model_number(from, key, -1);
+	double ps = document_number_or(from, key, -1);
 	return ps < 0 ? otherwise : ps / PS_PER_US_REAL;
 }
 
@@ -27,8 +27,8 @@ static void bands(json_t *chart, const json_t *result)
 	{
 		json_t *band = json_object();
 		char name[160];
-		snprintf(name, sizeof(name), "%s at %s", report_model_text(each, "kind"),
-			 report_model_text(each, "at"));
+		snprintf(name, sizeof(name), "%s at %s", document_text(each, "kind"),
+			 document_text(each, "at"));
 		json_object_set_new(band, "name", json_string(name));
 		json_object_set_new(band, "from", json_real(at_us(each, "from_ps", 0)));
 		json_object_set_new(band, "to", json_real(at_us(each, "until_ps", end_us)));
@@ -54,14 +54,14 @@ static void faults(json_t *section, const json_t *result)
 	json_array_foreach(list, i, each)
 	{
 		json_t *row = report_model_row(table);
-		report_model_cell(row, "%s", report_model_text(each, "kind"));
-		report_model_cell(row, "%s", report_model_text(each, "at"));
+		report_model_cell(row, "%s", document_text(each, "kind"));
+		report_model_cell(row, "%s", document_text(each, "at"));
 		report_model_figure(row, each, "from_ps", UNIT_PS);
 		if (json_is_number(json_object_get(each, "until_ps")))
 			report_model_figure(row, each, "until_ps", UNIT_PS);
 		else
 			report_model_cell(row, "for good");
-		report_model_cell(row, "%s", report_model_text(each, "text"));
+		report_model_cell(row, "%s", document_text(each, "text"));
 	}
 }
 
@@ -88,7 +88,7 @@ static void series_chart(json_t *section, const json_t *result, const char *id, 
 static void series(json_t *section, const json_t *result)
 {
 	const json_t *from = json_object_get(result, "series");
-	double nics = report_model_number(result, "goodput.nics_receiving", 0);
+	double nics = document_number_or(result, "goodput.nics_receiving", 0);
 	double bin_us = at_us(from, "bin_ps", 1);
 	if (!json_is_object(from)) {
 		report_model_missing(
@@ -109,15 +109,15 @@ static void series(json_t *section, const json_t *result)
 static const char *no_queues(const json_t *result)
 {
 	const json_t *links = json_object_get(result, "links");
-	const char *reason = json_is_object(links) ? report_model_text(links, "depth_series_reason")
-						   : report_model_text(result, "links_reason");
+	const char *reason = json_is_object(links) ? document_text(links, "depth_series_reason")
+						   : document_text(result, "links_reason");
 	return *reason != '\0' ? reason : "nothing had to wait";
 }
 
 // The ports with the deepest queues, a line for each.
 static void queues(json_t *section, const json_t *result)
 {
-	const json_t *from = report_model_at(result, "links.depth_series");
+	const json_t *from = document_at(result, "links.depth_series");
 	const json_t *list = json_object_get(from, "ports"), *each, *bytes;
 	double bin_us = at_us(from, "bin_ps", 1);
 	size_t i, bin;
@@ -131,7 +131,7 @@ static void queues(json_t *section, const json_t *result)
 	report_model_axis(chart, "y", "most in a bin (kB)", false);
 	json_array_foreach(list, i, each)
 	{
-		json_t *points = report_model_series(chart, report_model_text(each, "cable"));
+		json_t *points = report_model_series(chart, document_text(each, "cable"));
 		json_array_foreach(json_object_get(each, "most_bytes"), bin, bytes)
 		{
 			report_model_bin(points, bin, bin_us, json_number_value(bytes) / 1e3);
@@ -143,11 +143,10 @@ static void queues(json_t *section, const json_t *result)
 // The NICs with the deepest incasts, a line for each.
 static void incasts(json_t *section, const json_t *result)
 {
-	const json_t *from = report_model_at(result, "delays.incast_series"), *each, *count;
+	const json_t *from = document_at(result, "delays.incast_series"), *each, *count;
 	const json_t *delays = json_object_get(result, "delays");
-	const char *reason = json_is_object(delays)
-		? report_model_text(delays, "incast_series_reason")
-		: report_model_text(result, "delays_reason");
+	const char *reason = json_is_object(delays) ? document_text(delays, "incast_series_reason")
+						    : document_text(result, "delays_reason");
 	const json_t *list = json_object_get(from, "nics");
 	double bin_us = at_us(from, "bin_ps", 1);
 	size_t i, bin;
@@ -165,7 +164,7 @@ static void incasts(json_t *section, const json_t *result)
 	json_array_foreach(list, i, each)
 	{
 		char name[32];
-		snprintf(name, sizeof(name), "nic %.0f", report_model_number(each, "nic", 0));
+		snprintf(name, sizeof(name), "nic %.0f", document_number_or(each, "nic", 0));
 		json_t *points = report_model_series(chart, name);
 		json_array_foreach(json_object_get(each, "most_connections"), bin, count)
 		{
@@ -203,14 +202,14 @@ static size_t spans_of(json_t *chart, const json_t *list, const char *name_key, 
 		double from = at_us(each, "start_ps", 0), to = at_us(each, end_key, 0);
 		if (strcmp(end_key, "time_ps") == 0)
 			to += from;
-		snprintf(name, sizeof(name), "%s", report_model_text(each, name_key));
+		snprintf(name, sizeof(name), "%s", document_text(each, name_key));
 		if (has_groups)
 			snprintf(name, sizeof(name), "stage %d group %d %s",
-				 (int)report_model_number(each, "stage", 0),
-				 (int)report_model_number(each, "group", 0),
-				 report_model_text(each, name_key));
+				 (int)document_number_or(each, "stage", 0),
+				 (int)document_number_or(each, "group", 0),
+				 document_text(each, name_key));
 		json_array_append_new(rows, json_string(name));
-		span(spans, drawn++, from, to, report_model_text(each, name_key));
+		span(spans, drawn++, from, to, document_text(each, name_key));
 	}
 	json_object_set_new(chart, "rows", rows);
 	json_object_set_new(chart, "spans", spans);

@@ -32,9 +32,9 @@ static void sets(json_t *section, const json_t *study)
 {
 	static const char *const head[] = {"scenario", "as found", "to be set", NULL};
 	const json_t *best = json_array_get(list_of(study, "finalists"), 0), *each;
-	const json_t *round = report_model_at(study, "rounded.sets");
+	const json_t *round = document_at(study, "rounded.sets");
 	size_t i, j;
-	if (strcmp(report_model_text(study, "verdict"), "better") != 0)
+	if (strcmp(document_text(study, "verdict"), "better") != 0)
 		return;
 	json_t *table = report_model_table(section, "What to set", head);
 	json_array_foreach(list_of(best, "sets"), i, each)
@@ -45,7 +45,7 @@ static void sets(json_t *section, const json_t *study)
 			const char *rounded = json_string_value(
 				json_array_get(list_of(json_array_get(round, i), "set"), j));
 			json_t *row = report_model_row(table);
-			report_model_cell(row, "%s", report_model_text(each, "scenario"));
+			report_model_cell(row, "%s", document_text(each, "scenario"));
 			report_model_cell(row, "%s", json_string_value(set));
 			report_model_cell(row, "%s", rounded != NULL ? rounded : "round as it is");
 		}
@@ -96,10 +96,10 @@ static void finalists(json_t *section, const json_t *study)
 		json_t *row = report_model_row(table);
 		report_model_cell(row, "%zu", i + 1);
 		report_model_ratio_cell(row, fresh);
-		report_model_cell(row, "%.0f", report_model_number(fresh, "seeds", 0));
-		report_model_cell(row, "%s", report_model_text(fresh, "binding"));
+		report_model_cell(row, "%.0f", document_number_or(fresh, "seeds", 0));
+		report_model_cell(row, "%s", document_text(fresh, "binding"));
 		report_model_ratio_cell(row, list_of(each, "search"));
-		report_model_cell(row, "%s", report_model_text(each, "setting"));
+		report_model_cell(row, "%s", document_text(each, "setting"));
 		if (!json_is_number(json_object_get(fresh, "low")))
 			continue;
 		if (chart == NULL)
@@ -109,9 +109,9 @@ static void finalists(json_t *section, const json_t *study)
 					   "ratio; the default is 1");
 		char name[24];
 		snprintf(name, sizeof(name), "%zu", i + 1);
-		span(chart, report_model_number(fresh, "low", 1),
-		     report_model_number(fresh, "high", 1), name,
-		     report_model_number(fresh, "high", 1) < 1 ? 0 : 1);
+		span(chart, document_number_or(fresh, "low", 1),
+		     document_number_or(fresh, "high", 1), name,
+		     document_number_or(fresh, "high", 1) < 1 ? 0 : 1);
 	}
 }
 
@@ -124,7 +124,7 @@ static void summary(struct report_model *report_model)
 				  "NOT AT ITS END: what follows is the search's, without proof.");
 	if (json_object_get(study, "other_version") != NULL)
 		report_model_note(section, "The runs are of %s, this page is not.",
-				  report_model_text(study, "other_version"));
+				  document_text(study, "other_version"));
 	notes(section, list_of(study, "alerts"));
 	notes(section, list_of(study, "words"));
 	if (json_array_size(list_of(study, "words")) == 0)
@@ -160,17 +160,17 @@ static void indices(struct report_model *report_model)
 	json_array_foreach(list, i, each)
 	{
 		json_t *row = report_model_row(table);
-		double low = report_model_number(each, "low", 0),
-		       high = report_model_number(each, "high", 0);
-		report_model_cell(row, "%s", report_model_text(each, "knob"));
-		report_model_cell(row, "%.2f (%.2f to %.2f)", report_model_number(each, "share", 0),
+		double low = document_number_or(each, "low", 0),
+		       high = document_number_or(each, "high", 0);
+		report_model_cell(row, "%s", document_text(each, "knob"));
+		report_model_cell(row, "%.2f (%.2f to %.2f)", document_number_or(each, "share", 0),
 				  low, high);
 		report_model_cell(row, "%.1f %%",
-				  expm1(report_model_number(each, "effect", 0)) * 100);
-		report_model_cell(row, "%.3f", report_model_number(each, "chance", 1));
+				  expm1(document_number_or(each, "effect", 0)) * 100);
+		report_model_cell(row, "%.3f", document_number_or(each, "chance", 1));
 		report_model_cell(row, "%s",
 				  json_is_true(list_of(each, "flat")) ? "flat: left as it is" : "");
-		span(chart, low, high, report_model_text(each, "knob"),
+		span(chart, low, high, document_text(each, "knob"),
 		     json_is_true(list_of(each, "flat")) ? 1 : 0);
 	}
 }
@@ -181,24 +181,23 @@ static void curve(json_t *section, const json_t *knob, const char *title)
 	char id[80];
 	const json_t *points = list_of(knob, "points"), *each;
 	size_t i;
-	snprintf(id, sizeof(id), "curve-%.60s", report_model_text(knob, "knob"));
+	snprintf(id, sizeof(id), "curve-%.60s", document_text(knob, "knob"));
 	if (json_is_true(list_of(knob, "words"))) {
 		json_t *chart = span_chart(section, id, title, "ratio to the default");
 		json_array_foreach(points, i, each)
 		{
-			double ratio = report_model_number(each, "ratio", NAN);
+			double ratio = document_number(each, "ratio");
 			if (!isnan(ratio))
-				span(chart, report_model_number(each, "low", ratio),
-				     report_model_number(each, "high", ratio),
-				     report_model_text(each, "value"), 0);
+				span(chart, document_number_or(each, "low", ratio),
+				     document_number_or(each, "high", ratio),
+				     document_text(each, "value"), 0);
 		}
 		return;
 	}
 	json_t *chart = report_model_chart(section, id, "points", title);
 	char axis[128];
-	snprintf(axis, sizeof(axis), "%.80s%s%.20s", report_model_text(knob, "knob"),
-		 *report_model_text(knob, "axis") != '\0' ? ", " : "",
-		 report_model_text(knob, "axis"));
+	snprintf(axis, sizeof(axis), "%.80s%s%.20s", document_text(knob, "knob"),
+		 *document_text(knob, "axis") != '\0' ? ", " : "", document_text(knob, "axis"));
 	report_model_axis(chart, "x", axis, json_is_true(list_of(knob, "log")));
 	report_model_axis(chart, "y", "ratio to the default", false);
 	json_object_set_new(list_of(chart, "y"), "scale", json_true());
@@ -207,11 +206,11 @@ static void curve(json_t *section, const json_t *knob, const char *title)
 	report_model_is_joined(chart);
 	json_array_foreach(points, i, each)
 	{
-		double ratio = report_model_number(each, "ratio", NAN);
+		double ratio = document_number(each, "ratio");
 		if (!isnan(ratio))
-			report_model_point_between(series, report_model_number(each, "x", 0), ratio,
-						   report_model_number(each, "low", ratio),
-						   report_model_number(each, "high", ratio));
+			report_model_point_between(series, document_number_or(each, "x", 0), ratio,
+						   document_number_or(each, "low", ratio),
+						   document_number_or(each, "high", ratio));
 	}
 }
 
@@ -220,15 +219,15 @@ static void curve_table(json_t *section, const json_t *knob, const char *of)
 	const char *const head[] = {"value", "ratio to the default (95 %)", of, "breaks", NULL};
 	const json_t *each;
 	size_t i;
-	json_t *table = report_model_table(section, report_model_text(knob, "knob"), head);
+	json_t *table = report_model_table(section, document_text(knob, "knob"), head);
 	report_model_is_more(table);
 	json_array_foreach(list_of(knob, "points"), i, each)
 	{
 		json_t *row = report_model_row(table);
-		report_model_cell(row, "%s", report_model_text(each, "value"));
+		report_model_cell(row, "%s", document_text(each, "value"));
 		report_model_ratio_cell(row, each);
-		report_model_cell(row, "%.0f", report_model_number(each, "count", 0));
-		report_model_cell(row, "%s", report_model_text(each, "breaks"));
+		report_model_cell(row, "%.0f", document_number_or(each, "count", 0));
+		report_model_cell(row, "%s", document_text(each, "breaks"));
 	}
 }
 
@@ -251,7 +250,7 @@ static void curves(struct report_model *report_model)
 			section,
 			"Each knob alone, from %s; on the same %.0f fresh seeds as the default. "
 			"Where a point has no ratio, a run broke a constraint.",
-			report_model_text(of, "from"), report_model_number(of, "seeds", 0));
+			document_text(of, "from"), document_number_or(of, "seeds", 0));
 	else
 		report_model_note(
 			section,
@@ -262,10 +261,10 @@ static void curves(struct report_model *report_model)
 	json_array_foreach(list_of(of, "knobs"), i, each)
 	{
 		char title[160];
-		snprintf(title, sizeof(title), "%.60s, %.80s", report_model_text(each, "knob"),
-			 report_model_text(each, "range"));
+		snprintf(title, sizeof(title), "%.60s, %.80s", document_text(each, "knob"),
+			 document_text(each, "range"));
 		if (!has_ratio(list_of(each, "points"))) {
-			report_model_missing(section, report_model_text(each, "knob"),
+			report_model_missing(section, document_text(each, "knob"),
 					     "no run of it finished within the constraints, or it "
 					     "cannot be set alone");
 			continue;
@@ -284,7 +283,7 @@ static double best_tenth(const json_t *settings)
 	double *ratios = calloc(json_array_size(settings) + 1, sizeof(*ratios)), ret = -INFINITY;
 	check(ratios != NULL);
 	json_array_foreach(settings, i, each) if (json_is_number(list_of(each, "ratio")))
-		ratios[count++] = report_model_number(each, "ratio", 0);
+		ratios[count++] = document_number_or(each, "ratio", 0);
 	qsort(ratios, count, sizeof(*ratios), order_double);
 	if (count > 0)
 		ret = ratios[(count - 1) / 10];
@@ -297,7 +296,7 @@ static void settings(struct report_model *report_model)
 	static const char *const head[] = {"setting", "ratio in the search", NULL};
 	json_t *section = report_model_section(report_model, "settings", "Settings");
 	const json_t *list = list_of(report_model->result, "settings"),
-		     *knobs = report_model_at(report_model->result, "curves.knobs"), *each;
+		     *knobs = document_at(report_model->result, "curves.knobs"), *each;
 	double good = best_tenth(list);
 	size_t i;
 	json_t *table;
@@ -315,7 +314,7 @@ static void settings(struct report_model *report_model)
 	json_t *axes = json_array();
 	json_object_set_new(chart, "labels", axes);
 	json_array_foreach(knobs, i, each)
-		json_array_append_new(axes, json_string(report_model_text(each, "knob")));
+		json_array_append_new(axes, json_string(document_text(each, "knob")));
 	json_array_append_new(axes, json_string("ratio"));
 	json_t *series[] = {report_model_series(chart, "all others"),
 			    report_model_series(chart, "broke a constraint"),
@@ -333,7 +332,7 @@ static void settings(struct report_model *report_model)
 										      : 0],
 				      line);
 		json_t *row = report_model_row(table);
-		report_model_cell(row, "%s", report_model_text(each, "setting"));
+		report_model_cell(row, "%s", document_text(each, "setting"));
 		report_model_ratio_cell(row, each);
 	}
 }
@@ -343,7 +342,7 @@ static void settings(struct report_model *report_model)
 static const char *front_axis(const json_t *front, size_t index, char *ret, size_t bytes)
 {
 	const json_t *figure = json_array_get(list_of(front, "figures"), index);
-	snprintf(ret, bytes, "%.60s%s", report_model_text(figure, "figure"),
+	snprintf(ret, bytes, "%.60s%s", document_text(figure, "figure"),
 		 json_is_true(list_of(figure, "ratio")) ? ", of the default" : "");
 	return ret;
 }
@@ -352,7 +351,7 @@ static void front_chart(json_t *section, const json_t *front)
 {
 	char name[96];
 	const json_t *each;
-	size_t i, unbeaten = (size_t)report_model_number(front, "unbeaten", 0);
+	size_t i, unbeaten = (size_t)document_number_or(front, "unbeaten", 0);
 	json_t *chart = report_model_chart(section, "pareto", "points",
 					   "Settings in the first two figures");
 	report_model_axis(chart, "x", front_axis(front, 0, name, sizeof(name)), false);
@@ -382,7 +381,7 @@ static void front_table(json_t *section, const json_t *front)
 	char names[10][96];
 	const json_t *each;
 	size_t i, j, count = json_array_size(list_of(front, "figures")),
-		     unbeaten = (size_t)report_model_number(front, "unbeaten", 0);
+		     unbeaten = (size_t)document_number_or(front, "unbeaten", 0);
 	check(count <= 8);
 	head[0] = "setting";
 	for (i = 0; i < count; i++)
@@ -399,10 +398,10 @@ static void front_table(json_t *section, const json_t *front)
 		report_model_cell(row, "%s",
 				  json_is_null(list_of(each, "setting"))
 					  ? "the default"
-					  : report_model_text(each, "setting"));
+					  : document_text(each, "setting"));
 		json_array_foreach(list_of(each, "values"), j, value) report_model_cell(
 			row, "%.4g", json_is_number(value) ? json_number_value(value) : NAN);
-		report_model_cell(row, "%.0f%s", report_model_number(each, "seeds", 0),
+		report_model_cell(row, "%.0f%s", document_number_or(each, "seeds", 0),
 				  json_is_true(list_of(each, "fresh")) ? " fresh" : "");
 	}
 }
@@ -413,15 +412,14 @@ static void pareto(struct report_model *report_model)
 	json_t *section = report_model_section(report_model, "pareto", "What they cost each other");
 	if (!json_is_object(front)) {
 		report_model_missing(section, "Pareto set",
-				     report_model_text(report_model->result, "pareto_reason"));
+				     document_text(report_model->result, "pareto_reason"));
 		return;
 	}
 	report_model_note(
 		section,
 		"%.0f of %.0f settings are beaten by no other. Seeds that are not fresh are the "
 		"search's: the luckiest of many look better there than they are.",
-		report_model_number(front, "unbeaten", 0),
-		report_model_number(front, "compared", 0));
+		document_number_or(front, "unbeaten", 0), document_number_or(front, "compared", 0));
 	front_chart(section, front);
 	front_table(section, front);
 }
@@ -446,9 +444,9 @@ static void search(struct report_model *report_model)
 		"Of %.0f settings %.0f kept to the constraints on the search's seeds, and %.0f lie "
 		"within 2 %% of the best of them: where these are many, "
 		"nothing was hard to find. Which of them is the luckiest is not told apart here.",
-		report_model_number(of, "settings", 0),
-		report_model_number(of, "kept_constraints", 0),
-		report_model_number(of, "within_2_percent", 0));
+		document_number_or(of, "settings", 0),
+		document_number_or(of, "kept_constraints", 0),
+		document_number_or(of, "within_2_percent", 0));
 	json_t *chart = report_model_chart(section, "so-far", "line",
 					   "Best so far, on the search's seeds");
 	report_model_axis(chart, "x", "runs", false);
@@ -463,13 +461,13 @@ static void search(struct report_model *report_model)
 		last = json_number_value(json_array_get(each, 1));
 		report_model_point(series, runs, last);
 	}
-	report_model_point(series, report_model_number(of, "runs", 0), last);
+	report_model_point(series, document_number_or(of, "runs", 0), last);
 	json_t *table = report_model_table(
 		section, "Runs until the search was so near the best that it saw", head);
 	json_array_foreach(list_of(of, "runs_to"), i, each)
 	{
 		json_t *row = report_model_row(table);
-		report_model_cell(row, "%.0f %%", report_model_number(each, "within", 0) * 100);
+		report_model_cell(row, "%.0f %%", document_number_or(each, "within", 0) * 100);
 		report_model_figure(row, each, "runs", UNIT_COUNT);
 	}
 }
@@ -488,7 +486,7 @@ int report_model_create_tune(struct report_model **ret, const json_t *study,
 	check(report_model->sections != NULL);
 	snprintf(report_model->title, sizeof(report_model->title), "Settings for %.80s",
 		 json_string_value(json_array_get(list_of(study, "scenarios"), 0)));
-	const char *verdict = report_model_text(study, "verdict");
+	const char *verdict = document_text(study, "verdict");
 	if (strcmp(verdict, "unfinished") == 0 || strcmp(verdict, "part") == 0)
 		strcpy(report_model->state, "partial");
 	summary(report_model);

@@ -20,13 +20,13 @@ struct ending {
 static struct ending of_run(const json_t *result)
 {
 	double share = story_share(result);
-	if (json_is_false(report_model_at(result, "conservation.holds")))
+	if (json_is_false(document_at(result, "conservation.holds")))
 		return (struct ending){"bad", "BROKEN RESULT"};
-	if (strcmp(report_model_text(result, "run.end"), "stalled") == 0)
+	if (strcmp(document_text(result, "run.end"), "stalled") == 0)
 		return (struct ending){"bad", "STALLED"};
-	if (json_is_true(report_model_at(result, "run.partial")))
+	if (json_is_true(document_at(result, "run.partial")))
 		return (struct ending){"warn", "PARTIAL RESULT"};
-	if (json_array_size(report_model_at(result, "culprits.list")) > 0 ||
+	if (json_array_size(document_at(result, "culprits.list")) > 0 ||
 	    (share >= 0 && share < STORY_SHARE_MIN && story_has_ideal(result)))
 		return (struct ending){"bad", "DEGRADED"};
 	return (struct ending){"good", "AS EXPECTED"};
@@ -55,8 +55,8 @@ static void culprits_words(char *ret, size_t bytes, const json_t *list)
 {
 	const json_t *first = json_array_get(list, 0);
 	char finding[48];
-	words_of(finding, sizeof(finding), report_model_text(first, "finding"));
-	const char *place = report_model_text(first, "place");
+	words_of(finding, sizeof(finding), document_text(first, "finding"));
+	const char *place = document_text(first, "place");
 	if (strcmp(finding, "ecn") == 0)
 		snprintf(finding, sizeof(finding), "wrongly marking");
 	if (strcmp(finding, "few paths") == 0)
@@ -70,8 +70,7 @@ static void culprits_words(char *ret, size_t bytes, const json_t *list)
 
 static void headline(json_t *story, const json_t *result)
 {
-	const json_t *list = report_model_at(result, "culprits.list"),
-		     *slowest = story_slowest(result);
+	const json_t *list = document_at(result, "culprits.list"), *slowest = story_slowest(result);
 	char text[320], cause[128] = "Nothing stands out", what[96] = "the traffic";
 	double share = story_share(result);
 	const char *rate;
@@ -82,18 +81,18 @@ static void headline(json_t *story, const json_t *result)
 		snprintf(cause, sizeof(cause), "Links were not watched");
 	if (slowest != NULL) {
 		char kind[64];
-		words_of(kind, sizeof(kind), report_model_text(slowest, "kind"));
+		words_of(kind, sizeof(kind), document_text(slowest, "kind"));
 		snprintf(what, sizeof(what), "%s",
 			 strcmp(kind, "all reduce") == 0	       ? "the all-reduce"
 				 : strcmp(kind, "all gather") == 0     ? "the all-gather"
 				 : strcmp(kind, "reduce scatter") == 0 ? "the reduce-scatter"
 								       : kind);
 	}
-	if (json_is_true(report_model_at(result, "run.partial")))
+	if (json_is_true(document_at(result, "run.partial")))
 		snprintf(text, sizeof(text),
 			 "%s; the run ended with \xe2\x80\x9c%s\xe2\x80\x9d, "
 			 "its traffic not complete.",
-			 cause, report_model_text(result, "run.end"));
+			 cause, document_text(result, "run.end"));
 	else if (share < 0)
 		snprintf(text, sizeof(text), "%s.", cause);
 	else if (story_has_ideal(result))
@@ -113,18 +112,18 @@ static void no_faults(char *ret, size_t bytes, const json_t *result)
 	const char *parts[4];
 	char planes[64];
 	size_t count = 0;
-	double most = report_model_number(result, "planes.max_to_mean", HUGE_VAL), queues = 0;
+	double most = document_number_or(result, "planes.max_to_mean", HUGE_VAL), queues = 0;
 	const json_t *each;
 	size_t i;
 	json_array_foreach(json_object_get(result, "drops"), i, each)
-		queues += report_model_number(each, "switches", 0);
+		queues += document_number_or(each, "switches", 0);
 	if (queues == 0)
 		parts[count++] = "no switch dropped a packet";
-	if (report_model_number(result, "congestion.retransmitted_by.timeout", 1) == 0)
+	if (document_number_or(result, "congestion.retransmitted_by.timeout", 1) == 0)
 		parts[count++] = "no timer ran out";
-	if (report_model_number(result, "transport.qps_failed", 1) == 0)
+	if (document_number_or(result, "transport.qps_failed", 1) == 0)
 		parts[count++] = "no connection gave up";
-	if (most < PLANES_EVEN && report_model_number(result, "network.planes", 1) > 1) {
+	if (most < PLANES_EVEN && document_number_or(result, "network.planes", 1) > 1) {
 		snprintf(planes, sizeof(planes), "planes were even within %.1f %%",
 			 (most - 1) * 100);
 		parts[count++] = most < PLANES_ALIKE ? "planes were even" : planes;
@@ -141,15 +140,15 @@ static void no_faults(char *ret, size_t bytes, const json_t *result)
 
 static void lead(json_t *story, const json_t *result)
 {
-	const json_t *first = json_array_get(report_model_at(result, "culprits.list"), 0);
+	const json_t *first = json_array_get(document_at(result, "culprits.list"), 0);
 	char text[800], quiet[320];
 	no_faults(quiet, sizeof(quiet), result);
 	if (first != NULL) {
-		put_text(story, "culprit", report_model_text(first, "name"));
-		snprintf(text, sizeof(text), "%s. %s", report_model_text(first, "evidence"), quiet);
+		put_text(story, "culprit", document_text(first, "name"));
+		snprintf(text, sizeof(text), "%s. %s", document_text(first, "evidence"), quiet);
 	} else {
 		snprintf(text, sizeof(text), "%s%s",
-			 json_is_array(report_model_at(result, "culprits.list"))
+			 json_is_array(document_at(result, "culprits.list"))
 				 ? ""
 				 : "watch.links=true shows which link stands out.  ",
 			 quiet);
@@ -162,19 +161,18 @@ static void about(json_t *story, const json_t *result)
 {
 	char rate[64], text[400];
 	report_model_number_text(rate, sizeof(rate),
-				 report_model_number(result, "network.link_rate_bps", 0), UNIT_BPS);
-	double planes = report_model_number(result, "network.planes", 1);
+				 document_number_or(result, "network.link_rate_bps", 0), UNIT_BPS);
+	double planes = document_number_or(result, "network.planes", 1);
 	snprintf(text, sizeof(text),
 		 "%s \xc2\xb7 %.0f NICs on %.0f hosts \xc2\xb7 %.0f plane%s of %s "
 		 "\xc2\xb7 %s with %s \xc2\xb7 seed %s",
-		 *report_model_text(result, "scenario.description") != '\0'
-			 ? report_model_text(result, "scenario.description")
-			 : report_model_text(result, "scenario.traffic"),
-		 report_model_number(result, "network.nics", 0),
-		 report_model_number(result, "network.hosts", 0), planes, planes == 1 ? "" : "s",
-		 rate, report_model_text(result, "scenario.transport"),
-		 report_model_text(result, "scenario.cc"),
-		 report_model_text(result, "scenario.seed"));
+		 *document_text(result, "scenario.description") != '\0'
+			 ? document_text(result, "scenario.description")
+			 : document_text(result, "scenario.traffic"),
+		 document_number_or(result, "network.nics", 0),
+		 document_number_or(result, "network.hosts", 0), planes, planes == 1 ? "" : "s",
+		 rate, document_text(result, "scenario.transport"),
+		 document_text(result, "scenario.cc"), document_text(result, "scenario.seed"));
 	put_text(story, "about", text);
 }
 

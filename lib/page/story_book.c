@@ -18,7 +18,7 @@
 
 static bool is_state(const json_t *one, const char *state)
 {
-	return strcmp(report_model_text(one, "state"), state) == 0;
+	return strcmp(document_text(one, "state"), state) == 0;
 }
 
 static size_t count_of(const json_t *cases, const char *state)
@@ -32,7 +32,7 @@ static size_t count_of(const json_t *cases, const char *state)
 // Who a case names, without its evidence: "t0 0 up 1 plane 1 - t1 1 (lossy)".
 static void culprit_of(char ret[CULPRIT_BYTES], const json_t *one)
 {
-	const char *text = report_model_text(one, "culprit"), *end = strstr(text, "): ");
+	const char *text = document_text(one, "culprit"), *end = strstr(text, "): ");
 	snprintf(ret, CULPRIT_BYTES, "%.*s", end != NULL ? (int)(end + 1 - text) : 100, text);
 }
 
@@ -117,7 +117,7 @@ static void lead(json_t *story, const json_t *acceptance, const json_t *most)
 
 static void ending(json_t *story, const json_t *acceptance)
 {
-	const char *verdict = report_model_text(acceptance, "verdict");
+	const char *verdict = document_text(acceptance, "verdict");
 	bool is_partial = json_is_true(json_object_get(acceptance, "partial"));
 	put_text(story, "state",
 		 is_partial				? "warn"
@@ -125,24 +125,24 @@ static void ending(json_t *story, const json_t *acceptance)
 			 : strcmp(verdict, "fail") == 0 ? "bad"
 							: "warn");
 	put_text(story, "badge",
-		 is_partial ? "PARTIAL RESULT" : report_model_text(acceptance, "verdict_text"));
+		 is_partial ? "PARTIAL RESULT" : document_text(acceptance, "verdict_text"));
 }
 
 static void about(json_t *story, const json_t *acceptance)
 {
 	char rate[64], text[300];
 	const json_t *device = json_object_get(acceptance, "device");
-	report_model_number_text(rate, sizeof(rate), report_model_number(device, "nic_rate_bps", 0),
+	report_model_number_text(rate, sizeof(rate), document_number_or(device, "nic_rate_bps", 0),
 				 UNIT_BPS);
 	snprintf(text, sizeof(text),
 		 "acceptance report \xc2\xb7 %.0f NICs, %.0f per host \xc2\xb7 %.0f planes, %s a "
 		 "NIC "
 		 "\xc2\xb7 %s with %s%s",
-		 report_model_number(device, "nics", 0),
-		 report_model_number(device, "nics_per_host", 0),
-		 report_model_number(device, "planes", 0), rate,
-		 report_model_text(acceptance, "settings.transport"),
-		 report_model_text(acceptance, "settings.cc"),
+		 document_number_or(device, "nics", 0),
+		 document_number_or(device, "nics_per_host", 0),
+		 document_number_or(device, "planes", 0), rate,
+		 document_text(acceptance, "settings.transport"),
+		 document_text(acceptance, "settings.cc"),
 		 json_is_true(json_object_get(acceptance, "quick")) ? " \xc2\xb7 quick book" : "");
 	put_text(story, "about", text);
 }
@@ -154,13 +154,13 @@ static void about(json_t *story, const json_t *acceptance)
 static bool goodput(json_t *story, const json_t *acceptance, const char *name, const char *label)
 {
 	const json_t *each, *worst = NULL;
-	double rate = report_model_number(acceptance, "device.payload_rate_bps", 0),
+	double rate = document_number_or(acceptance, "device.payload_rate_bps", 0),
 	       least = HUGE_VAL;
 	size_t i;
 	json_array_foreach(json_object_get(acceptance, "cases"), i, each)
 	{
-		double value = report_model_number(each, "goodput_per_nic_bps", HUGE_VAL);
-		const char *own = report_model_text(each, "name");
+		double value = document_number_or(each, "goodput_per_nic_bps", HUGE_VAL);
+		const char *own = document_text(each, "name");
 		size_t length = strlen(name); // of a word that ends with a dash: all that begin so
 		bool is_one = strncmp(own, name, length) == 0 &&
 			(own[length] == '\0' || name[length - 1] == '-');
@@ -176,7 +176,7 @@ static bool goodput(json_t *story, const json_t *acceptance, const char *name, c
 	story_against(one, least / rate, "payload rate");
 	snprintf(note, sizeof(note), "payload rate %s; case %s %s",
 		 report_model_number_text(best, sizeof(best), rate, UNIT_BPS),
-		 report_model_text(worst, "name"),
+		 document_text(worst, "name"),
 		 is_state(worst, "pass") ? "met what was asked" : "missed what was asked");
 	put_text(one, "note", note);
 	put_text(one, "state", is_state(worst, "pass") ? "good" : "bad");
@@ -215,13 +215,13 @@ static void chip(json_t *list, const json_t *one)
 			look = looks[i][1];
 			sign = looks[i][2];
 		}
-	put_text(row, "name", report_model_text(one, "name"));
+	put_text(row, "name", document_text(one, "name"));
 	put_text(row, "look", look);
 	put_text(row, "sign", sign);
-	put_text(row, "asks", report_model_text(one, "asks"));
+	put_text(row, "asks", document_text(one, "asks"));
 	bool is_out = is_state(one, "not_asked") || is_state(one, "left_out");
 	put_text(row, "why",
-		 is_out				 ? report_model_text(one, "reason")
+		 is_out				 ? document_text(one, "reason")
 			 : is_state(one, "open") ? "open"
 						 : "");
 }
@@ -238,15 +238,15 @@ static void grid(json_t *story, const json_t *acceptance)
 		char sum[64];
 		json_array_foreach(json_object_get(acceptance, "cases"), k, one)
 		{
-			if (strcmp(report_model_text(one, "section"),
-				   report_model_text(section, "name")) != 0)
+			if (strcmp(document_text(one, "section"), document_text(section, "name")) !=
+			    0)
 				continue;
 			chip(cases, one);
 			met += is_state(one, "pass");
 			asked += !is_state(one, "not_asked") && !is_state(one, "left_out");
 		}
 		snprintf(sum, sizeof(sum), asked > 0 ? "%zu of %zu met" : "none asked", met, asked);
-		put_text(row, "title", report_model_text(section, "title"));
+		put_text(row, "title", document_text(section, "title"));
 		put_text(row, "sum", sum);
 	}
 }
@@ -282,24 +282,23 @@ static void missed(json_t *story, const json_t *acceptance)
 			bool is_out = is_state(each, "fail") || is_state(each, "not_valid");
 			char what[200], own[CULPRIT_BYTES];
 			if (!is_out || json_array_size(list) == MISSED_SHOWN ||
-			    is_by_figure(report_model_text(each, "reason")) != (pass == 0))
+			    is_by_figure(document_text(each, "reason")) != (pass == 0))
 				continue;
 			json_t *row = row_in(list);
-			snprintf(what, sizeof(what), "%s (%s)", report_model_text(each, "name"),
-				 report_model_text(each, "asks"));
+			snprintf(what, sizeof(what), "%s (%s)", document_text(each, "name"),
+				 document_text(each, "asks"));
 			culprit_of(own, each);
 			put_text(row, "when", is_state(each, "fail") ? "missed" : "not valid");
 			put_text(row, "what", what);
-			put_text(row, "why", report_model_text(each, "reason"));
-			put_text(row, "look",
-				 own[0] != '\0' ? own : report_model_text(each, "folder"));
+			put_text(row, "why", document_text(each, "reason"));
+			put_text(row, "look", own[0] != '\0' ? own : document_text(each, "folder"));
 		}
 }
 
 const json_t *story_case(const json_t *acceptance)
 {
 	const json_t *one = most_named(json_object_get(acceptance, "cases"));
-	return one != NULL && *report_model_text(one, "folder") != '\0' ? one : NULL;
+	return one != NULL && *document_text(one, "folder") != '\0' ? one : NULL;
 }
 
 void story_of_acceptance(struct report_model *report_model, const struct html_input *input)
@@ -317,6 +316,6 @@ void story_of_acceptance(struct report_model *report_model, const struct html_in
 	missed(story, acceptance);
 	if (input->example != NULL) {
 		report_model->picture = picture_create(input->cables, input->example->fields);
-		put_text(story, "example", report_model_text(story_case(acceptance), "name"));
+		put_text(story, "example", document_text(story_case(acceptance), "name"));
 	}
 }

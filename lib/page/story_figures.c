@@ -50,15 +50,15 @@ void story_against(json_t *one, double share, const char *of)
 static bool least_time_figure(json_t *story, const json_t *result)
 {
 	const json_t *from = json_object_get(result, "headline");
-	double share = report_model_number(from, "ideal_share", -1);
+	double share = document_number_or(from, "ideal_share", -1);
 	char best[64], note[160];
 	if (share < 0)
 		return false;
-	json_t *one = story_figure(story, "Time", report_model_number(from, "time_ps", 0), UNIT_PS);
+	json_t *one = story_figure(story, "Time", document_number_or(from, "time_ps", 0), UNIT_PS);
 	story_against(one, share, "ideal");
 	snprintf(note, sizeof(note), "ideal %s: the least that the same messages can take",
 		 report_model_number_text(best, sizeof(best),
-					  report_model_number(from, "ideal_ps", 0), UNIT_PS));
+					  document_number_or(from, "ideal_ps", 0), UNIT_PS));
 	put_text(one, "note", note);
 	return true;
 }
@@ -69,19 +69,19 @@ static void time_figure(json_t *story, const json_t *result)
 	char best[64], note[160];
 	if (least_time_figure(story, result))
 		return;
-	if (slowest == NULL && report_model_number(result, "goodput.traffic_ps", 0) <= 0) {
+	if (slowest == NULL && document_number_or(result, "goodput.traffic_ps", 0) <= 0) {
 		no_figure(story, "Time", "no traffic has come to its end");
 		return;
 	}
 	if (slowest == NULL) {
 		json_t *one = story_figure(story, "Time of the traffic",
-					   report_model_number(result, "goodput.traffic_ps", 0),
+					   document_number_or(result, "goodput.traffic_ps", 0),
 					   UNIT_PS);
 		put_text(one, "note", "from the first start to the last completion");
 		return;
 	}
-	double time = report_model_number(slowest, "time_ps", 0);
-	double share = report_model_number(slowest, "busbw_share", 0);
+	double time = document_number_or(slowest, "time_ps", 0);
+	double share = document_number_or(slowest, "busbw_share", 0);
 	json_t *one = story_figure(story, "Time of the collective", time, UNIT_PS);
 	story_against(one, share, "ideal");
 	report_model_number_text(best, sizeof(best), time * share, UNIT_PS);
@@ -95,21 +95,21 @@ static void time_figure(json_t *story, const json_t *result)
 
 static void goodput_figure(json_t *story, const json_t *result)
 {
-	double value = report_model_number(result, "goodput.per_nic_bps", -1);
+	double value = document_number_or(result, "goodput.per_nic_bps", -1);
 	const char *name;
 	double rate = story_rate(result, &name);
 	char best[64], note[160];
 	if (value < 0 || rate <= 0) {
 		no_figure(story, "Goodput of a NIC",
-			  report_model_text(result, "goodput.per_nic_bps_reason"));
+			  document_text(result, "goodput.per_nic_bps_reason"));
 		return;
 	}
 	json_t *one = story_figure(story, "Goodput of a NIC", value, UNIT_BPS);
 	story_against(one, value / rate, name);
 	snprintf(note, sizeof(note), "%s %s; %.0f of %.0f NICs received", name,
 		 report_model_number_text(best, sizeof(best), rate, UNIT_BPS),
-		 report_model_number(result, "goodput.nics_receiving", 0),
-		 report_model_number(result, "network.nics", 0));
+		 document_number_or(result, "goodput.nics_receiving", 0),
+		 document_number_or(result, "network.nics", 0));
 	put_text(one, "note", note);
 }
 
@@ -119,8 +119,8 @@ static const json_t *most_messages(const json_t *result)
 	const json_t *each, *most = NULL;
 	size_t i;
 	json_array_foreach(json_object_get(result, "messages"), i,
-			   each) if (report_model_number(each, "count", 0) >
-				     (most == NULL ? 0 : report_model_number(most, "count", 0)))
+			   each) if (document_number_or(each, "count", 0) >
+				     (most == NULL ? 0 : document_number_or(most, "count", 0)))
 		most = each;
 	return most;
 }
@@ -129,12 +129,11 @@ static const json_t *most_messages(const json_t *result)
 static void tail_figure(json_t *story, const json_t *result)
 {
 	const json_t *flows = json_object_get(result, "flows");
-	bool is_flows = json_is_object(flows) && report_model_number(flows, "max_ns", 0) > 0;
+	bool is_flows = json_is_object(flows) && document_number_or(flows, "max_ns", 0) > 0;
 	const json_t *of = is_flows ? flows : most_messages(result);
-	bool has_p99 = !is_flows && report_model_number(of, "p99_ns", 0) > 0;
+	bool has_p99 = !is_flows && document_number_or(of, "p99_ns", 0) > 0;
 	const char *key = has_p99 ? "p99_ns" : "max_ns";
-	double median = report_model_number(of, "p50_ns", 0),
-	       slow = report_model_number(of, key, 0);
+	double median = document_number_or(of, "p50_ns", 0), slow = document_number_or(of, key, 0);
 	const char *label = is_flows ? "Slowest flow"
 		: has_p99	     ? "Message latency, p99"
 				     : "Slowest message";
@@ -147,7 +146,7 @@ static void tail_figure(json_t *story, const json_t *result)
 	story_against(one, median / slow, "even");
 	snprintf(note, sizeof(note), "%.3g \xc3\x97 the median, %s; even is all alike; %.0f %s",
 		 slow / median, report_model_number_text(mid, sizeof(mid), median, UNIT_NS),
-		 report_model_number(of, "count", 0), is_flows ? "flows" : "messages");
+		 document_number_or(of, "count", 0), is_flows ? "flows" : "messages");
 	put_text(one, "note", note);
 	put_text(one, "state", "plain"); // a tail is no fault by itself
 }

@@ -61,17 +61,17 @@ static void culprits(struct items *items, const json_t *result)
 {
 	const json_t *each;
 	size_t i;
-	json_array_foreach(report_model_at(result, "culprits.list"), i, each)
+	json_array_foreach(document_at(result, "culprits.list"), i, each)
 	{
-		struct item *one = add(items, report_model_number(each, "since_ps", -1));
+		struct item *one = add(items, document_number_or(each, "since_ps", -1));
 		char finding[40];
-		snprintf(finding, sizeof(finding), "%s", report_model_text(each, "finding"));
+		snprintf(finding, sizeof(finding), "%s", document_text(each, "finding"));
 		snprintf(one->look, sizeof(one->look), "%s", advice_of(finding));
 		for (char *at = finding; *at != '\0'; at++)
 			*at = *at == '_' ? ' ' : *at;
-		snprintf(one->what, sizeof(one->what), "%s: %s", report_model_text(each, "name"),
+		snprintf(one->what, sizeof(one->what), "%s: %s", document_text(each, "name"),
 			 finding);
-		snprintf(one->why, sizeof(one->why), "%s", report_model_text(each, "evidence"));
+		snprintf(one->why, sizeof(one->why), "%s", document_text(each, "evidence"));
 		items->has_faults = true;
 	}
 }
@@ -132,8 +132,8 @@ static const char *count_text(char *ret, size_t bytes, double value)
 
 static void gave_up(struct items *items, const json_t *result)
 {
-	double failed = report_model_number(result, "transport.qps_failed", 0);
-	double late = report_model_number(result, "congestion.retransmitted_by.timeout", 0);
+	double failed = document_number_or(result, "transport.qps_failed", 0);
+	double late = document_number_or(result, "congestion.retransmitted_by.timeout", 0);
 	char text[64];
 	if (failed > 0) {
 		struct item *one = add(items, -1);
@@ -162,15 +162,15 @@ static void drops(struct items *items, const json_t *result)
 	size_t i;
 	json_array_foreach(json_object_get(result, "drops"), i, each)
 	{
-		double at_switches = report_model_number(each, "switches", 0);
-		double at_hosts = report_model_number(each, "hosts", 0),
-		       on_cables = report_model_number(each, "cables", 0);
+		double at_switches = document_number_or(each, "switches", 0);
+		double at_hosts = document_number_or(each, "hosts", 0),
+		       on_cables = document_number_or(each, "cables", 0);
 		double sum = at_switches + at_hosts + on_cables;
 		char text[64], reason[64];
 		if (sum == 0)
 			continue;
 		struct item *one = add(items, -1);
-		snprintf(reason, sizeof(reason), "%s", report_model_text(each, "reason"));
+		snprintf(reason, sizeof(reason), "%s", document_text(each, "reason"));
 		for (char *at = reason; *at != '\0'; at++)
 			*at = *at == '_' ? ' ' : *at;
 		snprintf(one->what, sizeof(one->what), "%s packets dropped: %s",
@@ -184,9 +184,9 @@ static void drops(struct items *items, const json_t *result)
 
 static void queues(struct items *items, const json_t *result)
 {
-	double marked = report_model_number(result, "congestion.marked_share", 0);
-	double trimmed = report_model_number(result, "congestion.trimmed_share", 0);
-	const json_t *port = json_array_get(report_model_at(result, "links.busiest"), 0);
+	double marked = document_number_or(result, "congestion.marked_share", 0);
+	double trimmed = document_number_or(result, "congestion.trimmed_share", 0);
+	const json_t *port = json_array_get(document_at(result, "links.busiest"), 0);
 	char first[64], second[64], third[64], fourth[64];
 	if (marked <= 0 && trimmed <= 0)
 		return;
@@ -201,18 +201,17 @@ static void queues(struct items *items, const json_t *result)
 			 marked > 0 ? first : second, marked > 0 ? "marked" : "trimmed");
 	if (port != NULL) {
 		snprintf(one->why, sizeof(one->why), "above the marking threshold longest: %s, %s",
-			 report_model_text(port, "cable"),
-			 report_model_number_text(
-				 third, sizeof(third),
-				 report_model_number(port, "above_threshold_ps", 0), UNIT_PS));
+			 document_text(port, "cable"),
+			 report_model_number_text(third, sizeof(third),
+						  document_number_or(port, "above_threshold_ps", 0),
+						  UNIT_PS));
 		snprintf(one->look, sizeof(one->look), "that port; its queue reached %s of %s",
 			 report_model_number_text(fourth, sizeof(fourth),
-						  report_model_number(port, "queue_bytes_max", 0),
+						  document_number_or(port, "queue_bytes_max", 0),
 						  UNIT_BYTES),
 			 report_model_number_text(
 				 first, sizeof(first),
-				 report_model_number(result, "network.queue_bytes", 0),
-				 UNIT_BYTES));
+				 document_number_or(result, "network.queue_bytes", 0), UNIT_BYTES));
 	} else {
 		snprintf(one->why, sizeof(one->why), "the queue is unknown: watch.links is false");
 		snprintf(one->look, sizeof(one->look), "a run with --set watch.links=true");

@@ -14,8 +14,8 @@
 
 static const char *name_of(const json_t *study, size_t point)
 {
-	const char *name = report_model_text(
-		json_array_get(json_object_get(study, "points"), point), "name");
+	const char *name = document_text(json_array_get(json_object_get(study, "points"), point),
+					 "name");
 	return *name != '\0' ? name : "as it is";
 }
 
@@ -24,8 +24,7 @@ static const json_t *figure_named(const json_t *study, const char *name)
 	const json_t *each;
 	size_t i;
 	json_array_foreach(json_object_get(study, "figures"), i,
-			   each) if (strcmp(report_model_text(each, "name"), name) ==
-				     0) return each;
+			   each) if (strcmp(document_text(each, "name"), name) == 0) return each;
 	return NULL;
 }
 
@@ -37,7 +36,7 @@ static bool ends_of(const json_t *figure, size_t *least, size_t *most)
 	size_t i;
 	json_array_foreach(points, i, each)
 	{
-		double mean = report_model_number(each, "mean", NAN);
+		double mean = document_number(each, "mean");
 		if (mean < low) {
 			low = mean;
 			*least = i;
@@ -52,8 +51,7 @@ static bool ends_of(const json_t *figure, size_t *least, size_t *most)
 
 static double part_of(const json_t *figure, size_t point, const char *key)
 {
-	return report_model_number(json_array_get(json_object_get(figure, "points"), point), key,
-				   NAN);
+	return document_number(json_array_get(json_object_get(figure, "points"), point), key);
 }
 
 // ---------------------------------------------------------------- verdict
@@ -63,8 +61,8 @@ static size_t missed_of(const json_t *study)
 	const json_t *each;
 	size_t i, missed = 0;
 	json_array_foreach(json_object_get(study, "expect"), i, each)
-		missed += report_model_number(each, "inside", 0) <
-		report_model_number(each, "runs", 0);
+		missed += document_number_or(each, "inside", 0) <
+		document_number_or(each, "runs", 0);
 	return missed;
 }
 
@@ -90,7 +88,7 @@ static void headline(json_t *story, const json_t *study)
 {
 	const json_t *goodput = figure_named(study, "goodput_bps");
 	size_t least = 0, most = 0, count = json_array_size(json_object_get(study, "points"));
-	double seeds = report_model_number(study, "seeds", 1);
+	double seeds = document_number_or(study, "seeds", 1);
 	char text[400];
 	if (!ends_of(goodput, &least, &most))
 		snprintf(text, sizeof(text), "No run of %zu points has a goodput.", count);
@@ -123,8 +121,8 @@ static void lead(json_t *story, const json_t *study)
 	snprintf(text, sizeof(text), "study of %zu point%s, %.0f seed%s each, %zu runs",
 		 json_array_size(json_object_get(study, "points")),
 		 json_array_size(json_object_get(study, "points")) == 1 ? "" : "s",
-		 report_model_number(study, "seeds", 0),
-		 report_model_number(study, "seeds", 0) == 1 ? "" : "s",
+		 document_number_or(study, "seeds", 0),
+		 document_number_or(study, "seeds", 0) == 1 ? "" : "s",
 		 json_array_size(json_object_get(study, "runs")));
 	put_text(story, "about", text);
 }
@@ -142,7 +140,7 @@ static bool figure(json_t *story, const json_t *study, const char *name, enum un
 		return false;
 	size_t best = is_less ? least : most, worst = is_less ? most : least;
 	double value = part_of(of, best, "mean"), last = part_of(of, worst, "mean");
-	json_t *one = story_figure(story, report_model_text(of, "title"), value * factor, unit);
+	json_t *one = story_figure(story, document_text(of, "title"), value * factor, unit);
 	report_model_rounded_text(text, sizeof(text), last * factor, unit);
 	if (value == last)
 		snprintf(note, sizeof(note), "the same at all points");
@@ -201,7 +199,7 @@ static bool is_option(const char *at, size_t bytes, const char *option, int *ret
 // The command of the study on `seeds` seeds, its files in a folder of their own.
 static void seeds_command(char *ret, size_t bytes, const json_t *study, double seeds)
 {
-	const char *at = report_model_text(study, "command");
+	const char *at = document_text(study, "command");
 	size_t used = (size_t)snprintf(ret, bytes, "weft sim");
 	if (strncmp(at, "weft sim ", 9) != 0) {
 		snprintf(ret, bytes, "--seeds %.0f", seeds);
@@ -246,13 +244,13 @@ static void missed_steps(json_t *list, const json_t *study)
 	size_t i;
 	json_array_foreach(json_object_get(study, "expect"), i, each)
 	{
-		double runs = report_model_number(each, "runs", 0),
-		       inside = report_model_number(each, "inside", 0);
+		double runs = document_number_or(each, "runs", 0),
+		       inside = document_number_or(each, "inside", 0);
 		if (inside == runs)
 			continue;
-		snprintf(what, sizeof(what), "%.70s: missed", report_model_text(each, "name"));
+		snprintf(what, sizeof(what), "%.70s: missed", document_text(each, "name"));
 		snprintf(why, sizeof(why), "%.0f of %.0f runs inside", inside, runs);
-		step(list, what, why, report_model_text(each, "run"));
+		step(list, what, why, document_text(each, "run"));
 	}
 }
 
@@ -262,7 +260,7 @@ static void next(json_t *story, const json_t *study)
 	const json_t *goodput = figure_named(study, "goodput_bps"), *each;
 	size_t i, least = 0, most = 0;
 	char what[200], command[COMMAND_BYTES];
-	double seeds = report_model_number(study, "seeds", 1);
+	double seeds = document_number_or(study, "seeds", 1);
 	put_text(story, "first_title", "What to do next");
 	missed_steps(list, study);
 	bool has_ends = ends_of(goodput, &least, &most);
@@ -280,8 +278,8 @@ static void next(json_t *story, const json_t *study)
 		     "the intervals of the means overlap", command);
 	json_array_foreach(json_object_get(study, "sweeps"), i, each)
 	{
-		snprintf(what, sizeof(what), "%.60s: %.80s", report_model_text(each, "key"),
-			 study_effect_words(report_model_text(each, "effect")));
+		snprintf(what, sizeof(what), "%.60s: %.80s", document_text(each, "key"),
+			 study_effect_words(document_text(each, "effect")));
 		step(list, what, "what the swept key does to the figures", "What swept keys do");
 	}
 }

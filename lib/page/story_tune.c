@@ -30,21 +30,21 @@ static void better(json_t *story, const json_t *study)
 {
 	const json_t *best = json_array_get(json_object_get(study, "finalists"), 0);
 	char text[400];
-	if (!(report_model_number(best, "fresh.high", NAN) < 1)) { // what it meets is what counts
+	if (!(document_number(best, "fresh.high") < 1)) { // what it meets is what counts
 		put_text(story, "headline", text_at(study, "says", 0));
 		return;
 	}
 	snprintf(text, sizeof(text),
 		 "%.200s: the aim is %.1f %% less than the default's, at least %.1f %%.",
-		 report_model_text(best, "setting"),
-		 100 * (1 - report_model_number(best, "fresh.ratio", 1)),
-		 100 * (1 - report_model_number(best, "fresh.high", 1)));
+		 document_text(best, "setting"),
+		 100 * (1 - document_number_or(best, "fresh.ratio", 1)),
+		 100 * (1 - document_number_or(best, "fresh.high", 1)));
 	put_text(story, "headline", text);
 }
 
 static void ending(json_t *story, const json_t *study)
 {
-	const char *verdict = report_model_text(study, "verdict");
+	const char *verdict = document_text(study, "verdict");
 	bool is_better = strcmp(verdict, "better") == 0;
 	bool is_open = strcmp(verdict, "unfinished") == 0 || strcmp(verdict, "part") == 0;
 	put_text(story, "state", is_better ? "good" : "warn");
@@ -63,9 +63,8 @@ static void ending(json_t *story, const json_t *study)
 // A ratio to the default, below 1 where it is better.
 static void ratio(json_t *story, const char *label, const json_t *of, const char *note)
 {
-	double value = report_model_number(of, "ratio", NAN),
-	       low = report_model_number(of, "low", NAN),
-	       high = report_model_number(of, "high", NAN);
+	double value = document_number(of, "ratio"), low = document_number(of, "low"),
+	       high = document_number(of, "high");
 	char text[160];
 	if (isnan(value))
 		return;
@@ -84,21 +83,21 @@ static void figures(json_t *story, const json_t *study)
 	char note[160];
 	array_in(story, "figures");
 	snprintf(note, sizeof(note), "the default is 1; %.0f seeds that the search never met",
-		 report_model_number(best, "fresh.seeds", 0));
+		 document_number_or(best, "fresh.seeds", 0));
 	ratio(story, "Aim of the best over that of the default", json_object_get(best, "fresh"),
 	      note);
 	ratio(story, "The same on the seeds of the search", json_object_get(best, "search"),
 	      "the luckiest of many look better there than they are");
-	double runs = report_model_number(study, "search.runs", -1);
+	double runs = document_number_or(study, "search.runs", -1);
 	if (runs < 0)
 		return;
-	json_t *one = story_figure(story, "Runs", report_model_number(study, "runs", runs),
+	json_t *one = story_figure(story, "Runs", document_number_or(study, "runs", runs),
 				   UNIT_COUNT);
 	snprintf(note, sizeof(note),
 		 "%.0f in the search, with %.0f settings, of which %.0f kept to the constraints%s",
-		 runs, report_model_number(study, "search.settings", 0),
-		 report_model_number(study, "search.kept_constraints", 0),
-		 report_model_number(study, "runs", runs) > runs ? "; all others to prove it" : "");
+		 runs, document_number_or(study, "search.settings", 0),
+		 document_number_or(study, "search.kept_constraints", 0),
+		 document_number_or(study, "runs", runs) > runs ? "; all others to prove it" : "");
 	put_text(one, "note", note);
 	put_text(one, "state", "plain");
 }
@@ -107,7 +106,7 @@ static void figures(json_t *story, const json_t *study)
 static void next(json_t *story, const json_t *study)
 {
 	const json_t *best = json_array_get(json_object_get(study, "finalists"), 0), *each, *set;
-	const char *verdict = report_model_text(study, "verdict");
+	const char *verdict = document_text(study, "verdict");
 	json_t *list = array_in(story, "first");
 	char what[200];
 	size_t i, j;
@@ -126,7 +125,7 @@ static void next(json_t *story, const json_t *study)
 		if (strcmp(verdict, "better") != 0 || json_array_size(list) == 5)
 			return;
 		snprintf(what, sizeof(what), "Set %.120s", json_string_value(set));
-		story_step(list, what, report_model_text(each, "scenario"),
+		story_step(list, what, document_text(each, "scenario"),
 			   "weft tune export, as a file");
 	}
 }

@@ -105,10 +105,15 @@ const json_t *document_at(const json_t *from, const char *path)
 	return from;
 }
 
-double document_number(const json_t *from, const char *path)
+double document_number_or(const json_t *from, const char *path, double otherwise)
 {
 	const json_t *value = document_at(from, path);
-	return json_is_number(value) ? json_number_value(value) : NAN;
+	return json_is_number(value) ? json_number_value(value) : otherwise;
+}
+
+double document_number(const json_t *from, const char *path)
+{
+	return document_number_or(from, path, NAN);
 }
 
 const char *document_text(const json_t *from, const char *path)

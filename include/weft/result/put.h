@@ -35,6 +35,7 @@ json_t *row_in(json_t *array);
 // it is null, from `a.b_reason`.
 const json_t *document_at(const json_t *from, const char *path);
 double document_number(const json_t *from, const char *path);
+double document_number_or(const json_t *from, const char *path, double otherwise);
 const char *document_text(const json_t *from, const char *path);
 const char *document_reason(const json_t *from, const char *path);
 
