@@ -22,29 +22,34 @@
 
 #define ROWS_MAX 40 // distinct collectives shown; the others are in result.json
 
-// A figure of the document as text, or why there is none.
-enum form { GROUPED, COUNT, BYTES, RATE, TIME, SHARE };
-
-static const char *figure(struct text *ret, const json_t *result, const char *path, enum form form)
+const char *table_figure(struct text *ret, const json_t *result, const char *path,
+			 enum table_form form)
 {
 	double value = document_number(result, path);
 	if (isnan(value))
 		return document_reason(result, path);
 	switch (form) {
-	case GROUPED:
+	case TABLE_GROUPED:
 		return number_grouped(ret, (uint64_t)value);
-	case COUNT:
+	case TABLE_COUNT:
 		return number_count(ret, (uint64_t)value);
-	case BYTES:
+	case TABLE_BYTES:
 		return number_bytes(ret, (uint64_t)value);
-	case RATE:
+	case TABLE_RATE:
 		return number_rate(ret, value);
-	case TIME:
+	case TABLE_TIME:
 		return number_time(ret, (ps_t)value);
-	case SHARE:
+	case TABLE_SHARE:
 		return number_share(ret, value);
 	}
 	return "";
+}
+
+void table_row(FILE *to, const char *name, const json_t *from, const char *path,
+	       enum table_form form)
+{
+	struct text text;
+	fprintf(to, "  %-28s %17s\n", name, table_figure(&text, from, path, form));
 }
 
 // A job that is whole is done with its last completion, though probes and the rest of a window may
@@ -57,8 +62,9 @@ static void headline(FILE *to, const json_t *result)
 	fprintf(to, "%s: %s at %s of virtual time, digest %s\n",
 		document_text(result, "scenario.name"),
 		is_whole ? "finished" : document_text(result, "run.end"),
-		figure(&time, result, is_whole ? "run.last_completion_ps" : "run.virtual_time_ps",
-		       TIME),
+		table_figure(&time, result,
+			     is_whole ? "run.last_completion_ps" : "run.virtual_time_ps",
+			     TABLE_TIME),
 		document_text(result, "run.digest"));
 	if (!is_partial)
 		return;
@@ -104,7 +110,7 @@ static void sample_line(FILE *to, const struct world *world)
 			name);
 }
 
-static void what_ran(FILE *to, const struct report_input *input)
+static void what_ran(FILE *to, const struct report_input *input, const json_t *result)
 {
 	const struct world *world = input->world;
 	const struct scenario *scenario = world->scenario;
@@ -130,7 +136,7 @@ static void what_ran(FILE *to, const struct report_input *input)
 			"  RoCEv2 RC, QPs per connection: %" PRIu32 ", congestion control: %s\n",
 			scenario->qps_per_connection, world->transport.cc.name);
 	sample_line(to, world);
-	fast_forward_table(to, input);
+	fast_forward_table(to, result);
 	fprintf(to, "  %s data packets sent\n", number_count(&text[0], input->run.data_packets));
 }
 
@@ -138,55 +144,57 @@ static void goodput(FILE *to, const json_t *result)
 {
 	struct text text[6];
 	fprintf(to, "\nGoodput (payload received over the fabric, while traffic ran: %s)\n",
-		figure(&text[0], result, "goodput.traffic_ps", TIME));
+		table_figure(&text[0], result, "goodput.traffic_ps", TABLE_TIME));
 	if (document_number(result, "goodput.traffic_ps") == 0) {
 		fprintf(to, "  no traffic\n");
 		return;
 	}
 	fprintf(to, "  total %s, per receiving NIC %s (%s of %s NICs received), %s in all\n",
-		figure(&text[1], result, "goodput.total_bps", RATE),
-		figure(&text[2], result, "goodput.per_nic_bps", RATE),
-		figure(&text[3], result, "goodput.nics_receiving", GROUPED),
-		figure(&text[4], result, "network.nics", GROUPED),
-		figure(&text[5], result, "goodput.payload_bytes", BYTES));
+		table_figure(&text[1], result, "goodput.total_bps", TABLE_RATE),
+		table_figure(&text[2], result, "goodput.per_nic_bps", TABLE_RATE),
+		table_figure(&text[3], result, "goodput.nics_receiving", TABLE_GROUPED),
+		table_figure(&text[4], result, "network.nics", TABLE_GROUPED),
+		table_figure(&text[5], result, "goodput.payload_bytes", TABLE_BYTES));
 }
 
 // ---------------------------------------------------------------- collectives
 
 // Equal buckets of all groups as one row.
 struct row {
-	struct collective slowest;
+	const json_t *slowest;
 	uint32_t finished, groups;
 };
 
-static bool is_same(const struct bucket *a, const struct bucket *b)
+static bool is_same(const json_t *a, const json_t *b)
 {
-	return a->kind == b->kind && a->bytes == b->bytes && strcmp(a->label, b->label) == 0;
+	return strcmp(document_text(a, "kind"), document_text(b, "kind")) == 0 &&
+		document_number(a, "bytes") == document_number(b, "bytes") &&
+		strcmp(document_text(a, "label"), document_text(b, "label")) == 0;
 }
 
-static void row_add(struct row *row, const struct collective *one)
+static void row_add(struct row *row, const json_t *one)
 {
+	double time_ps = document_number(one, "time_ps"),
+	       slowest_ps = document_number(row->slowest, "time_ps");
 	row->groups++;
-	if (!one->is_finished)
+	if (isnan(document_number(one, "end_ps")))
 		return;
-	bool is_slower = row->finished == 0 ||
-		one->outcome->whole_ps > row->slowest.outcome->whole_ps;
-	if (row->finished == 0 ||
-	    (row->slowest.reason == NULL && (one->reason != NULL || is_slower)))
-		row->slowest = *one; // one without a time says so for all
+	if (row->finished == 0 || (!isnan(slowest_ps) && (isnan(time_ps) || time_ps > slowest_ps)))
+		row->slowest = one; // one without a time says so for all
 	row->finished++;
 }
 
 // Fills up to ROWS_MAX rows in order of first appearance; returns how many collectives found no
 // row.
-static uint32_t rows_of(const struct world *world, struct row *rows, uint32_t *ret_count)
+static uint32_t rows_of(const json_t *list, struct row *rows, uint32_t *ret_count)
 {
 	uint32_t count = 0, left_out = 0;
-	for (uint32_t i = 0; i < world->outcome->collective_count; i++) {
-		struct collective one;
-		collective_of(&one, world, i);
+	const json_t *one;
+	size_t i;
+	json_array_foreach(list, i, one)
+	{
 		uint32_t at = 0;
-		while (at < count && !is_same(rows[at].slowest.bucket, one.bucket))
+		while (at < count && !is_same(rows[at].slowest, one))
 			at++;
 		if (at == ROWS_MAX) {
 			left_out++;
@@ -194,7 +202,7 @@ static uint32_t rows_of(const struct world *world, struct row *rows, uint32_t *r
 		}
 		if (at == count)
 			rows[count++] = (struct row){.slowest = one};
-		row_add(&rows[at], &one);
+		row_add(&rows[at], one);
 	}
 	*ret_count = count;
 	return left_out;
@@ -202,38 +210,34 @@ static uint32_t rows_of(const struct world *world, struct row *rows, uint32_t *r
 
 static void row_print(FILE *to, const struct row *row)
 {
-	const struct collective *slowest = &row->slowest;
-	struct text bytes, time;
-	char steps[24], groups[24], error[64] = "exact";
-	snprintf(steps, sizeof(steps), "%" PRIu64 "/%" PRIu64, slowest->steps_run,
-		 slowest->steps_all);
+	const json_t *of = row->slowest;
+	struct text text;
+	char steps[48], groups[24], error[64] = "exact";
+	snprintf(steps, sizeof(steps), "%.0f/%.0f", document_number(of, "steps_run"),
+		 document_number(of, "steps_all"));
 	snprintf(groups, sizeof(groups), "%" PRIu32 "/%" PRIu32, row->finished, row->groups);
-	fprintf(to, "  %-18.18s %-14s %8s %4" PRIu32 " %7s %8s ", slowest->bucket->label,
-		collective_kind_name(slowest->bucket->kind),
-		number_bytes(&bytes, slowest->bucket->bytes), slowest->bucket->siblings, groups,
-		steps);
-	if (row->finished == 0) {
-		fprintf(to, "%s\n", NOT_FINISHED);
+	fprintf(to, "  %-18.18s %-14s %8s %4.0f %7s %8s ", document_text(of, "label"),
+		document_text(of, "kind"), table_figure(&text, of, "bytes", TABLE_BYTES),
+		document_number(of, "stands_for"), groups, steps);
+	if (isnan(document_number(of, "time_ps"))) {
+		fprintf(to, "%s\n", document_reason(of, "time_ps"));
 		return;
 	}
-	if (slowest->reason != NULL) {
-		fprintf(to, "%s\n", slowest->reason);
-		return;
-	}
-	if (slowest->is_extrapolated)
+	if (json_is_true(json_object_get(of, "extrapolated")))
 		snprintf(error, sizeof(error), "+- %s",
-			 number_time(&time, slowest->outcome->whole_error_ps));
-	fprintf(to, "%9s %-12s %9.3f\n", number_time(&time, slowest->outcome->whole_ps), error,
-		(double)slowest->outcome->busbw_bytes_per_s / 1e9);
+			 table_figure(&text, of, "time_error_ps", TABLE_TIME));
+	fprintf(to, "%9s %-12s %9.3f\n", table_figure(&text, of, "time_ps", TABLE_TIME), error,
+		document_number(of, "busbw_bytes_per_s") / 1e9);
 }
 
-static void collectives(FILE *to, const struct report_input *input)
+static void collectives(FILE *to, const json_t *result)
 {
+	const json_t *list = json_object_get(result, "collectives");
 	struct row rows[ROWS_MAX];
 	uint32_t count;
-	if (input->world->outcome->collective_count == 0)
+	if (json_array_size(list) == 0)
 		return;
-	uint32_t left_out = rows_of(input->world, rows, &count);
+	uint32_t left_out = rows_of(list, rows, &count);
 	fprintf(to, "\nCollectives (slowest group; extrapolated where not all ring steps ran)\n");
 	fprintf(to, "  %-18s %-14s %8s %4s %7s %8s %9s %-12s %9s\n", "label", "kind", "buffer", "x",
 		"groups", "steps", "time", "error", "busbw GB/s");
@@ -256,7 +260,7 @@ static void latency_row(FILE *to, const char *name, const json_t *of)
 	struct text text;
 	for (uint32_t i = 0; (row = latency_row_at(i)) != NULL; i++)
 		left += row->label != NULL;
-	fprintf(to, "  %-12s %13s", name, figure(&text, of, "count", GROUPED));
+	fprintf(to, "  %-12s %13s", name, table_figure(&text, of, "count", TABLE_GROUPED));
 	for (uint32_t i = 0; (row = latency_row_at(i)) != NULL; i++) {
 		if (row->label == NULL)
 			continue;
@@ -272,7 +276,7 @@ static void latency_row(FILE *to, const char *name, const json_t *of)
 	fprintf(to, "\n");
 	if (document_number(of, "above_range") > 0)
 		fprintf(to, "    %s of these lie above the range of the histogram\n",
-			figure(&text, of, "above_range", GROUPED));
+			table_figure(&text, of, "above_range", TABLE_GROUPED));
 }
 
 static void latency_header(FILE *to, const char *first)
@@ -354,7 +358,7 @@ static void balance(FILE *to, const json_t *result)
 	size_t i;
 	fprintf(to, "\nPlanes (wire bytes of data)\n");
 	json_array_foreach(of, i, plane)
-		fprintf(to, "  %3zu: %9s%s", i, figure(&text, plane, "bytes", BYTES),
+		fprintf(to, "  %3zu: %9s%s", i, table_figure(&text, plane, "bytes", TABLE_BYTES),
 			i % 6 == 5 || i + 1 == json_array_size(of) ? "\n" : "");
 	if (max_to_mean == 0)
 		return;
@@ -376,32 +380,35 @@ static void conservation_line(FILE *to, const json_t *result)
 	struct text text[2];
 	if (!json_is_boolean(json_object_get(of, "holds"))) {
 		fprintf(to, "  packets: sent %s, delivered %s\n",
-			figure(&text[0], of, "sent", GROUPED),
-			figure(&text[1], of, "delivered", GROUPED));
+			table_figure(&text[0], of, "sent", TABLE_GROUPED),
+			table_figure(&text[1], of, "delivered", TABLE_GROUPED));
 		return;
 	}
 	fprintf(to, "  packets: sent %s",
 		number_grouped(&text[0], (uint64_t)(document_number(of, "sent") + doubled)));
 	if (has_pauses)
-		fprintf(to, " + pauses %s", figure(&text[0], of, "pauses_sent", GROUPED));
+		fprintf(to, " + pauses %s",
+			table_figure(&text[0], of, "pauses_sent", TABLE_GROUPED));
 	fprintf(to, " %s delivered %s", holds ? "=" : "IS NOT",
-		figure(&text[0], of, "delivered", GROUPED));
+		table_figure(&text[0], of, "delivered", TABLE_GROUPED));
 	if (has_pauses)
-		fprintf(to, " + pauses %s", figure(&text[0], of, "pauses_taken", GROUPED));
-	fprintf(to, " + dropped %s + held %s\n", figure(&text[0], of, "dropped", GROUPED),
-		figure(&text[1], of, "held", GROUPED));
+		fprintf(to, " + pauses %s",
+			table_figure(&text[0], of, "pauses_taken", TABLE_GROUPED));
+	fprintf(to, " + dropped %s + held %s\n",
+		table_figure(&text[0], of, "dropped", TABLE_GROUPED),
+		table_figure(&text[1], of, "held", TABLE_GROUPED));
 	if (has_pauses)
 		fprintf(to,
 			"  pauses: switches sent %s pause frames, and took %s; NICs are delivered "
 			"the rest\n",
-			figure(&text[0], of, "pauses_sent", GROUPED),
-			figure(&text[1], of, "pauses_taken", GROUPED));
+			table_figure(&text[0], of, "pauses_sent", TABLE_GROUPED),
+			table_figure(&text[1], of, "pauses_taken", TABLE_GROUPED));
 	if (doubled > 0)
 		fprintf(to, "  sent includes %s copies that cables made\n",
-			figure(&text[0], of, "doubled", GROUPED));
+			table_figure(&text[0], of, "doubled", TABLE_GROUPED));
 	if (document_number(of, "not_sent") > 0)
 		fprintf(to, "  packets made, but not sent yet: %s\n",
-			figure(&text[0], of, "not_sent", GROUPED));
+			table_figure(&text[0], of, "not_sent", TABLE_GROUPED));
 	if (!holds)
 		fprintf(to, "  BROKEN RESULT: packets are missing or counted twice\n");
 }
@@ -414,8 +421,8 @@ static void speed(FILE *to, const json_t *result)
 	if (document_number(result, "speed.data_packets_per_s") > 0 &&
 	    document_number(result, "speed.hops") > 0)
 		fprintf(to, "  speed: %s data packets/s, %s hops/s, %.1f ns per hop (CPU time)\n",
-			figure(&text[0], result, "speed.data_packets_per_s", COUNT),
-			figure(&text[1], result, "speed.hops_per_s", COUNT),
+			table_figure(&text[0], result, "speed.data_packets_per_s", TABLE_COUNT),
+			table_figure(&text[1], result, "speed.hops_per_s", TABLE_COUNT),
 			document_number(result, "speed.ns_per_hop"));
 	fprintf(to, "  %.2f s wall, %.2f s CPU, peak memory %s",
 		document_number(result, "speed.wall_s"), document_number(result, "speed.cpu_s"),
@@ -480,16 +487,16 @@ static void all(FILE *to, const struct report_input *input, const json_t *result
 	headline(to, result);
 	warnings_table(to, input);
 	if (!input->is_short)
-		what_ran(to, input);
+		what_ran(to, input, result);
 	goodput(to, result);
-	collectives(to, input);
-	jobs_table(to, input);
-	program_table(to, input);
+	collectives(to, result);
+	jobs_table(to, result);
+	program_table(to, input, result);
 	if (!input->is_short)
 		messages(to, result);
 	flows(to, result);
 	if (input->is_short) {
-		watch_table(to, input);
+		watch_table(to, input, result);
 		expect_table(to, input);
 		broken(to, result);
 		emulation_short(to, input);
@@ -498,13 +505,13 @@ static void all(FILE *to, const struct report_input *input, const json_t *result
 	congestion(to, result);
 	drops(to, result);
 	refused(to, result);
-	buffer_table(to, input);
-	pauses_table(to, input);
+	buffer_table(to, result);
+	pauses_table(to, input, result);
 	balance(to, result);
 	emulation_table(to, input);
 	fidelity_table(to, input);
 	gpu_table(to, input);
-	watch_table(to, input);
+	watch_table(to, input, result);
 	expect_table(to, input);
 	speed(to, result);
 	inputs(to, input);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <jansson.h>
 #include <weft/result/report.h>
 
 #include <weft/result/figures.h>
@@ -52,4 +53,4 @@ struct figure bypass_quantile(const struct bypass_times *times, double share);
 void bypass_write(FILE *to, const struct report_input *input);
 
 // The section of the table; nothing when nothing was watched.
-void bypass_table(FILE *to, const struct report_input *input);
+void bypass_table(FILE *to, const json_t *result);

@@ -56,4 +56,4 @@ json_t *job_sides_json(const struct job_side *sides, uint32_t count);
 bool jobs_line(FILE *to, const struct world *world);
 
 void jobs_json(json_t *root, const struct report_input *input);
-void jobs_table(FILE *to, const struct report_input *input);
+void jobs_table(FILE *to, const json_t *result);

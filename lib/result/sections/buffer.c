@@ -4,7 +4,6 @@
 #include "sections.h"
 
 #include <weft/result/figures.h>
-#include <weft/result/number.h>
 #include <weft/result/put.h>
 
 void buffer_json(json_t *root, const struct report_input *input)
@@ -21,17 +20,14 @@ void buffer_json(json_t *root, const struct report_input *input)
 		put_count(to, "used_max_bytes", input->world->outcome->fabric.buffer_bytes_max);
 }
 
-void buffer_table(FILE *to, const struct report_input *input)
+void buffer_table(FILE *to, const json_t *result)
 {
-	const struct buffer_config *config = &input->world->fabric.buffer;
-	struct text text[2];
-	if (config->bytes == 0)
+	const json_t *of = json_object_get(result, "buffer");
+	struct text text;
+	if (of == NULL)
 		return;
 	fprintf(to, "\nShared buffer of a switch\n");
-	fprintf(to, "  %-28s %17s   alpha %g\n", "bytes", number_bytes(&text[0], config->bytes),
-		(double)config->alpha_ppb / ALPHA_WHOLE);
-	fprintf(to, "  %-28s %17s\n", "most used",
-		is_sampled(input)
-			? NOT_IN_SAMPLE
-			: number_bytes(&text[1], input->world->outcome->fabric.buffer_bytes_max));
+	fprintf(to, "  %-28s %17s   alpha %g\n", "bytes",
+		table_figure(&text, of, "bytes", TABLE_BYTES), document_number(of, "alpha"));
+	table_row(to, "most used", of, "used_max_bytes", TABLE_BYTES);
 }

@@ -2,11 +2,10 @@
 // Events of dead paths for people, and as lines of text.
 
 #include <inttypes.h>
-#include <stdlib.h>
 
+#include "sections.h"
 #include <weft/result/bypass.h>
-#include <weft/result/number.h>
-#include <weft/result/recovery.h>
+#include <weft/result/put.h>
 
 void bypass_write(FILE *to, const struct report_input *input)
 {
@@ -28,42 +27,37 @@ void bypass_write(FILE *to, const struct report_input *input)
 	bypass_free(&list);
 }
 
-static void row(FILE *to, const char *name, const struct bypass_times *times)
+static void row(FILE *to, const char *name, const json_t *times)
 {
-	static const double shares[] = {0.5, 0.9, 0.99, 1};
+	static const char *const keys[] = {"p50_ps", "p90_ps", "p99_ps", "max_ps"};
 	struct text text;
-	fprintf(to, "  %-20s %6" PRIu32, name, times->count);
-	for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++) {
-		struct figure figure = bypass_quantile(times, shares[i]);
-		if (figure.reason != NULL) {
-			fprintf(to, "  %s\n", figure.reason);
+	if (times == NULL)
+		return;
+	fprintf(to, "  %-20s %6.0f", name, document_number(times, "count"));
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		if (*document_reason(times, keys[i]) != '\0') {
+			fprintf(to, "  %s\n", document_reason(times, keys[i]));
 			return;
 		}
-		fprintf(to, " %13s", number_time(&text, figure.value));
+		fprintf(to, " %13s", table_figure(&text, times, keys[i], TABLE_TIME));
 	}
 	fprintf(to, "\n");
 }
 
-void bypass_table(FILE *to, const struct report_input *input)
+void bypass_table(FILE *to, const json_t *result)
 {
-	struct bypass_list list;
+	const json_t *of = json_object_get(result, "bypass");
 	struct text text[2];
-	if (!bypass_is_watched(input->world))
+	if (!json_is_object(of))
 		return;
-	bypass_gather(&list, input->world);
 	fprintf(to,
 		"\nBypass of dead paths (from the first packet lost to the last one sent there)\n"
 		"  %-20s %6s %13s %13s %13s %13s\n",
 		"", "count", "p50", "p90", "p99", "max");
-	row(to, "path of a QP", &list.paths);
-	row(to, "link, all of a QP's", &list.links);
-	if (recovery_is_watched(input->world)) {
-		struct bypass_times back;
-		recovery_gather(&back, &list, input->world);
-		row(to, "99 % of goodput back", &back);
-		free(back.at);
-	}
+	row(to, "path of a QP", json_object_get(of, "paths"));
+	row(to, "link, all of a QP's", json_object_get(of, "links"));
+	row(to, "99 % of goodput back", json_object_get(of, "recovery"));
 	fprintf(to, "  %s packets lost there, and %s in tries after the path was left\n",
-		number_count(&text[0], list.lost), number_count(&text[1], list.tries));
-	bypass_free(&list);
+		table_figure(&text[0], of, "lost_packets", TABLE_COUNT),
+		table_figure(&text[1], of, "later_tries", TABLE_COUNT));
 }

@@ -3,9 +3,6 @@
 
 #include "sections.h"
 
-#include <inttypes.h>
-
-#include <weft/result/number.h>
 #include <weft/result/put.h>
 
 void fast_forward_json(json_t *root, const struct report_input *input)
@@ -29,40 +26,40 @@ void fast_forward_json(json_t *root, const struct report_input *input)
 		put_count(refused, fast_forward_refusal_name(why), of->refused[why]);
 }
 
-static void refusals(FILE *to, const struct world_fast_forward *of)
+static void refusals(FILE *to, json_t *refused)
 {
-	const char *before = "  looked and did not jump: ";
-	for (enum fast_forward_refusal why = 0; why < FAST_FORWARD_REFUSAL_COUNT; why++) {
-		if (of->refused[why] == 0)
+	const char *before = "  looked and did not jump: ", *why;
+	json_t *count;
+	json_object_foreach(refused, why, count)
+	{
+		if (json_integer_value(count) == 0)
 			continue;
-		fprintf(to, "%s%s %" PRIu64, before, fast_forward_refusal_name(why),
-			of->refused[why]);
+		fprintf(to, "%s%s %" JSON_INTEGER_FORMAT, before, why, json_integer_value(count));
 		before = ", ";
 	}
 	if (before[0] == ',')
 		fprintf(to, "\n");
 }
 
-void fast_forward_table(FILE *to, const struct report_input *input)
+void fast_forward_table(FILE *to, const json_t *result)
 {
-	const struct world_fast_forward *of = input->world->skipped;
-	struct text text[6];
+	const json_t *of = json_object_get(result, "fast_forward");
+	struct text text[7];
 	if (of == NULL)
 		return;
-	if (of->jumps == 0)
+	if (document_number(of, "jumps") == 0)
 		fprintf(to, "  skipped: nothing, no state was steady\n");
 	else
 		fprintf(to,
 			"  skipped: %s jumps (%s confirmed behind) over %s ring steps, with them "
-			"%s "
-			"whole collectives;\n"
-			"  %s data packets in %s that did not run",
-			number_grouped(&text[0], of->jumps),
-			number_grouped(&text[1], of->confirmed),
-			number_grouped(&text[2], of->steps),
-			number_grouped(&text[3], of->collectives),
-			number_count(&text[4], of->packets), number_time(&text[5], of->time_ps));
-	if (of->jumps > 0)
-		fprintf(to, ", +- %s\n", number_time(&text[0], of->error_ps));
-	refusals(to, of);
+			"%s whole collectives;\n"
+			"  %s data packets in %s that did not run, +- %s\n",
+			table_figure(&text[0], of, "jumps", TABLE_GROUPED),
+			table_figure(&text[1], of, "confirmed", TABLE_GROUPED),
+			table_figure(&text[2], of, "ring_steps", TABLE_GROUPED),
+			table_figure(&text[3], of, "collectives", TABLE_GROUPED),
+			table_figure(&text[4], of, "data_packets", TABLE_COUNT),
+			table_figure(&text[5], of, "time_ps", TABLE_TIME),
+			table_figure(&text[6], of, "time_error_ps", TABLE_TIME));
+	refusals(to, json_object_get(of, "refused"));
 }

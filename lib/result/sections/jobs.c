@@ -4,10 +4,12 @@
 #include <weft/result/jobs.h>
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include <weft/core/check.h>
 
+#include "sections.h"
 #include <weft/result/number.h>
 #include <weft/result/put.h>
 
@@ -298,37 +300,36 @@ static const char *share_text(struct text *ret, double share)
 	return ret->at;
 }
 
-static void job_row(FILE *to, const struct report_input *input, uint32_t index)
+static void job_row(FILE *to, const json_t *job)
 {
-	const struct scenario_job *job = &input->world->scenario->jobs[index];
-	struct job_figures figures;
 	struct text text[6];
-	char factor[24] = "-";
-	job_figures_of(&figures, input, index);
-	if (figures.factor > 0)
-		snprintf(factor, sizeof(factor), "%.3f", figures.factor);
-	fprintf(to, "  %-11.11s %-10s %5" PRIu32 " %12s %13s %10s %6s %8s %7s %7s\n", job->name,
-		kinds[job->kind], job->placement.ranks, time_text(&text[0], &figures.time_ps),
-		time_text(&text[1], &figures.alone_ps),
-		figures.ideal_ps.reason == NULL ? number_time(&text[5], figures.ideal_ps.value)
-						: "-",
-		factor, number_bytes(&text[2], figures.fabric_bytes),
-		share_text(&text[3], jobs_overlap(input, index, OVERLAP_ANY, false)),
-		share_text(&text[4], jobs_overlap(input, index, OVERLAP_ANY, true)));
+	double factor = document_number(job, "interference_factor");
+	char factor_text[24] = "-";
+	bool has_ideal = json_is_number(json_object_get(job, "ideal_ps"));
+	if (!isnan(factor))
+		snprintf(factor_text, sizeof(factor_text), "%.3f", factor);
+	fprintf(to, "  %-11.11s %-10s %5.0f %12s %13s %10s %6s %8s %7s %7s\n",
+		document_text(job, "name"), document_text(job, "kind"),
+		document_number(job, "ranks"), table_figure(&text[0], job, "time_ps", TABLE_TIME),
+		table_figure(&text[1], job, "alone_ps", TABLE_TIME),
+		has_ideal ? table_figure(&text[2], job, "ideal_ps", TABLE_TIME) : "-", factor_text,
+		table_figure(&text[3], job, "fabric_bytes", TABLE_BYTES),
+		share_text(&text[4], document_number_or(job, "overlap_trunks", -1)),
+		share_text(&text[5], document_number_or(job, "overlap_spines", -1)));
 }
 
-void jobs_table(FILE *to, const struct report_input *input)
+void jobs_table(FILE *to, const json_t *result)
 {
-	if (!has_jobs(input))
+	const json_t *list = json_object_get(result, "jobs"), *job;
+	size_t i;
+	if (list == NULL)
 		return;
 	fprintf(to,
 		"\nJobs (factor: time over time alone; shared: of its bytes on trunks, through "
 		"spines,\nthe share that goes where other jobs' go, too)\n");
 	fprintf(to, "  %-11s %-10s %5s %12s %13s %10s %6s %8s %7s %7s\n", "name", "kind", "ranks",
 		"time", "alone", "ideal", "factor", "sent", "trunks", "spines");
-	for (uint32_t i = 0; i < input->world->scenario->job_count; i++)
-		if (runs(input->world, i))
-			job_row(to, input, i);
+	json_array_foreach(list, i, job) job_row(to, job);
 }
 
 void job_sides_table(FILE *to, const char *variant, const struct job_side *sides, uint32_t count)

@@ -3,11 +3,8 @@
 
 #include "sections.h"
 
-#include <inttypes.h>
-
 #include <weft/result/figure_table.h>
 #include <weft/result/figures.h>
-#include <weft/result/number.h>
 #include <weft/result/put.h>
 
 static void put_limits(json_t *to, const struct world *world)
@@ -70,70 +67,61 @@ void pauses_json(json_t *root, const struct report_input *input)
 	put_deadlock(to, world);
 }
 
-static void table_limits(FILE *to, const struct world *world)
+static void table_limits(FILE *to, const json_t *of)
 {
-	const struct topology *topology = &world->topology;
 	struct text text[2];
-	if (world->fabric.buffer.bytes > 0)
+	if (json_is_null(json_object_get(of, "xoff_bytes")))
 		fprintf(to, "  %-28s %17s\n", "xoff", "alpha x free");
 	else
 		fprintf(to, "  %-28s %17s   xon %s\n", "xoff",
-			number_bytes(&text[0], topology->pfc_xoff_bytes),
-			number_bytes(&text[1], topology->pfc_xon_bytes));
+			table_figure(&text[0], of, "xoff_bytes", TABLE_BYTES),
+			table_figure(&text[1], of, "xon_bytes", TABLE_BYTES));
 	fprintf(to, "  %-28s %17s   to %s\n", "headroom of an in-port",
-		number_bytes(&text[0], topology->pfc_headroom_low_bytes),
-		number_bytes(&text[1], topology->pfc_headroom_high_bytes));
-	fprintf(to, "  %-28s %17s\n", "room of a switch, at most",
-		number_bytes(&text[0], topology->pfc_room_bytes));
+		table_figure(&text[0], of, "headroom_low_bytes", TABLE_BYTES),
+		table_figure(&text[1], of, "headroom_high_bytes", TABLE_BYTES));
+	table_row(to, "room of a switch, at most", of, "switch_room_bytes", TABLE_BYTES);
 }
 
-static void table_deadlock(FILE *to, const struct world *world)
+static void table_cables(FILE *to, const json_t *of)
 {
-	const struct world_pauses *pauses = world->pauses;
-	char name[WORLD_CABLE_NAME_BYTES];
-	if (pauses->deadlock_count == 0)
-		return;
-	fprintf(to, "  DEADLOCK: %" PRIu32 " ports wait for each other for good\n",
-		pauses->deadlock_count);
-	for (uint32_t i = 0; i < listed(pauses->deadlock_count, DEADLOCK_CABLES_MAX); i++) {
-		world_cable_name(world, pauses->deadlock[i], name, sizeof(name));
-		fprintf(to, "    %s %s\n", name,
-			i + 1 < pauses->deadlock_count ? "waits for" : "waits for the first");
-	}
-}
-
-void pauses_table(FILE *to, const struct report_input *input)
-{
-	const struct world *world = input->world;
-	const struct pause_counters *counters = &world->outcome->fabric.pause;
-	const struct world_pauses *pauses = world->pauses;
+	const json_t *list = json_object_get(of, "cables"), *cable;
+	double more = document_number(of, "paused_cables") - (double)json_array_size(list);
 	struct text text[2];
-	char name[WORLD_CABLE_NAME_BYTES];
-	if (pauses == NULL)
+	size_t i;
+	json_array_foreach(list, i, cable)
+		fprintf(to, "    %-36s %7s pauses, %s\n", document_text(cable, "name"),
+			table_figure(&text[0], cable, "pauses", TABLE_GROUPED),
+			table_figure(&text[1], cable, "paused_ps", TABLE_TIME));
+	if (more > 0)
+		fprintf(to, "    and %.0f more\n", more);
+}
+
+static void table_deadlock(FILE *to, const json_t *of)
+{
+	double ports = document_number(of, "ports");
+	const json_t *name;
+	size_t i;
+	if (ports == 0)
+		return;
+	fprintf(to, "  DEADLOCK: %.0f ports wait for each other for good\n", ports);
+	json_array_foreach(json_object_get(of, "cables"), i, name)
+		fprintf(to, "    %s %s\n", json_string_value(name),
+			(double)i + 1 < ports ? "waits for" : "waits for the first");
+}
+
+void pauses_table(FILE *to, const struct report_input *input, const json_t *result)
+{
+	const json_t *of = json_object_get(result, "pfc");
+	if (of == NULL)
 		return;
 	fprintf(to, "\nPriority flow control\n");
-	table_limits(to, world);
-	fprintf(to, "  %-28s %17s\n", "pauses sent",
-		number_grouped(&text[0], counters->pauses_sent));
-	fprintf(to, "  %-28s %17s\n", "NIC ports paused, in all",
-		number_time(&text[0], pauses->nic_paused_ps));
-	fprintf(to, "  %-28s %17s\n", "switch ports paused, in all",
-		number_time(&text[0], (ps_t)counters->paused_ps));
-	fprintf(to, "  %-28s %17s\n", "most headroom used",
-		is_sampled(input) ? NOT_IN_SAMPLE
-				  : number_bytes(&text[0], counters->headroom_bytes_max));
-	if (world->fabric.pfc.watch_ps > 0)
-		fprintf(to, "  %-28s %17s\n", "paused for too long",
-			number_grouped(&text[0], counters->watch_fired));
-	for (uint32_t i = 0; i < pauses->listed_count; i++) {
-		const struct pause_cable *cable = &pauses->listed[i];
-		world_cable_name(world, cable->cable, name, sizeof(name));
-		fprintf(to, "    %-36s %7s pauses, %s\n", name,
-			number_grouped(&text[0], cable->pauses),
-			number_time(&text[1], cable->paused_ps));
-	}
-	if (pauses->cable_count > pauses->listed_count)
-		fprintf(to, "    and %" PRIu32 " more\n",
-			pauses->cable_count - pauses->listed_count);
-	table_deadlock(to, world);
+	table_limits(to, of);
+	table_row(to, "pauses sent", of, "pauses_sent", TABLE_GROUPED);
+	table_row(to, "NIC ports paused, in all", of, "nic_paused_ps", TABLE_TIME);
+	table_row(to, "switch ports paused, in all", of, "switch_paused_ps", TABLE_TIME);
+	table_row(to, "most headroom used", of, "headroom_used_max_bytes", TABLE_BYTES);
+	if (input->world->fabric.pfc.watch_ps > 0)
+		table_row(to, "paused for too long", of, "watch_fired", TABLE_GROUPED);
+	table_cables(to, of);
+	table_deadlock(to, json_object_get(of, "deadlock"));
 }

@@ -151,43 +151,42 @@ void program_json(json_t *root, const struct report_input *input)
 	step_json(to, input);
 }
 
-static void went_over(FILE *to, const char *what, uint64_t messages, uint64_t bytes)
+static void went_over(FILE *to, const char *what, const json_t *of, const char *messages,
+		      const char *bytes)
 {
 	struct text text[2];
-	fprintf(to, "  %-28s %17s   %s\n", what, number_grouped(&text[0], messages),
-		number_bytes(&text[1], bytes));
+	fprintf(to, "  %-28s %17s   %s\n", what,
+		table_figure(&text[0], of, messages, TABLE_GROUPED),
+		table_figure(&text[1], of, bytes, TABLE_BYTES));
 }
 
-void program_table(FILE *to, const struct report_input *input)
+void program_table(FILE *to, const struct report_input *input, const json_t *result)
 {
-	char step[PROGRAM_STEP_BYTES];
-	const struct outcome *outcome = input->world->outcome;
-	struct sizes sizes;
+	const json_t *of = json_object_get(result, "program");
+	const char *step = document_text(result, "headline.step"),
+		   *algorithm = document_text(of, "algorithm");
+	bool has_ended = json_is_number(json_object_get(of, "end_ps"));
 	struct text text[4];
-	if (!sizes_of(input->world, &sizes))
+	if (of == NULL)
 		return;
-	fprintf(to, "\nProgram of %s ranks: ", number_grouped(&text[0], sizes.ranks));
-	if (input->is_partial)
-		fprintf(to, "not all of it ended\n");
-	else
-		fprintf(to, "ended at %s\n", number_time(&text[1], outcome->end_ps));
-	if (program_step_text(input, step))
+	fprintf(to, "\nProgram of %s ranks: %s%s\n",
+		table_figure(&text[0], of, "ranks", TABLE_GROUPED), has_ended ? "ended at " : "",
+		table_figure(&text[1], of, "end_ps", TABLE_TIME));
+	if (*step != '\0')
 		fprintf(to, "  step %s: communication that computations wait for\n", step);
 	fprintf(to, "  %-28s %17s   computations %s, messages %s", "operations",
-		number_grouped(&text[0], sizes.operations),
-		number_grouped(&text[1], sizes.kinds[OP_COMPUTE]),
-		number_grouped(&text[2], sizes.kinds[OP_SEND]));
-	if (sizes.kinds[OP_COLLECTIVE] > 0)
+		table_figure(&text[0], of, "operations", TABLE_GROUPED),
+		table_figure(&text[1], of, "computations", TABLE_GROUPED),
+		table_figure(&text[2], of, "messages", TABLE_GROUPED));
+	if (document_number(of, "collectives") > 0)
 		fprintf(to, ", parts of collectives %s",
-			number_grouped(&text[3], sizes.kinds[OP_COLLECTIVE]));
+			table_figure(&text[3], of, "collectives", TABLE_GROUPED));
 	fprintf(to, "\n");
-	if (algorithm_of(input) != NULL)
-		fprintf(to, "  %-28s %17s%s\n", "algorithm", algorithm_of(input),
+	if (*algorithm != '\0')
+		fprintf(to, "  %-28s %17s%s\n", "algorithm", algorithm,
 			input->world->scenario->traffic.algorithm == TRAFFIC_ALGORITHM_AUTO
 				? "   (auto)"
 				: "");
-	went_over(to, "sent over the fabric", outcome->program.fabric_messages,
-		  outcome->program.fabric_bytes);
-	went_over(to, "sent over the scale-up", outcome->program.scaleup_messages,
-		  outcome->program.scaleup_bytes);
+	went_over(to, "sent over the fabric", of, "fabric_messages", "fabric_bytes");
+	went_over(to, "sent over the scale-up", of, "scaleup_messages", "scaleup_bytes");
 }

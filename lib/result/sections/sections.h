@@ -6,12 +6,28 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include <weft/result/number.h>
+#include <weft/result/put.h>
 #include <weft/result/report.h>
+
+// A figure of the document as the terminal table shows it, or why there is none; and a row of it.
+enum table_form {
+	TABLE_GROUPED,
+	TABLE_COUNT,
+	TABLE_BYTES,
+	TABLE_RATE,
+	TABLE_TIME,
+	TABLE_SHARE,
+};
+const char *table_figure(struct text *ret, const json_t *result, const char *path,
+			 enum table_form form);
+void table_row(FILE *to, const char *name, const json_t *from, const char *path,
+	       enum table_form form);
 
 // The buffer that the ports of a switch share, as result.json and the table have it. Nothing of it
 // where each port has its own queue.
 void buffer_json(json_t *root, const struct report_input *input);
-void buffer_table(FILE *to, const struct report_input *input);
+void buffer_table(FILE *to, const json_t *result);
 
 // cables.csv: what each cable carried, with watch.links.
 bool cables_are_counted(const struct world *world);
@@ -58,7 +74,7 @@ void emulation_files(FILE *to, const struct report_input *input);
 void fast_forward_json(json_t *root, const struct report_input *input);
 
 // The same in the table; nothing when the scenario skips nothing.
-void fast_forward_table(FILE *to, const struct report_input *input);
+void fast_forward_table(FILE *to, const json_t *result);
 
 // The faults of the scenario as result.json lists them: what the run was put to.
 void faults_json(json_t *root, const struct report_input *input);
@@ -114,7 +130,7 @@ void incast_table(FILE *to, const struct report_input *input);
 
 // What PFC came to, as result.json and the table have it. Nothing of it where the run had no PFC.
 void pauses_json(json_t *root, const struct report_input *input);
-void pauses_table(FILE *to, const struct report_input *input);
+void pauses_table(FILE *to, const struct report_input *input, const json_t *result);
 
 // What a program had to do and what went over which lines, as result.json and the table have it.
 // Nothing of it where no program ran.
@@ -125,7 +141,7 @@ void program_json(json_t *root, const struct report_input *input);
 // computations wait for. False where nothing is computed, or not all of it ended.
 bool program_step_text(const struct report_input *input, char ret[PROGRAM_STEP_BYTES]);
 
-void program_table(FILE *to, const struct report_input *input);
+void program_table(FILE *to, const struct report_input *input, const json_t *result);
 
 // Latency of messages by the racks of both ends, with watch.racks.
 
@@ -148,7 +164,7 @@ void taken_table(FILE *to, const struct report_input *input);
 void watch_json(json_t *root, const struct report_input *input);
 
 // Who stands out, and dead paths, in the table; and the files that there are, a line for each.
-void watch_table(FILE *to, const struct report_input *input);
+void watch_table(FILE *to, const struct report_input *input, const json_t *result);
 void watch_files(FILE *to, const struct report_input *input);
 
 // Whether there is a series, and the series as lines of text.

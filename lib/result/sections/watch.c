@@ -122,12 +122,12 @@ void watch_files(FILE *to, const struct report_input *input)
 		fprintf(to, "\n  cables.csv");
 }
 
-void watch_table(FILE *to, const struct report_input *input)
+void watch_table(FILE *to, const struct report_input *input, const json_t *result)
 {
 	delays_table(to, input);
 	if (input->diagnosis)
 		input->diagnosis->table(to, input);
-	bypass_table(to, input);
+	bypass_table(to, result);
 	flow_evs_table(to, input->world);
 }
 
