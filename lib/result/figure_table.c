@@ -329,6 +329,7 @@ enum {
 #define PART FIGURE_PART
 #define PART_NOT_ZERO FIGURE_PART_NOT_ZERO
 #define NOT_ZERO FIGURE_NOT_ZERO
+#define REFUSED FIGURE_REFUSED
 
 #define FIGURE_OF(getter, section_, key_, unit_, needs_, value, ...) \
 	{.section = (section_), \
@@ -458,14 +459,6 @@ static json_t *object_at(json_t *root, const char *path)
 	return path[length] == '.' ? object_at(object, path + length + 1) : object;
 }
 
-// Whether `section` is `of`, or a part of it.
-static bool is_part_of(const char *section, const char *of)
-{
-	size_t length = strlen(of);
-	return strncmp(section, of, length) == 0 &&
-		(section[length] == '\0' || section[length] == '.');
-}
-
 void figures_json(json_t *root, const char *section, const struct report_input *input)
 {
 	json_t *to = object_at(root, section);
@@ -505,15 +498,19 @@ static void print_row(FILE *to, const struct figure_row *row, const json_t *resu
 	fprintf(to, "\n");
 }
 
-uint32_t figures_table(FILE *to, const char *section, const json_t *result)
+static bool may_hide(enum figure_shown shown)
+{
+	return shown == FIGURE_NOT_ZERO || shown == FIGURE_PART_NOT_ZERO || shown == FIGURE_REFUSED;
+}
+
+uint32_t figures_table(FILE *to, bool of_refused, const json_t *result)
 {
 	uint32_t lines = 0;
 	for (uint32_t i = 0; i < figure_count(); i++) {
 		const struct figure_row *row = &rows[i];
-		bool not_zero = row->shown == FIGURE_NOT_ZERO || row->shown == FIGURE_PART_NOT_ZERO;
 		const json_t *of = document_at(result, row->section);
-		if (row->shown == FIGURE_HIDDEN || !is_part_of(row->section, section) ||
-		    (not_zero && document_number(of, row->key) == 0))
+		if (row->shown == FIGURE_HIDDEN || (row->shown == FIGURE_REFUSED) != of_refused ||
+		    (may_hide(row->shown) && document_number(of, row->key) == 0))
 			continue;
 		print_row(to, row, result);
 		lines++;

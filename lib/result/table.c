@@ -317,7 +317,7 @@ static void congestion(FILE *to, const json_t *result)
 {
 	fprintf(to, "\nCongestion%s\n",
 		document_is_sample(result) ? " (of what ran: shares are an indication only)" : "");
-	figures_table(to, "congestion", result);
+	figures_table(to, false, result);
 }
 
 static void drops(FILE *to, const json_t *result)
@@ -346,7 +346,7 @@ static void refused(FILE *to, const json_t *result)
 	if (document_number(result, "transport.bad_packets") == 0)
 		return;
 	fprintf(to, "\nRefused by their target: nothing placed, no window moved\n");
-	figures_table(to, "transport.refused", result);
+	figures_table(to, true, result);
 }
 
 static void balance(FILE *to, const json_t *result)

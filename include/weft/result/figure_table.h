@@ -53,6 +53,7 @@ enum figure_shown {
 	FIGURE_PART,	   // of the line above
 	FIGURE_PART_NOT_ZERO,
 	FIGURE_NOT_ZERO,
+	FIGURE_REFUSED, // not zero, below the packets that their target refused
 };
 
 // A figure's value, by its unit.
@@ -101,9 +102,9 @@ void figures_json(json_t *root, const char *section, const struct report_input *
 // Whether the document is of a sample: its shares are an indication only.
 bool document_is_sample(const json_t *result);
 
-// Prints the lines of the terminal table that `section` and its parts have, from the document of a
-// run. Returns how many.
-uint32_t figures_table(FILE *to, const char *section, const json_t *result);
+// Prints the rows that the terminal table shows, from the document of a run: those of packets that
+// their target refused, or all others. Returns how many.
+uint32_t figures_table(FILE *to, bool of_refused, const json_t *result);
 
 #ifdef __cplusplus
 }

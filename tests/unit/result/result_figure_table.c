@@ -99,8 +99,8 @@ static void the_table_prints_rows_with_their_parts(void **state)
 	FILE *to = open_memstream(&text, &bytes);
 	assert_non_null(to);
 	json_t *root = json_of(fake);
-	assert_int_equal(figures_table(to, "switches", root), 0);
-	assert_true(figures_table(to, "congestion", root) >= 8);
+	assert_int_equal(figures_table(to, true, root), 0);
+	assert_true(figures_table(to, false, root) >= 8);
 	json_decref(root);
 	fclose(to);
 	const char *core = strstr(text, "trims in the core"),
@@ -110,6 +110,12 @@ static void the_table_prints_rows_with_their_parts(void **state)
 	assert_true(core < part);
 	assert_non_null(strstr(core, " of data packets\n"));
 	assert_true(part < strstr(text, "deepest data queue"));
+	for (uint32_t i = 0; i < figure_count(); i++) { // whatever their section
+		const struct figure_row *row = figure_at(i);
+		if (row->shown == FIGURE_ALONE || row->shown == FIGURE_WITH_SHARE ||
+		    row->shown == FIGURE_PART)
+			assert_non_null(strstr(text, row->label));
+	}
 	free(text);
 	fake_free(fake);
 }
