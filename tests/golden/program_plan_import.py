@@ -273,6 +273,7 @@ if [[ "$DTYPE" == "fp8" ]]; then
 fi
 TRAINING_ARGS=(
     --micro-batch-size 1
+    --decoupled-min-lr 4.5e-5
     --global-batch-size 128
     --bf16
     --use-distributed-optimizer
@@ -283,11 +284,11 @@ TRAINING_ARGS=(
     --num-layers-per-virtual-pipeline-stage 5
 )
 if [[ "$TOKENIZER" == "MOCK" ]]; then
-    DATA_ARGS=("--mock-data" "--vocab-size 128256" "--split '99,1,0'")
+    DATA_ARGS=("--mock-data" "--no-mmap-bin-files" "--vocab-size 128256" "--split '99,1,0'")
 else
     DATA_ARGS=("--data-path $DATA" "--vocab-size 128256")
 fi
-torchrun --nproc_per_node $GPUS_PER_NODE pretrain_gpt.py ${MODEL_ARGS[@]} ${TRAINING_ARGS[@]} ${DATA_ARGS[@]} --save "$CHECKPOINT_PATH"
+torchrun --nproc_per_node $GPUS_PER_NODE --node_rank 0 pretrain_gpt.py ${MODEL_ARGS[@]} ${TRAINING_ARGS[@]} ${DATA_ARGS[@]} --save "$CHECKPOINT_PATH"
 set +x
 """
 
