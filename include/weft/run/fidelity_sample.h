@@ -36,7 +36,7 @@ struct sampled_run {
 	struct step_exposed times;
 	ps_t error_ps;	    // of the exposed time, in all
 	ps_t steps_ps;	    // of it: all samples at the end of their error
-	ps_t schedule_ps;   // of it: collectives of other stages and groups at the same time
+	ps_t schedule_ps;   // of it: other collectives and messages at the same time
 	ps_t quiet_ps;	    // exposed time with messages of tensor ranks in closed form
 	ps_t others_ps;	    // exposed time if collectives that did not run were a tenth longer
 	int64_t longer_ppb; // those that ran, against their closed form
