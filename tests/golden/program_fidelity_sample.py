@@ -108,11 +108,24 @@ def check_refusals():
     refused("no room for all", [*deep, "--set", "fabric.nics=1024", "--sample", "packets=3M,steps=16"], "too few for all")
 
 
+def check_what_to_type():
+    """A sample of too few ring steps says what to type, and that gives a time, at the second go at most."""
+    for option in ("steps=1", "steps=2,fill=1", "steps=1,packets=100K"):
+        for _ in range(3):
+            status, out, errors = sim("llama-small-3-fidelities", "--fidelity", "sample", "--sample", option)
+            if status != 5:
+                break
+            check("ring steps are too few; run more of them: --sample " in errors, errors.strip())
+            option = errors.split("--sample ")[-1].strip()
+        check(status == 0 and "exposed communication" in out, f"what it says to type gives a time: --sample {option} {errors.strip()}")
+
+
 def main():
     check_ideal()
     check_order()
     check_steps()
     check_refusals()
+    check_what_to_type()
     sys.exit(1 if check.failed else 0)
 
 

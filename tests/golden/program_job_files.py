@@ -236,8 +236,20 @@ def hosts(folder):
         expect(status == ([0, 0] if good else [2, 2]), f"weft host, {'one job' if good else 'two jobs'}: {status} {told[0][1].strip()[:120]}")
 
 
+def small(folder, job, fabric):
+    """Every packet of the page's small model, with the figures of the page."""
+    (folder / "small.yaml").write_text(job)
+    scenario = folder / "small-fabric.yaml"
+    scenario.write_text(fabric)
+    expect(json.loads(run("plan", folder / "small.yaml", "--json")[1])["parameters"] == 134515008, "SmolLM: 134,515,008 parameters")
+    status, out, said = run("sim", scenario, "--fidelity", "full", "--json")
+    full = json.loads(out)["full"] if status == 0 else {}
+    came = [full.get(key) for key in ("operations", "packets")] + [round(full.get(key, 0) / 1e9, 3) for key in ("exposed_ps", "step_ps")]
+    expect(came == [60984, 467102, 1.390, 21.177], f"every packet of it: {came} {said.strip()}")
+
+
 def main():
-    job, fabric = re.findall(r"```yaml\n(.*?)```", (SOURCE / "docs/howto/write-a-job-file.md").read_text(), re.S)
+    job, fabric, *of_small = re.findall(r"```yaml\n(.*?)```", (SOURCE / "docs/howto/write-a-job-file.md").read_text(), re.S)
     expect(len(job.splitlines()) == 8, "a job file of eight lines")
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
@@ -273,6 +285,7 @@ def main():
             status, out, said = run(*words)
             expect(status == 0 and "the job's file has NICs of 50.00 GB/s, which weft plan takes" in out, f"a fabric with others {said.strip()}")
         expect("on NICs of 50.00 GB/s and domains of 8," in run("plan", folder / "my-7b.yaml")[1], "the plan says which NICs it takes")
+        small(folder, *of_small)
         moved(folder)
         pipelined(folder)
         elsewhere(folder)

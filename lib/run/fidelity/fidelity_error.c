@@ -88,6 +88,17 @@ static int check_schedule_error(const struct sampled_run *run, struct refusal *r
 	return -EDOM;
 }
 
+// What to type for twice the ring steps: a quarter of them to fill, and room for their packets.
+static void write_sample_option(char *to, size_t size, const struct sampled_run *run,
+				uint64_t steps, uint64_t packets_max)
+{
+	uint64_t fill = (steps + 1) / 2, packets_m = 3 * run->packets / 1000000 + 1;
+	int length = snprintf(to, size, "--sample steps=%" PRIu64 ",fill=%" PRIu64,
+			      2 * steps - fill, fill);
+	if (packets_max > 0 && packets_m * 1000000 > packets_max)
+		snprintf(to + length, size - length, ",packets=%" PRIu64 "M", packets_m);
+}
+
 // -EDOM where the exposed time, or that of a collective which ran, has too large an error.
 int fidelity_check_error(const struct call *call, const struct sampled_run *run,
 			 struct refusal *refusal)
@@ -105,9 +116,12 @@ int fidelity_check_error(const struct call *call, const struct sampled_run *run,
 		what = "the time of a tensor message";
 	if (what == NULL)
 		return check_schedule_error(run, refusal);
+	char option[96];
+	write_sample_option(option, sizeof(option), run, steps,
+			    call->scenario.sample.packets_max);
 	snprintf(refusal->text, sizeof(refusal->text),
-		 "%s has a stated error above 10 %%: run more than %" PRIu64
-		 " ring steps, the first %u of which fill the ring (--sample steps=N,fill=N)",
-		 what, steps, call->scenario.sample.fill);
+		 "%s has a stated error above 10 %%: %" PRIu64
+		 " ring steps are too few; run more of them: %s",
+		 what, steps, option);
 	return -EDOM;
 }
