@@ -165,6 +165,17 @@ static const char *fidelity(const struct call *call, const struct gathered *all,
 			      (ps_t)(host_run->wall_s * (double)PS_PER_S) * all->hosts);
 }
 
+// Why fewer bytes than the job has, or none, came to the ports.
+static void print_not_sent(FILE *to, const struct host_summary *sum, const struct job *job)
+{
+	char words[64];
+	if (sum->transport.messages_sent == 0 && sum->work_done == sum->work_total)
+		fprintf(to, "nothing left the hosts: all that was sent stayed inside them\n");
+	if (job_not_run(job, words) != NULL)
+		fprintf(to, "not in this run: messages of %s between hosts; weft plan has them\n",
+			words);
+}
+
 static void print_table(FILE *to, const struct call *call, const struct gathered *all,
 			const struct host_run *host_run)
 {
@@ -180,6 +191,7 @@ static void print_table(FILE *to, const struct call *call, const struct gathered
 		"\nmessages: %" PRIu64 " sent, %" PRIu64 " received; %" PRIu64 " of %" PRIu64
 		" pieces of work done\n",
 		count->messages_sent, count->messages_received, sum.work_done, sum.work_total);
+	print_not_sent(to, &sum, &host_run->world.job);
 	if (call->has_generators)
 		fprintf(to,
 			"payload: %" PRIu64 " bytes placed; of %" PRIu64
@@ -242,6 +254,7 @@ static void print_json(FILE *to, const struct call *call, const struct gathered 
 {
 	struct host_summary sum;
 	json_t *hosts = json_array();
+	char words[64];
 	bool is_partial = false;
 	host_summary_add(&sum, all->host_summary, all->hosts);
 	for (uint32_t i = 0; i < all->hosts; i++) {
@@ -253,8 +266,9 @@ static void print_json(FILE *to, const struct call *call, const struct gathered 
 		is_partial |= all->host_summary[i].end != WALL_END_DONE;
 	}
 	json_t *document = json_pack(
-		"{s:s,s:b,s:f,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "scenario",
-		call->scenario.name, "partial", is_partial, "wall_s", host_run->wall_s, "conclude",
+		"{s:s,s:s?,s:b,s:f,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "scenario",
+		call->scenario.name, "not_run", job_not_run(&host_run->world.job, words), "partial",
+		is_partial, "wall_s", host_run->wall_s, "conclude",
 		fidelity(call, all, &sum, host_run), "measured", json_times(call), "clocks",
 		clocks_json(call), "pairs", pairs_json(call), "ports", json_ports(call), "gpu",
 		generator_json(call), "collectives", json_collectives(all, host_run), "all",

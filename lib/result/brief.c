@@ -132,8 +132,14 @@ static void warnings(struct brief_line *line, const json_t *result)
 {
 	const json_t *notes = document_at(result, "headline.notes"),
 		     *list = document_at(result, "warnings"), *each;
-	char text[40];
+	char text[120];
 	size_t i;
+	if (json_is_string(document_at(result, "plan.not_run"))) {
+		snprintf(text, sizeof(text),
+			 "not in this run: messages of %s between hosts; weft plan has them",
+			 document_text(result, "plan.not_run"));
+		warn(line, text);
+	}
 	json_array_foreach(notes, i, each) warn(line, json_string_value(each));
 	json_array_foreach(list, i, each) if (i < WARNINGS_SHOWN)
 		warn(line, document_text(each, "text"));

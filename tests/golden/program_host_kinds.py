@@ -7,7 +7,7 @@ import unittest
 
 import program_host_matrix
 import weft
-from weft import BAD_INPUT, SOURCE
+from weft import BAD_INPUT, DONE, SOURCE
 
 SCENARIO = """name: kinds
 fabric: {nics: %u, nics_per_host: %u, planes: 3, nics_per_t0: %u, t1_count: 2, link_rate: 25Gb/s}
@@ -52,6 +52,19 @@ class Kinds(program_host_matrix.Hosts):
             with self.subTest(kind=kind):
                 total = self.both(hosts, self.scenario(hosts, f"kind: {kind}, {keys}"))
                 self.assertGreater(total["payload_bytes_good"], 0)
+
+    def test_what_no_packets_stand_for_is_said(self):
+        """Replicas share a host, stages lie in two: packets run what replicas tell each other, so none leaves a host."""
+        path = self.scenario(2, "kind: model, model: ./own.yaml", 2, SCALEUP)
+        self.write("own.yaml", JOB.replace("tp: 1, dp: 4", "pp: 2, dp: 2"))
+        self.assertEqual(self.both(2, path)["messages_sent"], 0)
+        says = "not in this run: messages of pp between hosts; weft plan has them\n"
+        self.assertIn(says, weft.run("sim", path, check=True).stdout)
+        process, other = self.start_hosts(2, [path] * 2, is_json=False)
+        out, err = process.communicate(timeout=120)
+        other.communicate(timeout=120)
+        self.assertEqual(process.returncode, DONE, err)
+        self.assertIn("nothing left the hosts: all that was sent stayed inside them\n" + says, out)
 
     def test_collectives_of_hosts_with_two_nics(self):
         for algorithm in ("ring", "double_tree", "halving_doubling", "hierarchical"):

@@ -50,9 +50,9 @@ class Hosts(weft.InFolder):
         (self.folder / name).write_text(text, encoding="utf-8")
         return self.folder / name
 
-    def start_hosts(self, hosts, paths, *more):
+    def start_hosts(self, hosts, paths, *more, is_json=True):
         Hosts.number += 1
-        common = ["--ranks", hosts, "--meet", f"matrix-{os.getpid()}-{Hosts.number}", "--json", "--timeout", "120", *more]
+        common = ["--ranks", hosts, "--meet", f"matrix-{os.getpid()}-{Hosts.number}", "--timeout", "120", *["--json"][:is_json], *more]
         return [self.start("host", paths[rank], "--rank", rank, *common) for rank in range(hosts)]
 
     def both(self, hosts, path, *more):
