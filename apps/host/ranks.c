@@ -168,12 +168,12 @@ static const char *fidelity(const struct call *call, const struct gathered *all,
 // Why fewer bytes than the job has, or none, came to the ports.
 static void print_not_sent(FILE *to, const struct host_summary *sum, const struct job *job)
 {
-	char words[64];
+	uint32_t at = 0;
 	if (sum->transport.messages_sent == 0 && sum->work_done == sum->work_total)
 		fprintf(to, "nothing left the hosts: all that was sent stayed inside them\n");
-	if (job_not_run(job, words) != NULL)
+	for (const char *name; (name = job_leaving(job, &at)) != NULL;)
 		fprintf(to, "not in this run: messages of %s between hosts; weft plan has them\n",
-			words);
+			name);
 }
 
 static void print_table(FILE *to, const struct call *call, const struct gathered *all,
@@ -249,12 +249,20 @@ static json_t *json_collectives(const struct gathered *all, const struct host_ru
 	return list;
 }
 
+static json_t *json_not_run(const struct job *job)
+{
+	json_t *list = json_array();
+	uint32_t at = 0;
+	for (const char *name; (name = job_leaving(job, &at)) != NULL;)
+		json_array_append_new(list, json_string(name));
+	return list;
+}
+
 static void print_json(FILE *to, const struct call *call, const struct gathered *all,
 		       const struct host_run *host_run)
 {
 	struct host_summary sum;
 	json_t *hosts = json_array();
-	char words[64];
 	bool is_partial = false;
 	host_summary_add(&sum, all->host_summary, all->hosts);
 	for (uint32_t i = 0; i < all->hosts; i++) {
@@ -266,8 +274,8 @@ static void print_json(FILE *to, const struct call *call, const struct gathered 
 		is_partial |= all->host_summary[i].end != WALL_END_DONE;
 	}
 	json_t *document = json_pack(
-		"{s:s,s:s?,s:b,s:f,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "scenario",
-		call->scenario.name, "not_run", job_not_run(&host_run->world.job, words), "partial",
+		"{s:s,s:o,s:b,s:f,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "scenario",
+		call->scenario.name, "not_run", json_not_run(&host_run->world.job), "partial",
 		is_partial, "wall_s", host_run->wall_s, "conclude",
 		fidelity(call, all, &sum, host_run), "measured", json_times(call), "clocks",
 		clocks_json(call), "pairs", pairs_json(call), "ports", json_ports(call), "gpu",

@@ -260,6 +260,16 @@ static struct headline_latency latency(const struct report_input *it)
 	return all;
 }
 
+// "pp ep": messages of the job that no packets stand for; NULL: there are none.
+static const char *not_run(char ret[64], const struct report_input *it)
+{
+	uint32_t at = 0, used = 0;
+	for (const char *name; (name = job_leaving(&it->world->job, &at)) != NULL;)
+		used += (uint32_t)snprintf(ret + used, 64 - used, "%s%s", used > 0 ? " " : "",
+					   name);
+	return used > 0 ? ret : NULL;
+}
+
 static const char *error_text(int error)
 {
 	return error != 0 ? strerror(error) : NULL;

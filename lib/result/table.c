@@ -104,10 +104,10 @@ static void sample_line(FILE *to, const struct world *world)
 			"  trunks thinned to %" PRIu32 " of %" PRIu32
 			" for the load of the groups that are left out\n",
 			world->fabric.trunk_sample_kept, world->fabric.trunk_sample_of);
-	char words[64];
-	if (job_not_run(&world->job, words) != NULL)
+	uint32_t at = 0;
+	for (const char *name; (name = job_leaving(&world->job, &at)) != NULL;)
 		fprintf(to, "  not in this run: messages of %s between hosts; weft plan has them\n",
-			words);
+			name);
 }
 
 static void what_ran(FILE *to, const struct report_input *input, const json_t *result)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """weft host with each kind of traffic that a scenario may have, over two hosts and more: messages and bytes are those of weft sim. Those
 of a ring, a matrix, GOAL, a trace and jobs have files of their own beside this one."""
+import json
 import re
 import unittest
 
@@ -60,11 +61,15 @@ class Kinds(program_host_matrix.Hosts):
         self.assertEqual(self.both(2, path)["messages_sent"], 0)
         says = "not in this run: messages of pp between hosts; weft plan has them\n"
         self.assertIn(says, weft.run("sim", path, check=True).stdout)
-        process, other = self.start_hosts(2, [path] * 2, is_json=False)
-        out, err = process.communicate(timeout=120)
-        other.communicate(timeout=120)
-        self.assertEqual(process.returncode, DONE, err)
-        self.assertIn("nothing left the hosts: all that was sent stayed inside them\n" + says, out)
+        for is_json in (False, True):
+            process, other = self.start_hosts(2, [path] * 2, is_json=is_json)
+            out, err = process.communicate(timeout=120)
+            other.communicate(timeout=120)
+            self.assertEqual(process.returncode, DONE, err)
+            if is_json:
+                self.assertEqual(json.loads(out)["not_run"], ["pp"])
+            else:
+                self.assertIn("nothing left the hosts: all that was sent stayed inside them\n" + says, out)
 
     def test_collectives_of_hosts_with_two_nics(self):
         for algorithm in ("ring", "double_tree", "halving_doubling", "hierarchical"):

@@ -239,8 +239,8 @@ int job_from_tensors(struct job *ret, struct arena *arena, const struct plan *pl
 		     uint32_t gpus_per_host, const struct ring_config *ring,
 		     struct refusal *refusal);
 
-// "pp ep": messages of `leaves`, which no packets stand for; NULL: there are none.
-const char *job_not_run(const struct job *job, char ret[64]);
+// The next kind of message of `leaves`, from bit *at on: its name, "pp", or NULL.
+const char *job_leaving(const struct job *job, uint32_t *at);
 
 // One group over GPUs 0 .. ranks-1 running one collective: rings for closed forms and benches.
 int job_from_ring(struct job *ret, struct arena *arena, enum collective_kind kind, uint64_t bytes,

@@ -6,7 +6,6 @@
 // same time.
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <weft/core/check.h>
@@ -142,14 +141,11 @@ static void find_leaving(const struct plan_job *to)
 	}
 }
 
-const char *job_not_run(const struct job *job, char ret[64])
+const char *job_leaving(const struct job *job, uint32_t *at)
 {
-	size_t used = 0;
-	for (uint32_t i = 0; i < MESSAGE_COUNT; i++)
-		if ((job->leaves >> i & 1) != 0)
-			used += (size_t)snprintf(ret + used, 64 - used, "%s%s", used > 0 ? " " : "",
-						 message_name((enum message_kind)i));
-	return used > 0 ? ret : NULL;
+	while (*at < MESSAGE_COUNT && (job->leaves >> *at & 1) == 0)
+		++*at;
+	return *at < MESSAGE_COUNT ? message_name((enum message_kind)(*at)++) : NULL;
 }
 
 static int draw(struct plan_job *to, const enum group_kind kinds[2], const char *none)
