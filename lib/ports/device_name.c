@@ -185,9 +185,9 @@ int device_name_read(struct device_name *ret, const char *word, const char *sysf
 	}
 	if (strncmp(word, "net_", 4) != 0 || length >= sizeof(ret->name))
 		return refuse_word(refusal,
-				   "a port is memif:NAME, a PCI address, an interface of the "
-				   "kernel by name or MAC, or a virtual device of DPDK (net_...), "
-				   "not",
+				   "a port is memif:NAME, a PCI address, an interface that this "
+				   "machine has, by name or MAC, or a virtual device of DPDK "
+				   "(net_...), not",
 				   word);
 	ret->kind = DEVICE_VIRTUAL;
 	snprintf(ret->name, sizeof(ret->name), "%.*s", (int)length, word);

@@ -146,7 +146,7 @@ class Drivers(unittest.TestCase):
             ip("netns", "del", NAMESPACE + "-b")
 
     def test_no_port(self):
-        for word, says in (("nothing", "a port is memif:NAME"), ("memif:", "no name for memif"), ("01:02:03:04:05:06", "no interface of the kernel has this MAC")):
+        for word, says in (("nothing", "an interface that this machine has, by name or MAC"), ("memif:", "no name for memif"), ("01:02:03:04:05:06", "no interface of the kernel has this MAC")):
             run = probe(word)
             self.assertEqual((run.returncode, run.stdout, run.stderr.count("\n")), (BAD_INPUT, "", 1), run.stderr)
             self.assertIn(says, run.stderr)
