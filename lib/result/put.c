@@ -10,6 +10,8 @@
 
 #include <weft/core/check.h>
 
+#include "sections/sections.h"
+
 #define PATH_BYTES 128
 
 // jansson gives NULL when the system has no memory; a result with holes would be worse than none.
@@ -127,6 +129,36 @@ const char *document_reason(const json_t *from, const char *path)
 	char name[PATH_BYTES];
 	snprintf(name, sizeof(name), "%s_reason", path);
 	return document_text(from, name);
+}
+
+const char *table_figure(struct text *ret, const json_t *result, const char *path,
+			 enum table_form form)
+{
+	double value = document_number(result, path);
+	if (isnan(value))
+		return document_reason(result, path);
+	switch (form) {
+	case TABLE_GROUPED:
+		return number_grouped(ret, (uint64_t)value);
+	case TABLE_COUNT:
+		return number_count(ret, (uint64_t)value);
+	case TABLE_BYTES:
+		return number_bytes(ret, (uint64_t)value);
+	case TABLE_RATE:
+		return number_rate(ret, value);
+	case TABLE_TIME:
+		return number_time(ret, (ps_t)value);
+	case TABLE_SHARE:
+		return number_share(ret, value);
+	}
+	return "";
+}
+
+void table_put_row(FILE *to, const char *name, const json_t *from, const char *path,
+		   enum table_form form)
+{
+	struct text text;
+	fprintf(to, "  %-28s %17s\n", name, table_figure(&text, from, path, form));
 }
 
 int document_print(FILE *to, json_t *root, size_t flags)

@@ -22,36 +22,6 @@
 
 #define ROWS_MAX 40 // distinct collectives shown; the others are in result.json
 
-const char *table_figure(struct text *ret, const json_t *result, const char *path,
-			 enum table_form form)
-{
-	double value = document_number(result, path);
-	if (isnan(value))
-		return document_reason(result, path);
-	switch (form) {
-	case TABLE_GROUPED:
-		return number_grouped(ret, (uint64_t)value);
-	case TABLE_COUNT:
-		return number_count(ret, (uint64_t)value);
-	case TABLE_BYTES:
-		return number_bytes(ret, (uint64_t)value);
-	case TABLE_RATE:
-		return number_rate(ret, value);
-	case TABLE_TIME:
-		return number_time(ret, (ps_t)value);
-	case TABLE_SHARE:
-		return number_share(ret, value);
-	}
-	return "";
-}
-
-void table_row(FILE *to, const char *name, const json_t *from, const char *path,
-	       enum table_form form)
-{
-	struct text text;
-	fprintf(to, "  %-28s %17s\n", name, table_figure(&text, from, path, form));
-}
-
 // A job that is whole is done with its last completion, though probes and the rest of a window may
 // follow.
 static void headline(FILE *to, const json_t *result)

@@ -29,5 +29,5 @@ void buffer_table(FILE *to, const json_t *result)
 	fprintf(to, "\nShared buffer of a switch\n");
 	fprintf(to, "  %-28s %17s   alpha %g\n", "bytes",
 		table_figure(&text, of, "bytes", TABLE_BYTES), document_number(of, "alpha"));
-	table_row(to, "most used", of, "used_max_bytes", TABLE_BYTES);
+	table_put_row(to, "most used", of, "used_max_bytes", TABLE_BYTES);
 }

@@ -79,7 +79,7 @@ static void table_limits(FILE *to, const json_t *of)
 	fprintf(to, "  %-28s %17s   to %s\n", "headroom of an in-port",
 		table_figure(&text[0], of, "headroom_low_bytes", TABLE_BYTES),
 		table_figure(&text[1], of, "headroom_high_bytes", TABLE_BYTES));
-	table_row(to, "room of a switch, at most", of, "switch_room_bytes", TABLE_BYTES);
+	table_put_row(to, "room of a switch, at most", of, "switch_room_bytes", TABLE_BYTES);
 }
 
 static void table_cables(FILE *to, const json_t *of)
@@ -116,12 +116,12 @@ void pauses_table(FILE *to, const struct report_input *input, const json_t *resu
 		return;
 	fprintf(to, "\nPriority flow control\n");
 	table_limits(to, of);
-	table_row(to, "pauses sent", of, "pauses_sent", TABLE_GROUPED);
-	table_row(to, "NIC ports paused, in all", of, "nic_paused_ps", TABLE_TIME);
-	table_row(to, "switch ports paused, in all", of, "switch_paused_ps", TABLE_TIME);
-	table_row(to, "most headroom used", of, "headroom_used_max_bytes", TABLE_BYTES);
+	table_put_row(to, "pauses sent", of, "pauses_sent", TABLE_GROUPED);
+	table_put_row(to, "NIC ports paused, in all", of, "nic_paused_ps", TABLE_TIME);
+	table_put_row(to, "switch ports paused, in all", of, "switch_paused_ps", TABLE_TIME);
+	table_put_row(to, "most headroom used", of, "headroom_used_max_bytes", TABLE_BYTES);
 	if (input->world->fabric.pfc.watch_ps > 0)
-		table_row(to, "paused for too long", of, "watch_fired", TABLE_GROUPED);
+		table_put_row(to, "paused for too long", of, "watch_fired", TABLE_GROUPED);
 	table_cables(to, of);
 	table_deadlock(to, json_object_get(of, "deadlock"));
 }

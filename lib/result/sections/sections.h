@@ -21,8 +21,8 @@ enum table_form {
 };
 const char *table_figure(struct text *ret, const json_t *result, const char *path,
 			 enum table_form form);
-void table_row(FILE *to, const char *name, const json_t *from, const char *path,
-	       enum table_form form);
+void table_put_row(FILE *to, const char *name, const json_t *from, const char *path,
+		   enum table_form form);
 
 // The buffer that the ports of a switch share, as result.json and the table have it. Nothing of it
 // where each port has its own queue.
