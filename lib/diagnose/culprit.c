@@ -406,7 +406,8 @@ static void find_silent(struct culprit_search *search, struct culprits *culprits
 // out.
 static bool has_few_evs(const struct world *world)
 {
-	uint32_t hosts = world->topology.nics / world->topology.nics_per_host;
+	// a world that was not built has no hosts
+	uint32_t hosts = world->hosts != NULL ? world->topology.hosts : 0;
 	for (uint32_t i = 0; i < hosts; i++) {
 		uint32_t evs = 0, qps = host_qps(world->hosts[i]), none;
 		for (uint32_t qp = 0; qp < qps && evs == 0; qp++) // one without a context has none

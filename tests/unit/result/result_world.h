@@ -74,6 +74,7 @@ static inline struct fake *fake_world(const char *name)
 	world->transport.cc.name = "nscc";
 	fake->scenario.transport.cc.name = "nscc";
 	world->transport.payload_bytes = 4096;
+	fake->scenario.qps_per_connection = 1;
 	world->transport.planes = 2;
 	world->fabric.nics = 16;
 	world->fabric.nics_per_host = 4;
