@@ -81,7 +81,8 @@ int fidelity_tensor(struct call *call, struct sampled_run *run);
 // of them: -EINVAL with a reason.
 int fidelity_check_thinned(const struct world *world, struct refusal *refusal);
 // Adds to the error of ring steps what running collectives one by one may cost.
-void fidelity_add_schedule_error(struct sampled_run *run, const struct sampled_terms *terms);
+void fidelity_add_schedule_error(struct sampled_run *run, const struct sampled_terms *terms,
+				 const struct fabric_config *fabric);
 // -EDOM where the exposed time, or that of a collective which ran, has too large an error.
 int fidelity_check_error(const struct call *call, const struct sampled_run *run,
 			 struct refusal *refusal);

@@ -34,36 +34,46 @@ int fidelity_check_thinned(const struct world *world, struct refusal *refusal)
 }
 
 // Messages of experts and of a context have no packets here: closed forms give each the whole line.
-// On few trunks they meet, and beside a ring they share a NIC with it: in random small jobs half as
-// long again, twice as long where FSDP's rings run beside each cell.
-// tests/property/program_random_jobs.py holds it to that. There the last message of each stage goes
-// beside the reduces that follow, and has one part of a NIC of which each channel has one.
-static ps_t unsampled_messages_ps(const struct world_step *step)
+// On trunks they meet, the more the fewer there are, and beside a ring they share a NIC with it. In
+// random small jobs they were half as long again over up to four trunks, a quarter over 16, as a
+// random spread has it, and twice as long where FSDP's rings run beside each cell.
+// tests/property/program_random_jobs.py holds it to that.
+static double message_share(const struct fabric_config *fabric, bool is_fsdp)
+{
+	uint32_t tier = fabric->kind == TOPOLOGY_FAT_TREE ? fabric->pod_aggs : fabric->t1_count;
+	return is_fsdp ? 1.0 : fmin(0.5, 1.0 / sqrt(tier > 0 ? tier : 1));
+}
+
+// There the last message of each stage goes beside the reduces that follow, and has one part of a
+// NIC of which each channel has one.
+static ps_t unsampled_messages_ps(const struct world_step *step, const struct fabric_config *fabric)
 {
 	static const enum dimension dimensions[] = {DIMENSION_CP, DIMENSION_EP};
 	const struct world_off_domain *stages = &step->off_domain[DIMENSION_PP];
 	const struct parallel *cut = &step->plan.parallel;
 	bool is_fsdp = cut->sharding == SHARDING_FSDP;
-	ps_t sum = 0;
+	double sum = 0;
 	for (uint32_t i = 0; i < sizeof(dimensions) / sizeof(dimensions[0]); i++) {
 		const struct world_off_domain *of = &step->off_domain[dimensions[i]];
 		if (of->is_off_domain)
-			sum += of->message_ps * (ps_t)of->messages.count / (is_fsdp ? 1 : 2);
+			sum += (double)of->message_ps * of->messages.count;
 	}
+	sum *= message_share(fabric, is_fsdp);
 	if (is_fsdp && stages->is_off_domain)
-		sum += stages->message_ps * (cut->pp - 1) * step->setup.dense.channels;
-	return sum;
+		sum += (double)stages->message_ps * (cut->pp - 1) * step->setup.dense.channels;
+	return (ps_t)sum;
 }
 
 // Collectives run one by one here, and in the step beside those of other stages, each rank when it
 // comes to it. How far that is off every packet of the step was seen in random small worlds: in 95
 // of 100 less than a twelfth of the exposed time and three quarters of what the load costs.
 // tests/property/program_fidelity_error.py holds it to that.
-void fidelity_add_schedule_error(struct sampled_run *run, const struct sampled_terms *terms)
+void fidelity_add_schedule_error(struct sampled_run *run, const struct sampled_terms *terms,
+				 const struct fabric_config *fabric)
 {
 	ps_t load_ps = run->quiet_ps - terms->sack_ps;
 	ps_t beside = fidelity_exposed(&run->times) / 12 + (load_ps > 0 ? load_ps * 3 / 4 : 0);
-	ps_t messages = unsampled_messages_ps(&run->world);
+	ps_t messages = unsampled_messages_ps(&run->world, fabric);
 	run->schedule_ps = (ps_t)hypot((double)beside, (double)messages);
 	double steps = (double)run->steps_ps, schedule = (double)run->schedule_ps;
 	run->error_ps = (ps_t)sqrt(steps * steps + schedule * schedule);
@@ -117,8 +127,7 @@ int fidelity_check_error(const struct call *call, const struct sampled_run *run,
 	if (what == NULL)
 		return check_schedule_error(run, refusal);
 	char option[96];
-	write_sample_option(option, sizeof(option), run, steps,
-			    call->scenario.sample.packets_max);
+	write_sample_option(option, sizeof(option), run, steps, call->scenario.sample.packets_max);
 	snprintf(refusal->text, sizeof(refusal->text),
 		 "%s has a stated error above 10 %%: %" PRIu64
 		 " ring steps are too few; run more of them: %s",

@@ -387,7 +387,7 @@ static void finish(struct call *call, struct fidelity_sample *fidelity,
 {
 	work_in(fidelity, &fidelity->run, schedule);
 	find_terms(fidelity, schedule, &call->scenario);
-	fidelity_add_schedule_error(&fidelity->run, &fidelity->terms);
+	fidelity_add_schedule_error(&fidelity->run, &fidelity->terms, &call->scenario.fabric);
 	find_culprits(fidelity, schedule);
 	struct step_setup setup = setup_of(fidelity, &fidelity->run, &fidelity->run.world);
 	if (call->options.step_count > 1)
