@@ -528,7 +528,7 @@ static void show(struct brief_line *line, const json_t *result, const struct rep
 	culprit_rows(line, result);
 	expected_rows(line, result);
 	if (input != NULL)
-		emulation_short(line->to, input);
+		emulation_short(line->to, result);
 	assumed_row(line, result);
 	if (input != NULL)
 		next_row(line, input);
@@ -540,8 +540,8 @@ void brief_table(FILE *to, const struct report_input *input)
 	struct brief_line line = {.to = to, .style = input->style};
 	json_t *result = report_document(input);
 	show(&line, result, input);
+	emulation_files(to, result);
 	json_decref(result);
-	emulation_files(to, input);
 }
 
 void brief_result(FILE *to, struct report_style style, const json_t *result)

@@ -50,6 +50,9 @@ static void put_scenario(json_t *root, const struct report_input *input)
 	put_text(to, "traffic", traffic_name(scenario->traffic.kind));
 	put_text(to, "model",
 		 scenario->traffic.kind == TRAFFIC_MODEL ? scenario->traffic.model : NULL);
+	bool has_jobs = input->world->jobs.bytes != NULL;
+	put_count(to, "jobs", has_jobs ? scenario->job_count : 0);
+	put_text(to, "only_job", has_jobs && scenario->job_only > 0 ? scenario->only : NULL);
 	put_text(to, "transport", transport_name(transport->kind));
 	put_count(to, "qps_per_connection", scenario->qps_per_connection);
 	put_text(to, "cc", transport->cc.name);

@@ -3,6 +3,7 @@
 
 #include <weft/result/latency_table.h>
 
+#include <math.h>
 #include <string.h>
 
 #include <weft/core/check.h>
@@ -109,17 +110,16 @@ void latency_heads(FILE *to, int width)
 	fputc('\n', to);
 }
 
-void latency_times(FILE *to, int width, const struct latency *latency)
+void latency_times(FILE *to, int width, const json_t *of)
 {
 	const struct latency_row *row;
 	struct text text;
 	for (uint32_t i = 0; (row = latency_row_at(i)) != NULL; i++) {
 		if (row->label == NULL)
 			continue;
-		const struct figure *figure = latency_figure(latency, row);
+		double value_ns = document_number(of, row->key);
 		fprintf(to, " %*s", width,
-			figure->reason != NULL ? "-"
-					       : number_time(&text, figure->value * PS_PER_NS));
+			isnan(value_ns) ? "-" : number_time(&text, (ps_t)value_ns * PS_PER_NS));
 	}
 	fputc('\n', to);
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <weft/core/check.h>
@@ -148,10 +149,57 @@ const char *table_figure(struct text *ret, const json_t *result, const char *pat
 		return number_rate(ret, value);
 	case TABLE_TIME:
 		return number_time(ret, (ps_t)value);
+	case TABLE_NS:
+		return number_time(ret, (ps_t)value * PS_PER_NS);
+	case TABLE_MEMORY:
+		return number_memory(ret, (uint64_t)value);
+	case TABLE_PLAIN:
+		snprintf(ret->at, sizeof(ret->at), "%.0f", value);
+		return ret->at;
 	case TABLE_SHARE:
 		return number_share(ret, value);
 	}
 	return "";
+}
+
+// By a word, or by the end of a key.
+static enum table_form form_of(const char *word)
+{
+	static const char *const ends[] = {
+		[TABLE_GROUPED] = "grouped", [TABLE_COUNT] = "short",	[TABLE_BYTES] = "bytes",
+		[TABLE_RATE] = "_bps",	     [TABLE_TIME] = "_ps",	[TABLE_SHARE] = "share",
+		[TABLE_NS] = "_ns",	     [TABLE_MEMORY] = "memory", [TABLE_PLAIN] = "plain",
+	};
+	for (uint32_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		size_t length = strlen(word), end = strlen(ends[i]);
+		if (length >= end && strcmp(word + length - end, ends[i]) == 0)
+			return (enum table_form)i;
+	}
+	return TABLE_GROUPED;
+}
+
+void table_say(FILE *to, const json_t *of, const char *sentence)
+{
+	while (*sentence != '\0') {
+		char key[PATH_BYTES], *width = NULL, *form = NULL;
+		size_t plain = strcspn(sentence, "{"), length = strcspn(sentence + plain, "}");
+		struct text text;
+		fprintf(to, "%.*s", (int)plain, sentence);
+		sentence += plain + length;
+		if (*sentence != '}')
+			return;
+		snprintf(key, sizeof(key), "%.*s", (int)length - 1, sentence++ - length + 1);
+		if ((form = strchr(key, ':')) != NULL)
+			*form++ = '\0';
+		if (form != NULL && (width = strchr(form, ',')) != NULL)
+			*width++ = '\0';
+		fprintf(to, "%*s", width != NULL ? atoi(width) : 0,
+			json_is_string(document_at(of, key))
+				? document_text(of, key)
+				: table_figure(
+					  &text, of, key,
+					  form_of(form != NULL && *form != '\0' ? form : key)));
+	}
 }
 
 void table_put_row(FILE *to, const char *name, const json_t *from, const char *path,

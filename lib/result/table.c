@@ -8,7 +8,6 @@
 
 #include <weft/result/report.h>
 
-#include "hdr.h"
 #include "sections/sections.h"
 #include <weft/result/brief.h>
 #include <weft/result/expect.h>
@@ -19,6 +18,7 @@
 #include <weft/result/number.h>
 #include <weft/result/put.h>
 #include <weft/result/warnings.h>
+#include <weft/result/write.h>
 
 #define ROWS_MAX 40 // distinct collectives shown; the others are in result.json
 
@@ -47,84 +47,75 @@ static void headline(FILE *to, const json_t *result)
 
 // ---------------------------------------------------------------- what ran
 
-static void sample_line(FILE *to, const struct world *world)
+static void sample_line(FILE *to, const json_t *result)
 {
-	const struct sample_plan *plan = &world->plan;
-	struct text text[6];
-	if (jobs_line(to, world) || world->job.group_count == 0)
+	const json_t *plan = json_object_get(result, "plan");
+	if (jobs_line(to, result) || !json_is_object(plan))
 		return;
-	const struct group *group = &world->job.groups[0];
-	uint32_t steps_all = group->ranks - 1, steps = world->job.ring.steps_max;
-	if (steps == 0 || steps > steps_all)
-		steps = steps_all;
+	double steps = document_number(plan, "ring_steps_max"),
+	       steps_all = document_number(plan, "ring_steps_all");
 	fprintf(to,
-		"  %s: %s of %s groups, %s of %s buckets, %" PRIu32 " of %" PRIu32
-		" ring steps per loop;\n",
-		plan->sample.is_on ? "sample" : "whole job",
-		number_grouped(&text[0], world->job.group_count),
-		number_grouped(&text[1], plan->groups_all),
-		number_grouped(&text[2], world->job.bucket_count),
-		number_grouped(&text[3], plan->buckets_all), steps, steps_all);
-	fprintf(to, "  %s of %s data packets (planned)", number_count(&text[4], plan->packets),
-		number_count(&text[5], plan->packets_all));
-	fprintf(to, ", for %s of %s of buffers\n", number_bytes(&text[0], plan->bytes_run),
-		number_bytes(&text[1], plan->bytes_all));
-	if (world->fabric.trunk_sample_kept < world->fabric.trunk_sample_of)
+		json_is_true(json_object_get(plan, "sampled")) ? "  sample: " : "  whole job: ");
+	table_say(to, plan,
+		  "{groups_run} of {groups_all} groups, {buckets_run} of {buckets_all} buckets, ");
+	fprintf(to, "%.0f of %.0f ring steps per loop;\n",
+		steps == 0 || steps > steps_all ? steps_all : steps, steps_all);
+	table_say(to, plan,
+		  "  {packets_run:short} of {packets_all:short} data packets (planned), for "
+		  "{bytes_run:bytes} of {bytes_all:bytes} of buffers\n");
+	if (document_number(result, "network.trunks_kept") <
+	    document_number(result, "network.trunks_of"))
+		table_say(
+			to, result,
+			"  trunks thinned to {network.trunks_kept:plain} of "
+			"{network.trunks_of:plain} for the load of the groups that are left out\n");
+	const char *name = document_text(plan, "not_run");
+	for (size_t length; (length = strcspn(name, " ")) > 0;
+	     name += length + (name[length] == ' '))
 		fprintf(to,
-			"  trunks thinned to %" PRIu32 " of %" PRIu32
-			" for the load of the groups that are left out\n",
-			world->fabric.trunk_sample_kept, world->fabric.trunk_sample_of);
-	uint32_t at = 0;
-	for (const char *name; (name = job_leaving(&world->job, &at)) != NULL;)
-		fprintf(to, "  not in this run: messages of %s between hosts; weft plan has them\n",
-			name);
+			"  not in this run: messages of %.*s between hosts; weft plan has them\n",
+			(int)length, name);
 }
 
-static void what_ran(FILE *to, const struct report_input *input, const json_t *result)
+static void what_ran(FILE *to, const json_t *result)
 {
-	const struct world *world = input->world;
-	const struct scenario *scenario = world->scenario;
-	struct text text[4];
+	const json_t *scenario = json_object_get(result, "scenario"),
+		     *network = json_object_get(result, "network");
+	bool has_model = *document_text(scenario, "model") != '\0';
 	fprintf(to, "\nWhat ran\n");
-	fprintf(to, "  traffic %s%s%s, seed %" PRIu64 "\n", traffic_name(scenario->traffic.kind),
-		scenario->traffic.kind == TRAFFIC_MODEL ? " " : "",
-		scenario->traffic.kind == TRAFFIC_MODEL ? scenario->traffic.model : "",
-		scenario->seed);
-	fprintf(to, "  %s NICs x %" PRIu32 " planes of %s, base round trip %s, %s switches\n",
-		number_grouped(&text[0], world->topology.nics), world->topology.planes,
-		number_rate(&text[1], (double)world->fabric.link_rate_bps),
-		number_time(&text[2], world->topology.base_rtt_ps),
-		number_grouped(&text[3], world->topology.switch_count));
-	uint64_t least_bps = fabric_nic_rate_least(&world->fabric);
-	if (least_bps < world->fabric.link_rate_bps)
-		fprintf(to, "  the slowest NIC has %s\n", number_rate(&text[0], (double)least_bps));
-	if (world->has_starts)
-		fprintf(to, "  starts of the matrix: in units of %s (traffic.start_unit)\n",
-			number_time(&text[0], scenario->traffic.start_unit_ps));
-	if (world->transport.kind == TRANSPORT_RC)
-		fprintf(to,
-			"  RoCEv2 RC, QPs per connection: %" PRIu32 ", congestion control: %s\n",
-			scenario->qps_per_connection, world->transport.cc.name);
-	sample_line(to, world);
+	table_say(to, scenario,
+		  has_model ? "  traffic {traffic} {model}, seed {seed}\n"
+			    : "  traffic {traffic}, seed {seed}\n");
+	table_say(to, network,
+		  "  {nics} NICs x {planes} planes of {link_rate_bps}, base round trip "
+		  "{base_rtt_ps}, "
+		  "{switches} switches\n");
+	if (document_number(network, "link_rate_least_bps") <
+	    document_number(network, "link_rate_bps"))
+		table_say(to, network, "  the slowest NIC has {link_rate_least_bps}\n");
+	taken_starts(to, result);
+	if (strcmp(document_text(scenario, "transport"), "rc") == 0)
+		table_say(to, scenario,
+			  "  RoCEv2 RC, QPs per connection: {qps_per_connection:plain}, congestion "
+			  "control: {cc}\n");
+	sample_line(to, result);
 	fast_forward_table(to, result);
-	fprintf(to, "  %s data packets sent\n", number_count(&text[0], input->run.data_packets));
+	table_say(to, result, "  {speed.data_packets:short} data packets sent\n");
 }
 
 static void goodput(FILE *to, const json_t *result)
 {
-	struct text text[6];
-	fprintf(to, "\nGoodput (payload received over the fabric, while traffic ran: %s)\n",
-		table_figure(&text[0], result, "goodput.traffic_ps", TABLE_TIME));
-	if (document_number(result, "goodput.traffic_ps") == 0) {
+	const json_t *of = json_object_get(result, "goodput");
+	table_say(
+		to, of,
+		"\nGoodput (payload received over the fabric, while traffic ran: {traffic_ps})\n");
+	if (document_number(of, "traffic_ps") == 0) {
 		fprintf(to, "  no traffic\n");
 		return;
 	}
-	fprintf(to, "  total %s, per receiving NIC %s (%s of %s NICs received), %s in all\n",
-		table_figure(&text[1], result, "goodput.total_bps", TABLE_RATE),
-		table_figure(&text[2], result, "goodput.per_nic_bps", TABLE_RATE),
-		table_figure(&text[3], result, "goodput.nics_receiving", TABLE_GROUPED),
-		table_figure(&text[4], result, "network.nics", TABLE_GROUPED),
-		table_figure(&text[5], result, "goodput.payload_bytes", TABLE_BYTES));
+	table_say(to, of,
+		  "  total {total_bps}, per receiving NIC {per_nic_bps} ({nics_receiving} of ");
+	table_say(to, result, "{network.nics} NICs received), {goodput.payload_bytes} in all\n");
 }
 
 // ---------------------------------------------------------------- collectives
@@ -245,8 +236,7 @@ static void latency_row(FILE *to, const char *name, const json_t *of)
 	}
 	fprintf(to, "\n");
 	if (document_number(of, "above_range") > 0)
-		fprintf(to, "    %s of these lie above the range of the histogram\n",
-			table_figure(&text, of, "above_range", TABLE_GROUPED));
+		table_say(to, of, LATENCIES_ABOVE_RANGE);
 }
 
 static void latency_header(FILE *to, const char *first)
@@ -347,61 +337,49 @@ static void conservation_line(FILE *to, const json_t *result)
 	bool holds = json_is_true(json_object_get(of, "holds"));
 	double doubled = document_number(of, "doubled");
 	bool has_pauses = document_number(of, "pauses_sent") > 0;
-	struct text text[2];
+	struct text text;
 	if (!json_is_boolean(json_object_get(of, "holds"))) {
-		fprintf(to, "  packets: sent %s, delivered %s\n",
-			table_figure(&text[0], of, "sent", TABLE_GROUPED),
-			table_figure(&text[1], of, "delivered", TABLE_GROUPED));
+		table_say(to, of, "  packets: sent {sent}, delivered {delivered}\n");
 		return;
 	}
 	fprintf(to, "  packets: sent %s",
-		number_grouped(&text[0], (uint64_t)(document_number(of, "sent") + doubled)));
+		number_grouped(&text, (uint64_t)(document_number(of, "sent") + doubled)));
 	if (has_pauses)
-		fprintf(to, " + pauses %s",
-			table_figure(&text[0], of, "pauses_sent", TABLE_GROUPED));
-	fprintf(to, " %s delivered %s", holds ? "=" : "IS NOT",
-		table_figure(&text[0], of, "delivered", TABLE_GROUPED));
+		table_say(to, of, " + pauses {pauses_sent}");
+	table_say(to, of, holds ? " = delivered {delivered}" : " IS NOT delivered {delivered}");
 	if (has_pauses)
-		fprintf(to, " + pauses %s",
-			table_figure(&text[0], of, "pauses_taken", TABLE_GROUPED));
-	fprintf(to, " + dropped %s + held %s\n",
-		table_figure(&text[0], of, "dropped", TABLE_GROUPED),
-		table_figure(&text[1], of, "held", TABLE_GROUPED));
+		table_say(to, of, " + pauses {pauses_taken}");
+	table_say(to, of, " + dropped {dropped} + held {held}\n");
 	if (has_pauses)
-		fprintf(to,
-			"  pauses: switches sent %s pause frames, and took %s; NICs are delivered "
-			"the rest\n",
-			table_figure(&text[0], of, "pauses_sent", TABLE_GROUPED),
-			table_figure(&text[1], of, "pauses_taken", TABLE_GROUPED));
+		table_say(to, of,
+			  "  pauses: switches sent {pauses_sent} pause frames, and took "
+			  "{pauses_taken}; NICs are delivered the rest\n");
 	if (doubled > 0)
-		fprintf(to, "  sent includes %s copies that cables made\n",
-			table_figure(&text[0], of, "doubled", TABLE_GROUPED));
+		table_say(to, of, "  sent includes {doubled} copies that cables made\n");
 	if (document_number(of, "not_sent") > 0)
-		fprintf(to, "  packets made, but not sent yet: %s\n",
-			table_figure(&text[0], of, "not_sent", TABLE_GROUPED));
+		table_say(to, of, "  packets made, but not sent yet: {not_sent}\n");
 	if (!holds)
 		fprintf(to, "  BROKEN RESULT: packets are missing or counted twice\n");
 }
 
 static void speed(FILE *to, const json_t *result)
 {
-	struct text text[3];
+	const json_t *of = json_object_get(result, "speed");
 	fprintf(to, "\nRun\n");
 	conservation_line(to, result);
-	if (document_number(result, "speed.data_packets_per_s") > 0 &&
-	    document_number(result, "speed.hops") > 0)
-		fprintf(to, "  speed: %s data packets/s, %s hops/s, %.1f ns per hop (CPU time)\n",
-			table_figure(&text[0], result, "speed.data_packets_per_s", TABLE_COUNT),
-			table_figure(&text[1], result, "speed.hops_per_s", TABLE_COUNT),
-			document_number(result, "speed.ns_per_hop"));
-	fprintf(to, "  %.2f s wall, %.2f s CPU, peak memory %s",
-		document_number(result, "speed.wall_s"), document_number(result, "speed.cpu_s"),
-		number_memory(&text[2],
-			      (uint64_t)document_number(result, "speed.memory_peak_bytes")));
-	if (document_number(result, "speed.ranks") > 1)
-		fprintf(to, " of each of %.0f processes at most",
-			document_number(result, "speed.ranks"));
-	fputc('\n', to);
+	if (document_number(of, "data_packets_per_s") > 0 && document_number(of, "hops") > 0) {
+		table_say(to, of,
+			  "  speed: {data_packets_per_s:short} data packets/s, {hops_per_s:short} "
+			  "hops/s, ");
+		fprintf(to, "%.1f ns per hop (CPU time)\n", document_number(of, "ns_per_hop"));
+	}
+	fprintf(to, "  %.2f s wall, %.2f s CPU, ", document_number(of, "wall_s"),
+		document_number(of, "cpu_s"));
+	table_say(to, of,
+		  document_number(of, "ranks") > 1
+			  ? "peak memory {memory_peak_bytes:memory} of each of {ranks:plain} "
+			    "processes at most\n"
+			  : "peak memory {memory_peak_bytes:memory}\n");
 }
 
 // The short table names conservation only where it fails.
@@ -411,57 +389,51 @@ static void broken(FILE *to, const json_t *result)
 		conservation_line(to, result);
 }
 
-static void inputs(FILE *to, const struct report_input *input)
+static void inputs(FILE *to, const json_t *result)
 {
 	// What a reader must doubt comes first.
 	const enum input_origin order[] = {INPUT_CALIBRATED, INPUT_ASSUMED, INPUT_FACT};
-	struct scenario_input one;
-	if (!scenario_input_at(input->world->scenario, 0, &one))
+	const json_t *list = json_object_get(result, "inputs"), *one;
+	if (json_array_size(list) == 0)
 		return;
 	fprintf(to, "\nAssumptions\n");
-	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
+	for (size_t i = 0, k; i < sizeof(order) / sizeof(*order); i++) {
+		const char *origin = origin_name(order[i]);
 		bool is_first = true;
-		for (uint32_t k = 0; scenario_input_at(input->world->scenario, k, &one); k++) {
-			if (one.origin != order[i])
+		json_array_foreach(list, k, one)
+		{
+			if (strcmp(document_text(one, "origin"), origin) != 0)
 				continue;
 			if (is_first)
-				fprintf(to, "  %s\n", origin_name(order[i]));
+				fprintf(to, "  %s\n", origin);
 			is_first = false;
-			warnings_wrapped(to, one.text, 94);
+			warnings_wrapped(to, document_text(one, "text"), 94);
 		}
 	}
 }
 
-static void files(FILE *to, const struct report_input *input)
+static void files(FILE *to, const struct report_input *input, const json_t *result)
 {
 	fprintf(to, "\n");
-	if (input->out_dir != NULL) {
-		fprintf(to, "Files in %s: result.json, trace.json", input->out_dir);
-		for (uint32_t i = 0; i < HDR_COUNT; i++) {
-			char name[HDR_NAME_BYTES];
-			if (hdr_has_values(input, i))
-				fprintf(to, "\n  %s", hdr_name(i, name));
-		}
-		watch_files(to, input);
-		fprintf(to, "\n");
-	}
-	emulation_files(to, input);
-	if (input->command != NULL)
-		fprintf(to, "Reproduce with: %s\n", input->command);
-	fprintf(to, "%s\n", input->version);
+	if (input->out_dir != NULL)
+		write_names(to, input);
+	emulation_files(to, result);
+	if (json_is_string(json_object_get(result, "command")))
+		table_say(to, result, "Reproduce with: {command}\n");
+	table_say(to, result, "{weft}\n");
 }
 
 // `result` is the document that result.json and the page are made of.
 static void all(FILE *to, const struct report_input *input, const json_t *result)
 {
 	headline(to, result);
-	warnings_table(to, input);
+	warnings_table(to, result);
 	if (!input->is_short)
-		what_ran(to, input, result);
+		what_ran(to, result);
 	goodput(to, result);
 	collectives(to, result);
 	jobs_table(to, result);
-	program_table(to, input, result);
+	program_table(to, result);
 	if (!input->is_short)
 		messages(to, result);
 	flows(to, result);
@@ -469,24 +441,24 @@ static void all(FILE *to, const struct report_input *input, const json_t *result
 		watch_table(to, input, result);
 		expect_table(to, input);
 		broken(to, result);
-		emulation_short(to, input);
+		emulation_short(to, result);
 		return;
 	}
 	congestion(to, result);
 	drops(to, result);
 	refused(to, result);
 	buffer_table(to, result);
-	pauses_table(to, input, result);
+	pauses_table(to, result);
 	balance(to, result);
-	emulation_table(to, input);
+	emulation_table(to, result);
 	fidelity_table(to, input);
-	gpu_table(to, input);
+	gpu_table(to, result);
 	watch_table(to, input, result);
 	expect_table(to, input);
 	speed(to, result);
-	inputs(to, input);
-	taken_table(to, input);
-	files(to, input);
+	inputs(to, result);
+	taken_table(to, result);
+	files(to, input, result);
 }
 
 void report_table(FILE *to, const struct report_input *input)

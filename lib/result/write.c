@@ -84,6 +84,21 @@ static void outputs_of(struct output ret[FILES_MAX], const struct report_input *
 	}
 }
 
+void write_names(FILE *to, const struct report_input *input)
+{
+	struct output outputs[FILES_MAX];
+	outputs_of(outputs, input);
+	fprintf(to, "Files in %s: result.json, trace.json", input->out_dir);
+	for (int is_hdr = 1; is_hdr >= 0; is_hdr--)
+		for (uint32_t i = 0; i < FILES_MAX; i++) {
+			enum output_kind kind = outputs[i].kind;
+			if (outputs[i].has_content && (kind == OUTPUT_HDR) == is_hdr &&
+			    kind != OUTPUT_JSON && kind != OUTPUT_TRACE)
+				fprintf(to, "\n  %s", outputs[i].name);
+		}
+	fprintf(to, "\n");
+}
+
 static int content_write(const char *path, const struct report_input *input,
 			 const struct output *output)
 {

@@ -29,4 +29,4 @@ void worst_pairs_find(struct worst_pairs *ret, const struct world_delays *delays
 
 // The `delays` and `collective_times` of result.json, and their part of the table.
 void delays_json(json_t *root, const struct report_input *input);
-void delays_table(FILE *to, const struct report_input *input);
+void delays_table(FILE *to, const json_t *result);

@@ -53,7 +53,7 @@ void job_sides_table(FILE *to, const char *variant, const struct job_side *sides
 json_t *job_sides_json(const struct job_side *sides, uint32_t count);
 
 // The line of "What ran" about several jobs; false when there is one.
-bool jobs_line(FILE *to, const struct world *world);
+bool jobs_line(FILE *to, const json_t *result);
 
 void jobs_json(json_t *root, const struct report_input *input);
 void jobs_table(FILE *to, const json_t *result);

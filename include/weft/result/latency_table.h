@@ -17,6 +17,9 @@ enum latency_kind {
 	LATENCY_ERROR, // one that a sample's messages have
 };
 
+// Below a distribution some of whose values have no place in its histogram.
+#define LATENCIES_ABOVE_RANGE "    {above_range} of these lie above the range of the histogram\n"
+
 struct latency_row {
 	const char *key; // "p99_ns"
 	enum latency_kind kind;
@@ -43,9 +46,10 @@ void latency_json(json_t *to, const struct latency *latency, bool has_errors);
 // Puts those of a section ("pace.gap") into the document: an object, or null and why.
 void latencies_json(json_t *root, const char *section, const struct report_input *input);
 
-// Prints the heads of the columns that the terminal table has, and times in them ("-": none).
+// Prints the heads of the columns that the terminal table has, and the times of a distribution of
+// the document in them ("-": none).
 void latency_heads(FILE *to, int width);
-void latency_times(FILE *to, int width, const struct latency *latency);
+void latency_times(FILE *to, int width, const json_t *of);
 
 #ifdef __cplusplus
 }

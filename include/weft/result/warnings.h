@@ -13,7 +13,7 @@ void inputs_json(json_t *root, const struct report_input *input);
 void warnings_json(json_t *root, const struct report_input *input);
 
 // The same for people, a paragraph each.
-void warnings_table(FILE *to, const struct report_input *input);
+void warnings_table(FILE *to, const json_t *result);
 
 // The bit 1 << index of each warning about a world; and the list `warnings` of their names in `to`,
 // nothing where there is none: for many runs, which have no room for each one's sentences.

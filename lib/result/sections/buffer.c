@@ -23,11 +23,11 @@ void buffer_json(json_t *root, const struct report_input *input)
 void buffer_table(FILE *to, const json_t *result)
 {
 	const json_t *of = json_object_get(result, "buffer");
-	struct text text;
 	if (of == NULL)
 		return;
 	fprintf(to, "\nShared buffer of a switch\n");
-	fprintf(to, "  %-28s %17s   alpha %g\n", "bytes",
-		table_figure(&text, of, "bytes", TABLE_BYTES), document_number(of, "alpha"));
+	fprintf(to, "  %-28s ", "bytes");
+	table_say(to, of, "{bytes:,17}");
+	fprintf(to, "   alpha %g\n", document_number(of, "alpha"));
 	table_put_row(to, "most used", of, "used_max_bytes", TABLE_BYTES);
 }

@@ -47,7 +47,6 @@ static void row(FILE *to, const char *name, const json_t *times)
 void bypass_table(FILE *to, const json_t *result)
 {
 	const json_t *of = json_object_get(result, "bypass");
-	struct text text[2];
 	if (!json_is_object(of))
 		return;
 	fprintf(to,
@@ -57,7 +56,8 @@ void bypass_table(FILE *to, const json_t *result)
 	row(to, "path of a QP", json_object_get(of, "paths"));
 	row(to, "link, all of a QP's", json_object_get(of, "links"));
 	row(to, "99 % of goodput back", json_object_get(of, "recovery"));
-	fprintf(to, "  %s packets lost there, and %s in tries after the path was left\n",
-		table_figure(&text[0], of, "lost_packets", TABLE_COUNT),
-		table_figure(&text[1], of, "later_tries", TABLE_COUNT));
+	table_say(to, of,
+		  "  {lost_packets:short} packets lost there, and {later_tries:short} in tries "
+		  "after the "
+		  "path was left\n");
 }

@@ -3,8 +3,7 @@
 
 #include "sections.h"
 
-#include <inttypes.h>
-#include <string.h>
+#include <math.h>
 
 #include <weft/result/latency_table.h>
 #include <weft/result/number.h>
@@ -31,121 +30,99 @@ bool emulation_frames_agree(const struct report_ports *ports)
 
 // ---------------------------------------------------------------- real frames
 
-static void ports_line(FILE *to, const struct report_ports *ports)
+static void wrong_payload(FILE *to, const json_t *of)
 {
-	struct text text[3];
-	fprintf(to, "  %s %s %s, %s queues, ", number_grouped(&text[0], ports->ports), ports->name,
-		ports->ports == 1 ? "port" : "ports", number_grouped(&text[1], ports->queues));
-	if (ports->cables_per_queue_max > 1)
-		fprintf(to, "up to %s cables share a queue\n",
-			number_grouped(&text[2], ports->cables_per_queue_max));
+	if (document_number(of, "payload_bytes_wrong") > 0)
+		table_say(to, of,
+			  "  WRONG PAYLOAD: {payload_bytes_wrong} bytes are not what was sent\n");
+}
+
+static void frames_line(FILE *to, const json_t *of)
+{
+	if (json_is_true(json_object_get(of, "frames_agree")))
+		table_say(to, of,
+			  "  frames: sent {frames_sent} = received {frames_received}, as the "
+			  "ports counted\n");
 	else
-		fprintf(to, "one cable each\n");
+		table_say(to, of,
+			  "  frames: sent {frames_sent}, received {frames_received}, missed "
+			  "{frames_missed}, as the ports counted\n"
+			  "  LOST FRAMES: the ports did not hand out each frame that they took\n");
 }
 
-static void frames_line(FILE *to, const struct report_ports *ports)
+static void damaged(FILE *to, const json_t *list)
 {
-	struct text text[3];
-	if (emulation_frames_agree(ports)) {
-		fprintf(to, "  frames: sent %s = received %s, as the ports counted\n",
-			number_grouped(&text[0], ports->sent),
-			number_grouped(&text[1], ports->received));
-		return;
+	const json_t *row;
+	size_t i;
+	fprintf(to, "  %s\n",
+		json_array_size(list) == 0 ? "no frame was dropped as damaged"
+					   : "frames dropped as damaged");
+	json_array_foreach(list, i, row)
+	{
+		fprintf(to, "    %-26s ", document_text(row, "reason"));
+		table_say(to, row, "{frames:,17}\n");
 	}
-	fprintf(to, "  frames: sent %s, received %s, missed %s, as the ports counted\n",
-		number_grouped(&text[0], ports->sent), number_grouped(&text[1], ports->received),
-		number_grouped(&text[2], ports->missed));
-	fprintf(to, "  LOST FRAMES: the ports did not hand out each frame that they took\n");
 }
 
-static void wrong_payload(FILE *to, const struct report_ports *ports)
+static void real_frames(FILE *to, const json_t *of)
 {
+	double bytes = document_number(of, "buffers") * document_number(of, "buffer_bytes");
 	struct text text;
-	if (ports->payload_bytes_wrong > 0)
-		fprintf(to, "  WRONG PAYLOAD: %s bytes are not what was sent\n",
-			number_grouped(&text, ports->payload_bytes_wrong));
-}
-
-static void damaged(FILE *to, const struct report_ports *ports)
-{
-	struct text text;
-	if (ports->bad_count == 0) {
-		fprintf(to, "  no frame was dropped as damaged\n");
-		return;
-	}
-	fprintf(to, "  frames dropped as damaged\n");
-	for (uint32_t i = 0; i < ports->bad_count; i++)
-		fprintf(to, "    %-26s %17s\n", ports->bad_names[i],
-			number_grouped(&text, ports->bad[i]));
-}
-
-static void real_frames(FILE *to, const struct report_input *input)
-{
-	const struct report_ports *ports = &input->ports;
-	struct text text[3];
 	fprintf(to, "\nReal frames\n");
-	ports_line(to, ports);
-	fprintf(to, "  %s buffers of %s bytes (%s)\n", number_grouped(&text[0], ports->frames),
-		number_grouped(&text[1], ports->frame_bytes_max),
-		number_memory(&text[2], (uint64_t)ports->frames * ports->frame_bytes_max));
-	frames_line(to, ports);
-	fprintf(to, "  payload: %s bytes arrived as they were sent\n",
-		number_grouped(&text[0], ports->payload_bytes_good));
-	wrong_payload(to, ports);
-	damaged(to, ports);
+	table_say(to, of,
+		  document_number(of, "ports") == 1 ? "  {ports} {name} port, {queues} queues, "
+						    : "  {ports} {name} ports, {queues} queues, ");
+	table_say(to, of,
+		  document_number(of, "cables_per_queue_max") > 1
+			  ? "up to {cables_per_queue_max} cables share a queue\n"
+			  : "one cable each\n");
+	table_say(to, of, "  {buffers} buffers of {buffer_bytes:grouped} bytes (");
+	fprintf(to, "%s)\n", number_memory(&text, (uint64_t)bytes));
+	frames_line(to, of);
+	table_say(to, of, "  payload: {payload_bytes_good} bytes arrived as they were sent\n");
+	wrong_payload(to, of);
+	damaged(to, json_object_get(of, "damaged"));
 }
 
 // ---------------------------------------------------------------- pace
 
-static const char *time_of(struct text *ret, int64_t value_ns)
+static void dilation_line(FILE *to, const json_t *pace)
 {
-	return number_time(ret, value_ns * PS_PER_NS);
-}
-
-static bool has_lateness(const struct report_pace *pace)
-{
-	return pace->lateness_ns != NULL && pace->lateness_ns->total > 0;
-}
-
-static void dilation_line(FILE *to, const struct report_pace *pace)
-{
+	double dilation = document_number(pace, "dilation"), lanes = document_number(pace, "lanes");
 	struct text text;
-	if (pace->dilation_milli == 0)
+	if (isnan(dilation))
 		fprintf(to, "  as fast as possible: nothing waited for the clock");
 	else
 		fprintf(to, "  1 us of the fabric takes %s here (dilation %.1f, %s)",
-			number_time(&text, (ps_t)pace->dilation_milli * (PS_PER_US / 1000)),
-			(double)pace->dilation_milli / 1000,
-			pace->is_auto ? "found by a calibration run" : "as asked");
-	fprintf(to, ", %" PRIu32 " %s\n", pace->lanes, pace->lanes == 1 ? "lane" : "lanes");
+			number_time(&text, llround(dilation * PS_PER_US)), dilation,
+			json_is_true(json_object_get(pace, "by_trial"))
+				? "found by a calibration run"
+				: "as asked");
+	fprintf(to, ", %.0f %s\n", lanes, lanes == 1 ? "lane" : "lanes");
 }
 
-// A distribution of wall time in a line. What a run measures of its own clock is whole, of a sample
-// too.
-static void wall_row(FILE *to, const char *name, const struct hist *hist)
+// A distribution of wall time in a line.
+static void wall_row(FILE *to, const char *name, const json_t *of)
 {
-	struct latency latency;
-	struct text text;
-	if (hist == NULL || hist->total == 0)
+	if (!json_is_object(of))
 		return;
-	latency_of(&latency, hist, false);
-	fprintf(to, "  %-12s %17s", name, number_grouped(&text, latency.count));
-	latency_times(to, 10, &latency);
-	if (latency.above_range > 0)
-		fprintf(to, "    %s of these lie above the range of the histogram\n",
-			number_grouped(&text, latency.above_range));
+	fprintf(to, "  %-12s ", name);
+	table_say(to, of, "{count:,17}");
+	latency_times(to, 10, of);
+	if (document_number(of, "above_range") > 0)
+		table_say(to, of, LATENCIES_ABOVE_RANGE);
 }
 
-static void pace_section(FILE *to, const struct report_input *input)
+static void pace_section(FILE *to, const json_t *pace)
 {
-	const struct report_pace *pace = &input->pace;
+	const json_t *lateness = json_object_get(pace, "lateness");
 	fprintf(to, "\nPace (wall time)\n");
 	dilation_line(to, pace);
 	fprintf(to, "  %-12s %17s", "", "count");
 	latency_heads(to, 10);
-	wall_row(to, "lateness", pace->lateness_ns);
-	wall_row(to, "gaps", pace->gap_ns);
-	if (has_lateness(pace))
+	wall_row(to, "lateness", lateness);
+	wall_row(to, "gaps", json_object_get(pace, "gap"));
+	if (json_is_object(lateness))
 		fprintf(to,
 			"  lateness: how long after the end of its window a frame was handed "
 			"over\n");
@@ -153,59 +130,64 @@ static void pace_section(FILE *to, const struct report_input *input)
 		"  gaps: between two looks at the clock, for work or for a stall of the host\n");
 }
 
-static void pace_line(FILE *to, const struct report_pace *pace)
+static void pace_line(FILE *to, const json_t *pace)
 {
-	struct text text;
-	if (pace->dilation_milli == 0)
+	double dilation = document_number(pace, "dilation");
+	if (isnan(dilation))
 		fprintf(to, "\nPace: as fast as possible");
 	else
-		fprintf(to, "\nPace: dilation %.1f", (double)pace->dilation_milli / 1000);
-	if (has_lateness(pace))
-		fprintf(to, ", p99 of lateness %s",
-			time_of(&text, hist_quantile(pace->lateness_ns, 990000)));
+		fprintf(to, "\nPace: dilation %.1f", dilation);
+	if (json_is_object(json_object_get(pace, "lateness")))
+		table_say(to, pace, ", p99 of lateness {lateness.p99_ns}");
 	fprintf(to, "\n");
 }
 
 // ---------------------------------------------------------------- the whole
 
-void emulation_table(FILE *to, const struct report_input *input)
+void emulation_table(FILE *to, const json_t *result)
 {
-	if (emulation_has_frames(input))
-		real_frames(to, input);
-	if (emulation_has_pace(input))
-		pace_section(to, input);
+	const json_t *ports = json_object_get(result, "ports"),
+		     *pace = json_object_get(result, "pace");
+	if (ports != NULL)
+		real_frames(to, ports);
+	if (pace != NULL)
+		pace_section(to, pace);
 }
 
-void emulation_short(FILE *to, const struct report_input *input)
+void emulation_short(FILE *to, const json_t *result)
 {
-	if (emulation_has_pace(input))
-		pace_line(to, &input->pace);
-	wrong_payload(to, &input->ports);
+	const json_t *pace = json_object_get(result, "pace");
+	if (pace != NULL)
+		pace_line(to, pace);
+	wrong_payload(to, json_object_get(result, "ports"));
 }
 
-static void file_line(FILE *to, const char *name, const char *what, const struct report_taps *taps,
-		      uint64_t left_out, int error)
+static void file_line(FILE *to, const json_t *of, const char *name, double left_out,
+		      const char *cut, const char *what, const char *full)
 {
-	struct text text[2];
-	if (name == NULL)
+	struct text text;
+	if (*name == '\0')
 		return;
-	if (error != 0) {
-		fprintf(to, "%s: CUT, is not whole: %s\n", name, strerror(error));
+	if (*cut != '\0') {
+		fprintf(to, "%s: CUT, is not whole: %s\n", name, cut);
 		return;
 	}
-	fprintf(to, "%s: %s %s, %s lost", name, number_grouped(&text[0], taps->frames - left_out),
-		what, taps->lost == 0 ? "none" : number_grouped(&text[1], taps->lost));
+	fprintf(to, "%s: %s %s, ", name,
+		number_grouped(&text, (uint64_t)(document_number(of, "frames") - left_out)), what);
+	table_say(to, of,
+		  document_number(of, "frames_lost") == 0 ? "none lost" : "{frames_lost} lost");
 	if (left_out > 0)
-		fprintf(to, "; FULL at %s bytes: %s more are left out",
-			number_grouped(&text[0], taps->file_bytes_max),
-			number_grouped(&text[1], left_out));
+		table_say(to, of, full);
 	fputc('\n', to);
 }
 
-void emulation_files(FILE *to, const struct report_input *input)
+void emulation_files(FILE *to, const json_t *result)
 {
-	file_line(to, input->taps.pcap, "frames captured", &input->taps, input->taps.pcap_left_out,
-		  input->taps.pcap_error);
-	file_line(to, input->taps.log, "packets logged", &input->taps, input->taps.log_left_out,
-		  input->taps.log_error);
+	const json_t *of = json_object_get(result, "capture");
+	file_line(to, of, document_text(of, "pcap"), document_number(of, "pcap_left_out"),
+		  document_text(of, "pcap_cut"), "frames captured",
+		  "; FULL at {file_bytes_max} bytes: {pcap_left_out} more are left out");
+	file_line(to, of, document_text(of, "log"), document_number(of, "log_left_out"),
+		  document_text(of, "log_cut"), "packets logged",
+		  "; FULL at {file_bytes_max} bytes: {log_left_out} more are left out");
 }

@@ -44,22 +44,16 @@ static void refusals(FILE *to, json_t *refused)
 void fast_forward_table(FILE *to, const json_t *result)
 {
 	const json_t *of = json_object_get(result, "fast_forward");
-	struct text text[7];
 	if (of == NULL)
 		return;
 	if (document_number(of, "jumps") == 0)
 		fprintf(to, "  skipped: nothing, no state was steady\n");
 	else
-		fprintf(to,
-			"  skipped: %s jumps (%s confirmed behind) over %s ring steps, with them "
-			"%s whole collectives;\n"
-			"  %s data packets in %s that did not run, +- %s\n",
-			table_figure(&text[0], of, "jumps", TABLE_GROUPED),
-			table_figure(&text[1], of, "confirmed", TABLE_GROUPED),
-			table_figure(&text[2], of, "ring_steps", TABLE_GROUPED),
-			table_figure(&text[3], of, "collectives", TABLE_GROUPED),
-			table_figure(&text[4], of, "data_packets", TABLE_COUNT),
-			table_figure(&text[5], of, "time_ps", TABLE_TIME),
-			table_figure(&text[6], of, "time_error_ps", TABLE_TIME));
+		table_say(
+			to, of,
+			"  skipped: {jumps} jumps ({confirmed} confirmed behind) over {ring_steps} "
+			"ring steps, with them {collectives} whole collectives;\n"
+			"  {data_packets:short} data packets in {time_ps} that did not run, +- "
+			"{time_error_ps}\n");
 	refusals(to, json_object_get(of, "refused"));
 }

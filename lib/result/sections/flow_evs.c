@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <weft/core/check.h>
 #include <weft/measure/measure_evs.h>
@@ -60,20 +61,16 @@ static void put_sent(json_t *to, const struct world *world, uint32_t flow)
 	put_count(to, "data_bytes", sent.bytes);
 }
 
-// The numbers as the scenario has them, `most` of a list: "3 7 12", "0-15".
-static void write_numbers(FILE *to, const struct scenario *scenario, const struct flow_evs *evs,
-			  uint32_t most)
+// The numbers as the scenario has them: "3 7 12", "0-15".
+static void write_numbers(FILE *to, const struct scenario *scenario, const struct flow_evs *evs)
 {
 	if (!evs->is_list && evs->count > 1) {
 		fprintf(to, "0-%" PRIu32, evs->count - 1);
 		return;
 	}
-	uint32_t shown = evs->count < most ? evs->count : most;
-	for (uint32_t i = 0; i < shown; i++)
+	for (uint32_t i = 0; i < evs->count; i++)
 		fprintf(to, "%s%" PRIu32, i == 0 ? "" : " ",
 			evs->is_list ? (uint32_t)scenario->flow_ev_numbers[evs->first + i] : i);
-	if (shown < evs->count)
-		fprintf(to, " ...");
 }
 
 static void put_numbers(json_t *row, const struct scenario *scenario, const struct flow_evs *evs)
@@ -82,7 +79,7 @@ static void put_numbers(json_t *row, const struct scenario *scenario, const stru
 	size_t bytes = 0;
 	FILE *to = open_memstream(&text, &bytes);
 	check(to != NULL);
-	write_numbers(to, scenario, evs, UINT32_MAX);
+	write_numbers(to, scenario, evs);
 	check(fclose(to) == 0 && text != NULL);
 	put_text(row, "evs", text);
 	free(text);
@@ -108,6 +105,7 @@ void flow_evs_json(json_t *root, const struct world *world)
 	}
 	json_t *to = object_in(root, "flow_evs");
 	put_count(to, "evs", ev_universe(&world->transport));
+	put_count(to, "flows", world->flow_count);
 	put_sent(to, world, UINT32_MAX);
 	json_t *sets = array_in(to, "sets");
 	for (uint32_t i = 0; i < world->scenario->traffic.flow_count; i++)
@@ -115,54 +113,44 @@ void flow_evs_json(json_t *root, const struct world *world)
 			put_set(sets, world, i);
 }
 
-static void show_sent(FILE *to, const struct world *world, uint32_t flow)
+// The numbers of a set, the first of a long list.
+static void show_numbers(FILE *to, const char *numbers)
 {
-	struct sent sent = {0};
-	struct text text[2];
-	add_flow(&sent, world, flow);
-	fprintf(to, "; sent %s in %s packets by %" PRIu64 " of them",
-		number_bytes(&text[0], sent.bytes), number_count(&text[1], sent.packets),
-		sent.used);
+	const char *end = numbers;
+	for (uint32_t i = 0; i < NUMBERS_SHOWN && *end != '\0'; i++)
+		end += (i > 0) + strcspn(end + (i > 0), " ");
+	fprintf(to, "%.*s%s", (int)(end - numbers), numbers, *end != '\0' ? " ..." : "");
 }
 
-static void show_sets(FILE *to, const struct world *world)
+void flow_evs_table(FILE *to, const json_t *result)
 {
-	const struct scenario *scenario = world->scenario;
-	uint32_t left = ROWS_SHOWN;
-	for (uint32_t i = 0; left > 0 && i < scenario->traffic.flow_count; i++) {
-		const struct flow_evs *evs = &scenario->flow_evs[i];
-		if (evs->count == 0)
-			continue;
-		fprintf(to, "  flow %" PRIu32 ", nic %" PRIu32 " to nic %" PRIu32 ": ", i,
-			world->flows[i].from, world->flows[i].to);
-		write_numbers(to, scenario, evs, NUMBERS_SHOWN);
-		if (flow_evs_are_counted(world))
-			show_sent(to, world, i);
-		fprintf(to, "\n");
-		left--;
-	}
-	if (scenario->flow_evs_count > ROWS_SHOWN)
-		fprintf(to, "  and %" PRIu32 " more: flow_evs of result.json\n",
-			scenario->flow_evs_count - ROWS_SHOWN);
-}
-
-void flow_evs_table(FILE *to, const struct world *world)
-{
-	uint32_t sets = world->scenario->flow_evs_count;
-	struct sent sent = {0};
-	struct text text[3];
-	if (sets == 0 && !flow_evs_are_counted(world))
+	const json_t *of = json_object_get(result, "flow_evs"), *sets = document_at(of, "sets"),
+		     *set;
+	size_t i, count = json_array_size(sets);
+	if (!json_is_object(of))
 		return;
-	fprintf(to,
-		"\nEntropy values of flows: %" PRIu32 " of %" PRIu32 " have sets of their own\n",
-		sets, world->flow_count);
-	for (uint32_t i = 0; flow_evs_are_counted(world) && i < world->flow_count; i++)
-		add_flow(&sent, world, i);
-	if (flow_evs_are_counted(world))
-		fprintf(to, "  all flows: %s in %s packets by %s entropy values: flow_evs.csv\n",
-			number_bytes(&text[0], sent.bytes), number_count(&text[1], sent.packets),
-			number_count(&text[2], sent.used));
-	show_sets(to, world);
+	bool are_counted = json_is_integer(json_object_get(of, "used"));
+	fprintf(to, "\nEntropy values of flows: %zu of ", count);
+	table_say(to, of, "{flows:plain} have sets of their own\n");
+	if (are_counted)
+		table_say(
+			to, of,
+			"  all flows: {data_bytes} in {data_packets:short} packets by {used:short} "
+			"entropy values: flow_evs.csv\n");
+	json_array_foreach(sets, i, set)
+	{
+		if (i == ROWS_SHOWN)
+			break;
+		table_say(to, set, "  flow {flow:plain}, nic {from:plain} to nic {to:plain}: ");
+		show_numbers(to, document_text(set, "evs"));
+		if (are_counted)
+			table_say(to, set,
+				  "; sent {data_bytes} in {data_packets:short} packets by "
+				  "{used:plain} of them");
+		fprintf(to, "\n");
+	}
+	if (count > ROWS_SHOWN)
+		fprintf(to, "  and %zu more: flow_evs of result.json\n", count - ROWS_SHOWN);
 }
 
 void flow_evs_write(FILE *to, const struct world *world)

@@ -74,44 +74,37 @@ void gpu_json(json_t *root, const struct report_input *input)
 
 // ---------------------------------------------------------------- table
 
-static void late_row(FILE *to, const char *name, ps_t p50, ps_t p99, ps_t max)
+static void reported_table(FILE *to, const json_t *gpu)
 {
-	struct text text[3];
-	fprintf(to, "  %-40s %10s %10s %10s\n", name, number_time(&text[0], p50),
-		number_time(&text[1], p99), number_time(&text[2], max));
+	bool is_wrong = document_number(gpu, "elements_wrong") > 0;
+	table_say(to, gpu, "  {elements_checked} elements checked, ");
+	fprintf(to, "%s\n", is_wrong ? "WRONG ONES AMONG THEM" : "all as they should be");
+	if (is_wrong)
+		table_say(to, gpu,
+			  "  WRONG ELEMENTS: {elements_wrong} are not what was made or summed\n");
+	table_say(to, gpu, "  {releases} releases ");
+	fprintf(to, "%34s %10s %10s\n  %-40s ", "p50", "p99", "max",
+		"released after due (wall time)");
+	table_say(
+		to, gpu,
+		"{release_late_p50_ns:,10} {release_late_p99_ns:,10} {release_late_max_ns:,10}\n");
 }
 
-static void put_reported(FILE *to, const struct report_gpu *gpu)
+void gpu_table(FILE *to, const json_t *result)
 {
-	struct text text[3];
-	if (!gpu->is_whole) {
-		fprintf(to, "  a generator did not finish, and reported nothing\n");
-		return;
-	}
-	fprintf(to, "  %s elements checked, %s\n", number_grouped(&text[0], gpu->elements),
-		gpu->wrong == 0 ? "all as they should be" : "WRONG ONES AMONG THEM");
-	if (gpu->wrong > 0)
-		fprintf(to, "  WRONG ELEMENTS: %s are not what was made or summed\n",
-			number_grouped(&text[0], gpu->wrong));
-	fprintf(to, "  %s releases %34s %10s %10s\n", number_grouped(&text[0], gpu->releases),
-		"p50", "p99", "max");
-	late_row(to, "released after due (wall time)", gpu->late_p50_ns * PS_PER_NS,
-		 gpu->late_p99_ns * PS_PER_NS, gpu->late_max_ns * PS_PER_NS);
-}
-
-void gpu_table(FILE *to, const struct report_input *input)
-{
-	const struct report_gpu *gpu = input->gpu;
-	struct text text[3];
+	const json_t *gpu = json_object_get(result, "gpu");
+	bool is_whole = json_is_integer(json_object_get(gpu, "releases"));
 	if (gpu == NULL)
 		return;
-	fprintf(to, "\nGradients from generators: %s ranks, %s\n",
-		number_grouped(&text[0], gpu->ranks), gpu->device);
-	put_reported(to, gpu);
-	late_row(to, "sent after released (fabric's time)", gpu->heard_p50_ps, gpu->heard_p99_ps,
-		 gpu->heard_max_ps);
-	fprintf(to, "  exposed communication: %s at the device, %s at the host, %s by the model\n",
-		gpu->is_whole ? number_time(&text[0], gpu->exposed_device_ps) : "unknown",
-		number_time(&text[1], gpu->exposed_host_ps),
-		number_time(&text[2], gpu->exposed_model_ps));
+	table_say(to, gpu, "\nGradients from generators: {ranks} ranks, {device}\n");
+	if (is_whole)
+		reported_table(to, gpu);
+	else
+		fprintf(to, "  a generator did not finish, and reported nothing\n");
+	fprintf(to, "  %-40s ", "sent after released (fabric's time)");
+	table_say(to, gpu, "{heard_p50_ps:,10} {heard_p99_ps:,10} {heard_max_ps:,10}\n");
+	table_say(to, gpu,
+		  is_whole ? "  exposed communication: {exposed_device_ps} at the device, "
+			   : "  exposed communication: unknown at the device, ");
+	table_say(to, gpu, "{exposed_host_ps} at the host, {exposed_model_ps} by the model\n");
 }

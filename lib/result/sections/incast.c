@@ -147,34 +147,3 @@ void incast_json(json_t *to, const struct report_input *input)
 		put_series(object_in(to, "incast_series"), input->world);
 	put_gaps(to, input);
 }
-
-static void show_busiest(FILE *to, const struct world *world)
-{
-	struct busy_nics nics;
-	struct text text[2];
-	gather(&nics, world);
-	if (nics.count == 0)
-		return;
-	struct depth_series series = series_of(world, &nics, nics.list[0].nic);
-	uint32_t bin = 0;
-	while (series.most_bytes[bin] < nics.list[0].most)
-		bin++;
-	fprintf(to,
-		"  incast over time: most at nic %" PRIu32 ", %" PRIu32
-		" connections, first between %s and %s\n",
-		nics.list[0].nic, nics.list[0].most, number_time(&text[0], bin * nics.bin_ps),
-		number_time(&text[1], (bin + 1) * nics.bin_ps));
-}
-
-void incast_table(FILE *to, const struct report_input *input)
-{
-	const char *reason = no_gaps(input);
-	if (input->world->delays->incasts == NULL)
-		fprintf(to, "  incast over time: unavailable, %s\n", TOO_MANY_NICS);
-	else if (is_sampled(input))
-		fprintf(to, "  incast over time: unavailable, %s\n", NOT_IN_SAMPLE);
-	else
-		show_busiest(to, input->world);
-	if (reason != NULL)
-		fprintf(to, "  gaps between packets: unavailable, %s\n", reason);
-}

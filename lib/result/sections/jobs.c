@@ -275,14 +275,15 @@ json_t *job_sides_json(const struct job_side *sides, uint32_t count)
 
 // ---------------------------------------------------------------- the table
 
-bool jobs_line(FILE *to, const struct world *world)
+bool jobs_line(FILE *to, const json_t *result)
 {
-	const struct scenario *scenario = world->scenario;
-	if (world->jobs.bytes == NULL)
+	const char *only = document_text(result, "scenario.only_job");
+	double count = document_number(result, "scenario.jobs");
+	if (count == 0)
 		return false;
-	fprintf(to, "  %" PRIu32 " jobs side by side", scenario->job_count);
-	if (scenario->job_only > 0)
-		fprintf(to, ", of which %s runs", scenario->only);
+	fprintf(to, "  %.0f jobs side by side", count);
+	if (*only != '\0')
+		fprintf(to, ", of which %s runs", only);
 	fprintf(to, "\n");
 	return true;
 }

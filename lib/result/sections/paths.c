@@ -250,36 +250,3 @@ void paths_json(json_t *to, const struct report_input *input)
 	for (int what = 0; what < PATHS_WHAT_COUNT; what++)
 		put_rests(rests, input, (enum paths_what)what);
 }
-
-static void show_slowest(FILE *to, const struct report_input *input, enum paths_what what)
-{
-	const struct paths *paths = paths_of(input, what);
-	struct worst_paths worst;
-	struct text text[2];
-	const char *reason = paths_unknown(input, what);
-	worst_paths_find(&worst, paths);
-	fprintf(to, "  by EV, %s: ", what == PATHS_ONE_WAY ? "one way" : "round trip");
-	if (reason != NULL || worst.used == 0) {
-		fprintf(to, "unavailable, %s\n", reason != NULL ? reason : NO_PACKETS);
-		return;
-	}
-	const struct hist_sum *sum = &paths->sums[worst.list[0]];
-	fprintf(to, "slowest of %" PRIu32 " is number %" PRIu32 ", %s; its mean is %s\n",
-		worst.used, worst.list[0], number_time(&text[0], sum->max * PS_PER_NS),
-		number_time(&text[1], (ps_t)(sum->sum / sum->total) * PS_PER_NS));
-}
-
-void paths_table(FILE *to, const struct report_input *input)
-{
-	struct balance balance;
-	balance_of(&balance, input);
-	for (int what = 0; what < PATHS_WHAT_COUNT && !is_sampled(input); what++)
-		show_slowest(to, input, (enum paths_what)what);
-	if (balance.reason != NULL)
-		fprintf(to, "  balance of EVs: unavailable, %s\n", balance.reason);
-	else
-		fprintf(to,
-			"  balance of EVs: %" PRIu32 " of %" PRIu32
-			" carried packets, Jain's index %.4f, busiest %.2f x mean\n",
-			balance.used, balance.evs, balance.jain, balance.max_to_mean);
-}

@@ -41,6 +41,3 @@ void paths_scratch(struct hist *ret, const struct paths *paths);
 // Rows by EV of `delays.rows`; `delays.evs_rest`; `delays.paths`.
 void paths_rows_json(json_t *rows, const struct report_input *input, enum paths_what what);
 void paths_json(json_t *to, const struct report_input *input);
-
-// Their lines of the table: the slowest, and the balance.
-void paths_table(FILE *to, const struct report_input *input);

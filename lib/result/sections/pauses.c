@@ -69,16 +69,14 @@ void pauses_json(json_t *root, const struct report_input *input)
 
 static void table_limits(FILE *to, const json_t *of)
 {
-	struct text text[2];
-	if (json_is_null(json_object_get(of, "xoff_bytes")))
-		fprintf(to, "  %-28s %17s\n", "xoff", "alpha x free");
+	bool is_fixed = json_is_integer(json_object_get(of, "xoff_bytes"));
+	fprintf(to, "  %-28s ", "xoff");
+	if (is_fixed)
+		table_say(to, of, "{xoff_bytes:,17}   xon {xon_bytes}\n");
 	else
-		fprintf(to, "  %-28s %17s   xon %s\n", "xoff",
-			table_figure(&text[0], of, "xoff_bytes", TABLE_BYTES),
-			table_figure(&text[1], of, "xon_bytes", TABLE_BYTES));
-	fprintf(to, "  %-28s %17s   to %s\n", "headroom of an in-port",
-		table_figure(&text[0], of, "headroom_low_bytes", TABLE_BYTES),
-		table_figure(&text[1], of, "headroom_high_bytes", TABLE_BYTES));
+		fprintf(to, "%17s\n", "alpha x free");
+	fprintf(to, "  %-28s ", "headroom of an in-port");
+	table_say(to, of, "{headroom_low_bytes:,17}   to {headroom_high_bytes}\n");
 	table_put_row(to, "room of a switch, at most", of, "switch_room_bytes", TABLE_BYTES);
 }
 
@@ -86,12 +84,12 @@ static void table_cables(FILE *to, const json_t *of)
 {
 	const json_t *list = json_object_get(of, "cables"), *cable;
 	double more = document_number(of, "paused_cables") - (double)json_array_size(list);
-	struct text text[2];
 	size_t i;
 	json_array_foreach(list, i, cable)
-		fprintf(to, "    %-36s %7s pauses, %s\n", document_text(cable, "name"),
-			table_figure(&text[0], cable, "pauses", TABLE_GROUPED),
-			table_figure(&text[1], cable, "paused_ps", TABLE_TIME));
+	{
+		fprintf(to, "    %-36s ", document_text(cable, "name"));
+		table_say(to, cable, "{pauses:,7} pauses, {paused_ps}\n");
+	}
 	if (more > 0)
 		fprintf(to, "    and %.0f more\n", more);
 }
@@ -109,7 +107,7 @@ static void table_deadlock(FILE *to, const json_t *of)
 			(double)i + 1 < ports ? "waits for" : "waits for the first");
 }
 
-void pauses_table(FILE *to, const struct report_input *input, const json_t *result)
+void pauses_table(FILE *to, const json_t *result)
 {
 	const json_t *of = json_object_get(result, "pfc");
 	if (of == NULL)
@@ -120,7 +118,7 @@ void pauses_table(FILE *to, const struct report_input *input, const json_t *resu
 	table_put_row(to, "NIC ports paused, in all", of, "nic_paused_ps", TABLE_TIME);
 	table_put_row(to, "switch ports paused, in all", of, "switch_paused_ps", TABLE_TIME);
 	table_put_row(to, "most headroom used", of, "headroom_used_max_bytes", TABLE_BYTES);
-	if (input->world->fabric.pfc.watch_ps > 0)
+	if (document_number(of, "watch_ps") > 0)
 		table_put_row(to, "paused for too long", of, "watch_fired", TABLE_GROUPED);
 	table_cables(to, of);
 	table_deadlock(to, json_object_get(of, "deadlock"));

@@ -132,6 +132,8 @@ void program_json(json_t *root, const struct report_input *input)
 	json_t *to = object_in(root, "program");
 	put_count(to, "ranks", sizes.ranks);
 	put_text(to, "algorithm", algorithm_of(input));
+	put(to, "algorithm_is_auto",
+	    json_boolean(input->world->scenario->traffic.algorithm == TRAFFIC_ALGORITHM_AUTO));
 	put_count(to, "operations", sizes.operations);
 	put_count(to, "computations", sizes.kinds[OP_COMPUTE]);
 	put_count(to, "messages", sizes.kinds[OP_SEND]);
@@ -151,42 +153,29 @@ void program_json(json_t *root, const struct report_input *input)
 	step_json(to, input);
 }
 
-static void went_over(FILE *to, const char *what, const json_t *of, const char *messages,
-		      const char *bytes)
-{
-	struct text text[2];
-	fprintf(to, "  %-28s %17s   %s\n", what,
-		table_figure(&text[0], of, messages, TABLE_GROUPED),
-		table_figure(&text[1], of, bytes, TABLE_BYTES));
-}
-
-void program_table(FILE *to, const struct report_input *input, const json_t *result)
+void program_table(FILE *to, const json_t *result)
 {
 	const json_t *of = json_object_get(result, "program");
 	const char *step = document_text(result, "headline.step"),
 		   *algorithm = document_text(of, "algorithm");
-	bool has_ended = json_is_number(json_object_get(of, "end_ps"));
-	struct text text[4];
 	if (of == NULL)
 		return;
-	fprintf(to, "\nProgram of %s ranks: %s%s\n",
-		table_figure(&text[0], of, "ranks", TABLE_GROUPED), has_ended ? "ended at " : "",
-		table_figure(&text[1], of, "end_ps", TABLE_TIME));
+	table_say(to, of,
+		  json_is_integer(json_object_get(of, "end_ps"))
+			  ? "\nProgram of {ranks} ranks: ended at {end_ps}\n"
+			  : "\nProgram of {ranks} ranks: {end_ps}\n");
 	if (*step != '\0')
 		fprintf(to, "  step %s: communication that computations wait for\n", step);
-	fprintf(to, "  %-28s %17s   computations %s, messages %s", "operations",
-		table_figure(&text[0], of, "operations", TABLE_GROUPED),
-		table_figure(&text[1], of, "computations", TABLE_GROUPED),
-		table_figure(&text[2], of, "messages", TABLE_GROUPED));
+	fprintf(to, "  %-28s ", "operations");
+	table_say(to, of, "{operations:,17}   computations {computations}, messages {messages}");
 	if (document_number(of, "collectives") > 0)
-		fprintf(to, ", parts of collectives %s",
-			table_figure(&text[3], of, "collectives", TABLE_GROUPED));
+		table_say(to, of, ", parts of collectives {collectives}");
 	fprintf(to, "\n");
 	if (*algorithm != '\0')
 		fprintf(to, "  %-28s %17s%s\n", "algorithm", algorithm,
-			input->world->scenario->traffic.algorithm == TRAFFIC_ALGORITHM_AUTO
-				? "   (auto)"
-				: "");
-	went_over(to, "sent over the fabric", of, "fabric_messages", "fabric_bytes");
-	went_over(to, "sent over the scale-up", of, "scaleup_messages", "scaleup_bytes");
+			json_is_true(json_object_get(of, "algorithm_is_auto")) ? "   (auto)" : "");
+	fprintf(to, "  %-28s ", "sent over the fabric");
+	table_say(to, of, "{fabric_messages:,17}   {fabric_bytes}\n");
+	fprintf(to, "  %-28s ", "sent over the scale-up");
+	table_say(to, of, "{scaleup_messages:,17}   {scaleup_bytes}\n");
 }

@@ -17,10 +17,18 @@ enum table_form {
 	TABLE_BYTES,
 	TABLE_RATE,
 	TABLE_TIME,
+	TABLE_NS, // a time, too
+	TABLE_MEMORY,
+	TABLE_PLAIN, // digits alone
 	TABLE_SHARE,
 };
 const char *table_figure(struct text *ret, const json_t *result, const char *path,
 			 enum table_form form);
+// Prints a sentence about `of` in which {key} stands for a figure of it. The end of its key says
+// how it is shown (_ps, _ns, _bps, bytes, share; else GROUPED), or a word behind a colon:
+// {key:short} is COUNT, {key:grouped}, {key:plain}, {key:memory}; {key:,17} is so wide.
+void table_say(FILE *to, const json_t *of, const char *sentence);
+
 void table_put_row(FILE *to, const char *name, const json_t *from, const char *path,
 		   enum table_form form);
 
@@ -60,13 +68,13 @@ bool emulation_has_taps(const struct report_input *input);
 bool emulation_frames_agree(const struct report_ports *ports);
 
 // The sections "Real frames" and "Pace".
-void emulation_table(FILE *to, const struct report_input *input);
+void emulation_table(FILE *to, const json_t *result);
 
 // What the short table says of both: the pace in a line, and what is wrong.
-void emulation_short(FILE *to, const struct report_input *input);
+void emulation_short(FILE *to, const json_t *result);
 
 // A line per capture or log.
-void emulation_files(FILE *to, const struct report_input *input);
+void emulation_files(FILE *to, const json_t *result);
 
 // What of a run was jumped over (fast_forward.steady).
 
@@ -94,7 +102,7 @@ bool faults_without_effect(const struct report_input *input, char *ret, size_t b
 void flow_evs_json(json_t *root, const struct world *world);
 
 // Nothing where `flow_evs` is null.
-void flow_evs_table(FILE *to, const struct world *world);
+void flow_evs_table(FILE *to, const json_t *result);
 
 // Whether data were counted by EV (watch.evs).
 bool flow_evs_are_counted(const struct world *world);
@@ -116,7 +124,7 @@ void flows_write(FILE *to, const struct world *world);
 
 // "gpu": an object, or null where no generators took part.
 void gpu_json(json_t *root, const struct report_input *input);
-void gpu_table(FILE *to, const struct report_input *input);
+void gpu_table(FILE *to, const json_t *result);
 
 // How many met at a receiver over time, and how far apart packets came there.
 
@@ -125,12 +133,9 @@ void gpu_table(FILE *to, const struct report_input *input);
 // `delays.incast_series` and `delays.gaps`, with watch.delays.
 void incast_json(json_t *to, const struct report_input *input);
 
-// Their lines of the table.
-void incast_table(FILE *to, const struct report_input *input);
-
 // What PFC came to, as result.json and the table have it. Nothing of it where the run had no PFC.
 void pauses_json(json_t *root, const struct report_input *input);
-void pauses_table(FILE *to, const struct report_input *input, const json_t *result);
+void pauses_table(FILE *to, const json_t *result);
 
 // What a program had to do and what went over which lines, as result.json and the table have it.
 // Nothing of it where no program ran.
@@ -141,7 +146,7 @@ void program_json(json_t *root, const struct report_input *input);
 // computations wait for. False where nothing is computed, or not all of it ended.
 bool program_step_text(const struct report_input *input, char ret[PROGRAM_STEP_BYTES]);
 
-void program_table(FILE *to, const struct report_input *input, const json_t *result);
+void program_table(FILE *to, const json_t *result);
 
 // Latency of messages by the racks of both ends, with watch.racks.
 
@@ -155,17 +160,17 @@ void racks_json(json_t *root, const struct report_input *input);
 // shrink.
 void taken_json(json_t *root, const struct report_input *input);
 
-// The same for people, under a head of its own.
-void taken_table(FILE *to, const struct report_input *input);
+// The same for people, under a head of its own; and the unit of a matrix's starts apart.
+void taken_table(FILE *to, const json_t *result);
+void taken_starts(FILE *to, const json_t *result);
 
 // What was measured over time, as result.json and series.csv have it.
 
 // Sets what the run watched; nothing when it watched nothing.
 void watch_json(json_t *root, const struct report_input *input);
 
-// Who stands out, and dead paths, in the table; and the files that there are, a line for each.
+// Who stands out, and dead paths, in the table.
 void watch_table(FILE *to, const struct report_input *input, const json_t *result);
-void watch_files(FILE *to, const struct report_input *input);
 
 // Whether there is a series, and the series as lines of text.
 bool watch_has_series(const struct report_input *input);

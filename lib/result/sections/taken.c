@@ -4,6 +4,7 @@
 #include "sections.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <weft/core/check.h>
@@ -14,6 +15,7 @@
 
 #define TAKEN_MAX 48
 #define VALUE_BYTES 32
+#define START_UNIT "traffic.start_unit"
 
 struct taken {
 	const struct world *world;
@@ -181,8 +183,8 @@ void taken_json(json_t *root, const struct report_input *input)
 {
 	struct taken taken;
 	fill(&taken, input);
-	if (input->world->has_starts) // the table says it above
-		number(&taken, "traffic.start_unit", 0,
+	if (input->world->has_starts)
+		number(&taken, START_UNIT, 0,
 		       (uint64_t)input->world->scenario->traffic.start_unit_ps);
 	json_t *array = taken.count > 0 ? array_in(root, "taken") : NULL;
 	for (uint32_t i = 0; i < taken.count; i++) {
@@ -192,16 +194,34 @@ void taken_json(json_t *root, const struct report_input *input)
 	}
 }
 
-void taken_table(FILE *to, const struct report_input *input)
+void taken_starts(FILE *to, const json_t *result)
 {
-	struct taken taken;
-	fill(&taken, input);
-	if (taken.count == 0)
-		return;
-	fprintf(to, "\nTaken where the scenario says auto\n");
-	for (uint32_t i = 0; i < taken.count; i++) {
-		bool is_last = i % 3 == 2 || i + 1 == taken.count;
-		fprintf(to, "%s%s=%s%s", i % 3 == 0 ? "  " : " ", taken.keys[i], taken.values[i],
-			is_last ? "\n" : "");
+	const json_t *row;
+	struct text text;
+	size_t i;
+	json_array_foreach(json_object_get(result, "taken"), i,
+			   row) if (strcmp(document_text(row, "key"), START_UNIT) == 0)
+		fprintf(to, "  starts of the matrix: in units of %s (%s)\n",
+			number_time(&text, strtoll(document_text(row, "value"), NULL, 10)),
+			START_UNIT);
+}
+
+void taken_table(FILE *to, const json_t *result)
+{
+	const json_t *row;
+	uint32_t count = 0;
+	size_t i;
+	json_array_foreach(json_object_get(result, "taken"), i, row)
+	{
+		if (strcmp(document_text(row, "key"), START_UNIT) == 0) // said above
+			continue;
+		fprintf(to, "%s%s=%s",
+			count == 0		 ? "\nTaken where the scenario says auto\n  "
+				: count % 3 == 0 ? "\n  "
+						 : " ",
+			document_text(row, "key"), document_text(row, "value"));
+		count++;
 	}
+	if (count > 0)
+		fputc('\n', to);
 }

@@ -72,13 +72,14 @@ void warnings_wrapped(FILE *to, const char *text, size_t width)
 	}
 }
 
-void warnings_table(FILE *to, const struct report_input *input)
+void warnings_table(FILE *to, const json_t *result)
 {
-	struct world_warning of[WORLD_WARNINGS_MAX];
-	uint32_t count = world_warnings(input->world, of);
-	for (uint32_t i = 0; i < count; i++) {
-		fprintf(to, "WARNING %s\n", of[i].name);
-		warnings_wrapped(to, of[i].text, 94);
+	const json_t *row;
+	size_t i;
+	json_array_foreach(json_object_get(result, "warnings"), i, row)
+	{
+		fprintf(to, "WARNING %s\n", document_text(row, "name"));
+		warnings_wrapped(to, document_text(row, "text"), 94);
 	}
 }
 

@@ -108,27 +108,14 @@ void watch_json(json_t *root, const struct report_input *input)
 		input->diagnosis->json(root, input);
 }
 
-void watch_files(FILE *to, const struct report_input *input)
-{
-	if (watch_has_series(input))
-		fprintf(to, "\n  series.csv");
-	if (bypass_is_watched(input->world))
-		fprintf(to, "\n  bypass.csv");
-	if (flows_are_there(input->world))
-		fprintf(to, "\n  flows.csv");
-	if (flow_evs_are_counted(input->world))
-		fprintf(to, "\n  flow_evs.csv");
-	if (cables_are_counted(input->world))
-		fprintf(to, "\n  cables.csv");
-}
-
 void watch_table(FILE *to, const struct report_input *input, const json_t *result)
 {
-	delays_table(to, input);
+	if (!input->is_short)
+		delays_table(to, result);
 	if (input->diagnosis)
 		input->diagnosis->table(to, input);
 	bypass_table(to, result);
-	flow_evs_table(to, input->world);
+	flow_evs_table(to, result);
 }
 
 bool watch_has_series(const struct report_input *input)

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "result_runs.h"
+#include "result_events.h"
 #include <weft/result/figures.h>
 
 static void traffic_time_is_the_union_of_collectives(void **state)

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "result_runs.h"
+#include "result_events.h"
 
 // The table as text; the next call overwrites it.
 static const char *footprint_of(const struct fake *fake)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "result_runs.h"
+#include "result_events.h"
 
 static json_t *gpu_of(const struct fake *fake)
 {

@@ -26,19 +26,18 @@ static void every_distribution_has_every_row(void **state)
 static void columns_are_the_rows_with_a_label(void **state)
 {
 	(void)state;
-	struct latency latency = {.p50_ns = {1500, NULL},
-				  .p99_ns = {0, NOT_IN_SAMPLE},
-				  .p999_ns = {0, NOT_IN_SAMPLE},
-				  .max_ns = {2500, NULL}};
+	json_t *latency = json_pack("{si sn sn si}", "p50_ns", 1500, "p99_ns", "p999_ns", "max_ns",
+				    2500);
 	char *text = NULL;
 	size_t bytes = 0;
 	FILE *to = open_memstream(&text, &bytes);
 	assert_non_null(to);
 	latency_heads(to, 8);
-	latency_times(to, 8, &latency);
+	latency_times(to, 8, latency);
 	fclose(to);
 	assert_string_equal(text,
 			    "      p50      p99    p99.9      max\n"
 			    " 1.500 us        -        - 2.500 us\n");
 	free(text);
+	json_decref(latency);
 }

@@ -8,7 +8,8 @@
 
 #include <cmocka.h>
 
-#include "result_runs.h"
+#include "result_events.h"
+#include "sections/sections.h"
 
 static struct fake *(*const fakes[])(void) = {
 	fake_ring,	 fake_sample,  fake_flows,    fake_watched, fake_unharmed,
@@ -438,4 +439,27 @@ static void the_short_table_has_the_pace_in_one_line(void **state)
 	says_not(text, "captured");
 	free(text);
 	fake_free(fake);
+}
+
+static void a_sentence_shows_each_figure_in_its_unit(void **state)
+{
+	(void)state;
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *to = open_memstream(&text, &bytes);
+	json_t *of = json_pack("{s{ss si} si si si sI sf sn ss}", "who", "name", "nic", "number",
+			       1234, "wait_ps", 1500, "wait_ns", 1500, "bytes", 4096, "count",
+			       (json_int_t)12345678, "share", 0.125, "none", "none_reason",
+			       "no packets");
+	assert_non_null(to);
+	table_say(to, of,
+		  "{who.name} {who.number} {who.number:plain}: {wait_ps}, {wait_ns:,10}, {bytes}, "
+		  "{bytes:grouped} B, {bytes:memory}, {count}, {count:short}, {share}, {none}, 5 % "
+		  "{");
+	fclose(to);
+	assert_string_equal(text,
+			    "nic 1,234 1234: 1.500 ns,   1.500 us, 4.096 kB, 4,096 B, 4.000 KiB, "
+			    "12,345,678, 12.3 M, 12.500 %, no packets, 5 % ");
+	free(text);
+	json_decref(of);
 }

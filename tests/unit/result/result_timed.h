@@ -6,7 +6,7 @@
 #include <weft/measure/measure_evs.h>
 #include <weft/world/world_delays.h>
 
-#include "result_runs.h"
+#include "result_events.h"
 
 #define FAKE_TIMED_NICS 16u // as result_world.h
 

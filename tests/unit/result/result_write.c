@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "hdr.h"
-#include "result_runs.h"
+#include "result_events.h"
 
 static char dir[256];
 
