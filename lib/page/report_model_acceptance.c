@@ -295,53 +295,61 @@ static void cases(struct report_model *report_model)
 	}
 }
 
-static void anomalies(struct report_model *report_model)
+// A table of the cases that `is_listed` names, with their culprits where `head` has a column for
+// them. Returns whether there is any.
+static bool listed(json_t *section, const json_t *cases, const char *title,
+		   const char *const head[], bool (*is_listed)(const json_t *one))
 {
-	static const char *const head[] = {"case", "verdict", "why", "look at", NULL};
-	json_t *section = report_model_section(report_model, "anomalies", "Anomalies"),
-	       *table = NULL;
+	json_t *table = NULL;
 	const json_t *each;
 	size_t i;
-	json_array_foreach(json_object_get(report_model->result, "cases"), i, each)
+	json_array_foreach(cases, i, each)
 	{
-		const char *state = document_text(each, "state");
-		if (strcmp(state, "fail") != 0 && strcmp(state, "not_valid") != 0)
+		if (!is_listed(each))
 			continue;
 		if (table == NULL)
-			table = report_model_table(section, "Anomalies", head);
+			table = report_model_table(section, title, head);
 		json_t *row = report_model_row(table);
 		report_model_cell(row, "%s, %s", document_text(each, "section"),
 				  document_text(each, "name"));
 		state_cell(row, each);
 		report_model_cell(row, "%s", document_text(each, "reason"));
-		report_model_cell(row, "%s", document_text(each, "culprit"));
+		if (head[3] != NULL)
+			report_model_cell(row, "%s", document_text(each, "culprit"));
 	}
-	if (table == NULL)
+	return table != NULL;
+}
+
+static bool has_failed(const json_t *one)
+{
+	const char *state = document_text(one, "state");
+	return strcmp(state, "fail") == 0 || strcmp(state, "not_valid") == 0;
+}
+
+static void anomalies(struct report_model *report_model)
+{
+	static const char *const head[] = {"case", "verdict", "why", "look at", NULL};
+	json_t *section = report_model_section(report_model, "anomalies", "Anomalies");
+	const json_t *all = json_object_get(report_model->result, "cases");
+	if (!listed(section, all, "Anomalies", head, has_failed))
 		report_model_note(section,
 				  "None: no case that was asked failed, or was not valid.");
 }
 
-// Cases without a verdict, and why.
+static bool has_no_verdict(const json_t *one)
+{
+	return !has_figures(one);
+}
+
 static void coverage(struct report_model *report_model)
 {
 	static const char *const head[] = {"case", "verdict", "why", NULL};
-	json_t *section = report_model_section(report_model, "coverage", "Coverage"), *table = NULL;
-	const json_t *each, *of = json_object_get(report_model->result, "coverage");
-	size_t i;
+	json_t *section = report_model_section(report_model, "coverage", "Coverage");
+	const json_t *of = json_object_get(report_model->result, "coverage"),
+		     *all = json_object_get(report_model->result, "cases");
 	report_model_note(section, "%.0f of %.0f cases have a verdict.",
 			  document_number_or(of, "cases", 0), document_number_or(of, "of", 0));
-	json_array_foreach(json_object_get(report_model->result, "cases"), i, each)
-	{
-		if (has_figures(each))
-			continue;
-		if (table == NULL)
-			table = report_model_table(section, "Cases without a verdict", head);
-		json_t *row = report_model_row(table);
-		report_model_cell(row, "%s, %s", document_text(each, "section"),
-				  document_text(each, "name"));
-		state_cell(row, each);
-		report_model_cell(row, "%s", document_text(each, "reason"));
-	}
+	listed(section, all, "Cases without a verdict", head, has_no_verdict);
 }
 
 // How far samples of its goodput lie from each other in each case that has some.
