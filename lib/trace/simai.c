@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/workload/workload.h>
+#include <weft/workload/trace_simai.h>
 
 // A communication takes 96 bytes and a line of 24 or more has up to three.
 #define ARENA_BYTES(text_bytes) ((text_bytes)*16 + 4096)

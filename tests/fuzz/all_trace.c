@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include <weft/workload/workload.h>
+#include <weft/workload/trace_simai.h>
 
 #define MEMORY_BYTES ((size_t)4 << 20)
 

@@ -7,7 +7,7 @@
 
 #include <weft/workload/order.h>
 #include <weft/workload/step.h>
-#include <weft/workload/workload.h>
+#include <weft/workload/trace_simai.h>
 
 #ifdef __cplusplus
 extern "C" {

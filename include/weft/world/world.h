@@ -20,7 +20,7 @@
 #include <weft/scenario/scenario.h>
 #include <weft/transport/transport.h>
 #include <weft/workload/coll_stream.h>
-#include <weft/workload/workload.h>
+#include <weft/workload/trace_simai.h>
 #include <weft/world/world_audit.h>
 #include <weft/world/world_cables.h>
 #include <weft/world/world_links.h>

@@ -15,6 +15,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <weft/workload/trace_simai.h>
+
 #include "collective/ring.h"
 #include "plan/job.h"
 

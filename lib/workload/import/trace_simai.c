@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include <weft/core/check.h>
-#include <weft/workload/workload.h>
+#include <weft/workload/trace_simai.h>
 
 #include "pattern/lines.h"
 

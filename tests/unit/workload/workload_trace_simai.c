@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include <weft/workload/workload.h>
+#include <weft/workload/trace_simai.h>
 
 #include "../../given.h"
 
