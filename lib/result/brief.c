@@ -44,10 +44,14 @@ static const char *time_of(struct text *text, const json_t *from, const char *pa
 	return number_time(text, (ps_t)llround(document_number(from, path)));
 }
 
-// Until its last timer, of which a rate says nothing.
+// Until its last timer, or the limit, of which a rate says nothing.
 static bool is_stalled(const json_t *result)
 {
-	return strcmp(document_text(result, "run.end"), "stalled") == 0;
+	bool is_silent = document_number_or(result, "transport.qps_trying", 0) > 0 &&
+		document_number(result, "run.last_completion_ps") <
+			document_number(result, "run.virtual_time_ps") / 2;
+	return strcmp(document_text(result, "run.end"), "stalled") == 0 ||
+		(is_true(result, "run.partial") && is_silent);
 }
 
 static enum brief_colour of_ideal(double share)

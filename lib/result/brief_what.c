@@ -81,13 +81,17 @@ static bool has_deadlock(const struct world *world)
 
 static void why_partial(const struct report_input *input, char *ret, size_t bytes)
 {
+	int used = snprintf(ret, bytes, "PARTIAL RESULT: ");
+	if (report_trying(input, ret + used, bytes - (size_t)used))
+		return;
 	if (input->limit_option != NULL)
-		snprintf(ret, bytes, "PARTIAL RESULT: a limit was reached, %.0f %% done: raise %s",
-			 report_done_percent(input), input->limit_option);
+		snprintf(ret + used, bytes - (size_t)used,
+			 "a limit was reached, %.0f %% done: raise %s", report_done_percent(input),
+			 input->limit_option);
 	else if (strcmp(input->end, "stalled") == 0 || has_deadlock(input->world))
 		report_stall(input, ret, bytes);
 	else
-		snprintf(ret, bytes, "PARTIAL RESULT: %s; figures are of what was done",
+		snprintf(ret + used, bytes - (size_t)used, "%s; figures are of what was done",
 			 input->end);
 }
 

@@ -20,6 +20,7 @@
 #include <weft/result/warnings.h>
 #include <weft/result/write.h>
 
+#define PARTIAL "PARTIAL RESULT: "
 #define ROWS_MAX 40 // distinct collectives shown; the others are in result.json
 
 // A job that is whole is done with its last completion, though probes and the rest of a window may
@@ -40,9 +41,12 @@ static void headline(FILE *to, const json_t *result)
 		return;
 	fprintf(to,
 		"PARTIAL RESULT: the workload is not complete; figures are of what was done.\n");
-	if (*document_text(result, "run.limit_option") != '\0')
-		fprintf(to, "A limit was reached: raise %s.\n",
-			document_text(result, "run.limit_option"));
+	const char *why = json_string_value(
+		json_array_get(document_at(result, "headline.notes"), 0));
+	size_t said = why != NULL && strncmp(why, PARTIAL, strlen(PARTIAL)) == 0 ? strlen(PARTIAL)
+										 : 0;
+	if (why != NULL)
+		fprintf(to, "%s.\n", why + said);
 }
 
 // ---------------------------------------------------------------- what ran

@@ -219,27 +219,32 @@ static void say_left_out(const char *program, const char *path, uint64_t count)
 			program, path, count);
 }
 
-static void say_stalled(const struct call *call, const struct run *run)
+static void say_unfinished(const struct call *call, const struct run *run)
 {
 	struct report_input input = call_report(call, run);
-	char text[256];
-	report_stall(&input, text, sizeof(text));
-	fprintf(stderr, "weft %s: stalled: %s\n", call->options.program, text);
+	char text[512];
+	const char *program = call->options.program;
+	if (report_trying(&input, text, sizeof(text))) {
+		fprintf(stderr, "weft %s: %s\n", program, text);
+	} else if (input.limit_option != NULL) {
+		fprintf(stderr, "weft %s: a limit was hit: raise %s\n", program,
+			input.limit_option);
+	} else {
+		report_stall(&input, text, sizeof(text));
+		fprintf(stderr, "weft %s: stalled: %s\n", program, text);
+	}
 }
 
 void call_say_end(const struct call *call, const struct run *run)
 {
 	const char *program = call->options.program;
-	const char *limit = limit_of(call, run);
-	if (limit != NULL)
-		fprintf(stderr, "weft %s: a limit was hit: raise %s\n", program, limit);
+	if (run->end == RUN_STALLED || limit_of(call, run) != NULL)
+		say_unfinished(call, run);
 	else if (run->end == RUN_TIME)
 		fprintf(stderr,
 			"weft %s: deadlock: ports wait for each other for good; more time does not "
 			"help, other paths or queue.pfc_watch_action drop may\n",
 			program);
-	else if (run->end == RUN_STALLED)
-		say_stalled(call, run);
 	else if (run->end == RUN_INTERRUPTED)
 		fprintf(stderr, "weft %s: interrupted\n", program);
 	say_left_out(program, call->options.pcap, run->taps.pcap_left_out);

@@ -21,9 +21,10 @@ static const struct {
 } meanings[] = {
 	{"hosts", "fabric.nics, with fabric.nics_per_host"},
 	{"gpus", "fabric.nics, one for each GPU"},
-	{"gpus_per_host", "fabric.nics_per_host, one for each GPU"},
-	{"gpus_per_node", "fabric.nics_per_host, one for each GPU"},
-	{"gpus_per_nic", "fabric.nics_per_host, with GPUs that share a NIC as one rank"},
+	{"gpus_per_host", "fabric.nics_per_host, one for each GPU, or for those that share a NIC"},
+	{"gpus_per_node", "fabric.nics_per_host, one for each GPU, or for those that share a NIC"},
+	{"gpus_per_nic",
+	 "fabric.nics_per_host, with one rank for the GPUs that share a NIC (4 for 8 GPUs and 4 NICs)"},
 	{"nics_per_gpu", "fabric.planes, for the ports of one GPU"},
 	{"spines", "fabric.t1_count"},
 	{"leaves", "fabric.nics_per_t0"},

@@ -212,6 +212,26 @@ class Brief(unittest.TestCase):
         self.assertTrue(5 < int(said[1]) < 95 and abs(int(said[1]) / 100 - result["goodput"]["payload_bytes"] / sent) < 0.02,
                         (said[0], result["goodput"]["payload_bytes"] / sent))
 
+    def test_connections_that_never_give_up_are_no_matter_of_time(self):
+        """The timer of NCCL's plugin has no last try; with two doublings it has, after the limit. The stated time is that of the end."""
+        plugin = ("rail-8x4", "--set", "preset=mrc-nccl-plugin", "--fault", "{kind: link_down, at: {nic: 5}, from: 50us}")
+        for more, then in ((), "never give up; transport.rto_doublings=0 would end them after 7.516 s"), \
+                (("transport.rto_doublings=2",), "give up after 11.86 s: raise limits.time"):
+            done, result = self.sim(*plugin, *(word for each in more for word in ("--set", each)), status=(NOT_VALID,))
+            said = f"limits.time (10.00 s) was reached, 82 % done: {result['transport']['qps_trying']} connections hear nothing over nic 5 (down) and {then}"
+            self.assertIn(f"! PARTIAL RESULT: {said}", " ".join(done.stdout.split()))
+            self.assertEqual(done.stderr, f"weft sim: {said}\n")
+            self.assertNotRegex(done.stdout, "(?m)^  (goodput|busiest)") # of ten seconds in which nothing came
+            self.assertEqual((result["transport"]["qps_trying"], result["transport"]["qps_failed"]), (4, 0))
+        self.assertIn("connections hear nothing", run("sim", *plugin, "-v").stdout)
+        done, result = self.sim(*plugin, "--set", "transport.rto_doublings=0", status=(NOT_VALID,))
+        self.assertIn("! 4 connections gave up after 7 tries over nic 5 (down); 82 % done", done.stdout)
+        self.assertAlmostEqual(result["run"]["virtual_time_ps"] / 1e12, 7.516, delta=0.1)
+        rc = ("--set", "transport.kind=rc", "--set", "cc.algorithm=dcqcn", "--set", "transport.rto_doublings=25", "--set", "limits.time=1s")
+        done, result = self.sim("rail-8x4", *rc, *plugin[3:], status=(NOT_VALID,))
+        self.assertIn(f"{result['transport']['qps_trying']} connections hear nothing over nic 5 (down)", " ".join(done.stdout.split()))
+        self.assertGreater(result["transport"]["qps_trying"], 0)
+
     def test_a_deadlock_is_named(self):
         """Four switches in a ring, each port paused by the next one."""
         with tempfile.TemporaryDirectory() as folder:

@@ -8,5 +8,9 @@
 
 void report_stall(const struct report_input *input, char *ret, size_t bytes);
 
+// Of a run that limits.time ended while connections heard nothing: how long they go on trying, and
+// what makes them end. False: there are none.
+bool report_trying(const struct report_input *input, char *ret, size_t bytes);
+
 // In percent: of packets where these are known from the start, else of operations.
 double report_done_percent(const struct report_input *input);

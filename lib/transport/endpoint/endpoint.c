@@ -256,6 +256,26 @@ bool endpoint_has_completed(const struct endpoint *endpoint)
 	return true;
 }
 
+static bool is_trying(const struct endpoint *endpoint, const struct qp *qp)
+{
+	bool is_out = qp->psn_next != qp->una;
+	if (endpoint->is_rc)
+		return is_out && rc_of(qp)->tries > 0;
+	const struct slot *oldest = &qp->slots[qp->una & endpoint->mpr_mask];
+	return qp->ack_tries > 0 || (is_out && slot_waits(oldest) > 0) || path_is_cut(&qp->path);
+}
+
+uint32_t endpoint_trying(const struct endpoint *endpoint)
+{
+	uint32_t count = 0;
+	for (uint32_t number = 0; number < endpoint->qp_max; number++) {
+		const struct qp *qp = endpoint_qp(endpoint, number);
+		count += qp != NULL && qp->state == QP_RTS && qp->send_done != qp->send_tail &&
+			is_trying(endpoint, qp);
+	}
+	return count;
+}
+
 // The QP that a packet is for, NULL when there is none that would take it.
 static struct qp *target_of(const struct endpoint *endpoint, const struct packet *packet)
 {

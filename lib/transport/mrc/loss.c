@@ -131,6 +131,25 @@ uint32_t loss_wait(const struct endpoint *endpoint, uint32_t waits)
 	return (uint32_t)(((config->rto_ps << doublings) + SENT_ROUND_UP) >> SENT_SHIFT);
 }
 
+ps_t loss_wait_ps(const struct transport_config *config, uint32_t waits)
+{
+	const ps_t most_ps = (ps_t)WAIT_MAX_UNITS << SENT_SHIFT;
+	if (waits < config->rto_linear)
+		return config->rto_ps;
+	uint32_t doublings = waits - config->rto_linear + 1;
+	if (doublings > 31 || config->rto_ps > most_ps >> doublings)
+		return most_ps;
+	return config->rto_ps << doublings;
+}
+
+ps_t transport_tries_ps(const struct transport_config *config)
+{
+	ps_t total = 0;
+	for (uint32_t waits = 0; waits < config->rto_linear + config->rto_doublings; waits++)
+		total += loss_wait_ps(config, waits);
+	return total;
+}
+
 bool loss_may_try(const struct endpoint *endpoint, uint32_t tries)
 {
 	const struct transport_config *config = endpoint->config;

@@ -26,6 +26,9 @@ uint32_t loss_all(struct endpoint *endpoint, struct qp *qp, uint32_t from, uint3
 // How long the wait number `waits` (from 0) is, in units of send times.
 uint32_t loss_wait(const struct endpoint *endpoint, uint32_t waits);
 
+// The same in time: RC's rule, too, as InfiniBand's is a case of it.
+ps_t loss_wait_ps(const struct transport_config *config, uint32_t waits);
+
 // Whether one more try is allowed after `tries` that were used up.
 bool loss_may_try(const struct endpoint *endpoint, uint32_t tries);
 

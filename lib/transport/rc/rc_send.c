@@ -48,19 +48,6 @@ static void wake(struct endpoint *endpoint, struct qp *qp)
 
 // ---------------------------------------------------------------- timer
 
-// How long the wait number `tries` (from 0) is: MRC's rule, of which InfiniBand's is a case.
-static ps_t wait_ps(const struct endpoint *endpoint, uint32_t tries)
-{
-	const struct transport_config *config = endpoint->config;
-	const ps_t most_ps = (ps_t)WAIT_MAX_UNITS << SENT_SHIFT;
-	if (tries < config->rto_linear)
-		return config->rto_ps;
-	uint32_t doublings = tries - config->rto_linear + 1;
-	if (doublings > 31 || config->rto_ps > most_ps >> doublings)
-		return most_ps;
-	return config->rto_ps << doublings;
-}
-
 #define ARM_MAX_PS (262144 * PS_PER_NS)
 
 // One place in the heap per QP, never further off than a base wait: after an ACK the deadline may
@@ -138,7 +125,7 @@ static void number(struct endpoint *endpoint, struct qp *qp, const struct send *
 	qp->slots[psn & endpoint->mpr_mask] = (struct slot){.sent_at = sent_units(now),
 							    .flags = is_again ? SLOT_RTX : 0};
 	if (psn == qp->una) // the oldest that is out: its wait begins
-		rc->deadline_ps = now + wait_ps(endpoint, rc->tries);
+		rc->deadline_ps = now + loss_wait_ps(endpoint->config, rc->tries);
 	if (is_again) {
 		endpoint->counters.rtx[rc->reason]++;
 		return;
@@ -282,7 +269,8 @@ static void acknowledge(struct endpoint *endpoint, struct qp *qp, uint32_t end, 
 	ack.newly_bytes = advance(endpoint, qp, end);
 	ack.inflight_bytes = qp->inflight;
 	rc->tries = 0;
-	rc->deadline_ps = qp->psn_next == qp->una ? PS_NEVER : now + wait_ps(endpoint, 0);
+	rc->deadline_ps = qp->psn_next == qp->una ? PS_NEVER
+						  : now + loss_wait_ps(endpoint->config, 0);
 	qp->cc.ops->on_ack(&qp->cc, &ack, now);
 }
 

@@ -25,6 +25,9 @@ void links_collect(struct world *world); // adds up what shards have
 // collected.
 void world_settle(struct world *world);
 
+// outcome.c: what a NIC counted, with what is true of it only now.
+struct transport_counters outcome_counters(const struct endpoint *endpoint);
+
 // outcome.c: adds what one more NIC counted to a sum, and to the most that any sent on each plane.
 void outcome_add_counters(struct transport_counters *sum, uint64_t *plane_bytes_nic_max,
 			  const struct transport_counters *more);

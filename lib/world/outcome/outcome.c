@@ -256,11 +256,19 @@ void outcome_add_counters(struct transport_counters *sum, uint64_t *plane_bytes_
 			plane_bytes_nic_max[plane] = more->plane_bytes[plane];
 }
 
+struct transport_counters outcome_counters(const struct endpoint *endpoint)
+{
+	struct transport_counters counters = *endpoint_counters(endpoint);
+	counters.qps_trying = endpoint_trying(endpoint);
+	return counters;
+}
+
 static void collect_nic(struct outcome *outcome, const struct nic *nic)
 {
-	if (nic->endpoint != NULL)
-		outcome_add_counters(&outcome->transport, outcome->plane_bytes_nic_max,
-				     endpoint_counters(nic->endpoint));
+	if (nic->endpoint == NULL)
+		return;
+	struct transport_counters counters = outcome_counters(nic->endpoint);
+	outcome_add_counters(&outcome->transport, outcome->plane_bytes_nic_max, &counters);
 }
 
 // nccl-tests: algbw = S / t, busbw = algbw (n-1)/n, twice that for all-reduce.

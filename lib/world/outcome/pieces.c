@@ -167,7 +167,7 @@ static void tell_endpoint(const struct visitor *visitor, struct world *world, co
 	if (!nic->has_qps)
 		return;
 	if (nic->endpoint != NULL)
-		counters = *endpoint_counters(nic->endpoint);
+		counters = outcome_counters(nic->endpoint);
 	tell(visitor, &counters, sizeof(counters));
 	if (nic->endpoint == NULL)
 		outcome_add_counters(&others->transport, others->plane_bytes_nic_max, &counters);

@@ -141,6 +141,13 @@ bool endpoint_has_work(const struct endpoint *endpoint);
 // Whether all that was posted has completed or was flushed. Looks at each QP: not for each turn.
 bool endpoint_has_completed(const struct endpoint *endpoint);
 
+// QPs that have something to send and hear nothing: the oldest packet timed out and is not
+// acknowledged, or no port is up whose plane is not denied. Looks at each QP: not for each turn.
+uint32_t endpoint_trying(const struct endpoint *endpoint);
+
+// How long a packet lives that is never answered, where rto_doublings is not forever.
+ps_t transport_tries_ps(const struct transport_config *config);
+
 // Takes a packet that arrived at `now`; it is given back to the pool or reused for the answer.
 void endpoint_receive(struct endpoint *endpoint, uint32_t packet, ps_t now, struct outbox *out);
 
