@@ -190,7 +190,12 @@ int data_path_find(enum data_path data_path, const char *name, char *ret_path, s
 		 "no %s '%.64s' is shipped; there are:", kinds[data_path].noun, name);
 	struct name_list list = {.text = refusal->text, .bytes = REFUSAL_NAMES_BYTES};
 	snprintf(list.more, sizeof(list.more), " ... (%s has all)", kinds[data_path].list_command);
-	data_path_each(data_path, append_name, &list);
+	if (data_path_each(data_path, append_name, &list) < 0)
+		snprintf(refusal->text, sizeof(refusal->text),
+			 "no %s '%.64s': the shipped ones are not where this program looks, in "
+			 "../../apps and ../share/weft beside it; a file of your own is "
+			 "./%.64s.yaml",
+			 kinds[data_path].noun, name, name);
 	return -ENOENT;
 }
 

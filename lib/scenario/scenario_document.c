@@ -303,6 +303,18 @@ static int check_node(struct reader *reader, const yaml_node_t *node, const stru
 	return 0;
 }
 
+// A key as --set takes it: says how the same stands in a file.
+static int refuse_dotted(struct reader *reader, struct mark mark, const char *prefix,
+			 const char *path)
+{
+	const char *point = strchr(path, '.');
+	if (strcmp(prefix, "variants[]") == 0)
+		return reader_refuse(reader, mark, "`%s` is a key of --set; here it is set: %s=...",
+				     path, path);
+	return reader_refuse(reader, mark, "`%s` is a key of --set; here it is %.*s: {%s: ...}",
+			     path, (int)(point - path), path, point + 1);
+}
+
 // Builds the path of a key below `prefix`, and refuses what cannot be a key.
 static int key_path(struct reader *reader, char ret[PATH_BYTES], const char *prefix,
 		    const yaml_node_t *key)
@@ -320,6 +332,8 @@ static int key_path(struct reader *reader, char ret[PATH_BYTES], const char *pre
 	size_t above = strlen(prefix);
 	bool is_word = scalar.length > 0 && strlen(quoted) == scalar.length &&
 		strpbrk(quoted, ".[]?") == NULL;
+	if (!is_word && strchr(quoted, '[') == NULL && key_find(reader->table, quoted) >= 0)
+		return refuse_dotted(reader, mark, prefix, quoted);
 	if (!is_word || above + 1 + scalar.length >= PATH_BYTES)
 		return reader_refuse(reader, mark, "`%s` is not a key", quoted);
 	memcpy(ret, prefix, above);
@@ -371,6 +385,14 @@ static int check_double(struct reader *reader, yaml_document_t *document, const 
 	return 0;
 }
 
+// A text that people write as the mapping that it stands for.
+static const char *as_in(const struct scenario_key *key)
+{
+	return strcmp(key->path, "variants[].set") == 0
+		? ": assignments with spaces between, as in set: preset=mrc queue.pfc=false"
+		: "";
+}
+
 // Takes the value of key number `index`, which is named so.
 static int read_value(struct reader *reader, int index, const struct scenario_key *key,
 		      const yaml_node_t *node, void *base)
@@ -388,8 +410,8 @@ static int read_value(struct reader *reader, int index, const struct scenario_ke
 		return 0;
 	}
 	if (node->type != YAML_SCALAR_NODE)
-		return reader_refuse(reader, mark, "%s: a %s is expected, not %s", key->path,
-				     key->unit, node_noun(node));
+		return reader_refuse(reader, mark, "%s: a %s is expected, not %s%s", key->path,
+				     key->unit, node_noun(node), as_in(key));
 	const struct scalar scalar = node_scalar(node);
 	return reader_store(reader, base, key, &scalar, mark);
 }

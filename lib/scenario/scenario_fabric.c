@@ -67,10 +67,17 @@ static int check_over(struct reader *reader)
 	uint64_t over = scenario->oversubscription;
 	if (over == 0 || (above > 0 && above * trunk_bps * over == below * fabric->link_rate_bps))
 		return 0;
+	uint64_t down_bps = below * fabric->link_rate_bps, other = over + 1;
+	uint64_t link_bps = trunk_bps * (has_spines ? fabric->bundle : 1);
+	char hint[40] = "";
+	while (other < below && down_bps % (link_bps * other) != 0)
+		other++;
+	if (other <= below && down_bps % (link_bps * other) == 0)
+		snprintf(hint, sizeof(hint), "; %llu:1 does", (unsigned long long)other);
 	return reader_refuse(reader, reader_mark(reader, "fabric.oversubscription"),
 			     "fabric.oversubscription: %u NICs below a switch, %llu times what "
-			     "leads up, do not come out in whole links above it",
-			     below, (unsigned long long)over);
+			     "leads up, do not come out in whole links above it%s",
+			     below, (unsigned long long)over, hint);
 }
 
 static int check_clos(struct reader *reader)

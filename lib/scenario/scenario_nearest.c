@@ -8,6 +8,8 @@
 
 #include <weft/core/edit_distance.h>
 
+#define OF_VARIANT "variants[]."
+
 static const char *last_word(const char *path)
 {
 	const char *point = strrchr(path, '.');
@@ -24,7 +26,8 @@ static const struct {
 	{"gpus_per_host", "fabric.nics_per_host, one for each GPU, or for those that share a NIC"},
 	{"gpus_per_node", "fabric.nics_per_host, one for each GPU, or for those that share a NIC"},
 	{"gpus_per_nic",
-	 "fabric.nics_per_host, with one rank for the GPUs that share a NIC (4 for 8 GPUs and 4 NICs)"},
+	 "fabric.nics_per_host, with one rank for the GPUs that share a NIC (4 for 8 GPUs and 4 "
+	 "NICs)"},
 	{"nics_per_gpu", "fabric.planes, for the ports of one GPU"},
 	{"spines", "fabric.t1_count"},
 	{"leaves", "fabric.nics_per_t0"},
@@ -35,6 +38,7 @@ static const struct {
 	{"fabric.rate", "fabric.link_rate"},
 	{"fabric.bandwidth", "fabric.link_rate"},
 	{"jobs[].gpus", "jobs[].ranks"},
+	{"jobs[].traffic", "jobs[].kind, with its other keys beside it"},
 	{"traffic.type", "traffic.kind"},
 	{"traffic.pattern", "traffic.kind"},
 	{"traffic.size", "traffic.bytes"},
@@ -48,6 +52,9 @@ static const struct {
 static const char *meaning_of(const char *path)
 {
 	const char *name = strstr(path, "[]") == NULL ? last_word(path) : "";
+	if (strncmp(path, OF_VARIANT, strlen(OF_VARIANT)) == 0 &&
+	    scenario_key_find(path + strlen(OF_VARIANT)) >= 0)
+		return "variants[].set, as in set: preset=mrc queue.pfc=false";
 	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
 		const char *word = meanings[i].word;
 		if (strcmp(word, strchr(word, '.') == NULL ? name : path) == 0)

@@ -4,8 +4,11 @@
 is printed. A row is a program, its words, and what that line has. For all programs alike: an unknown option, one that is
 nearly right, a missing value, a value for a flag, and a word too many."""
 import os
+import pathlib
 import re
+import shutil
 import subprocess
+import tempfile
 import unittest
 
 WEFT = os.environ["WEFT"]
@@ -142,6 +145,13 @@ class Options(unittest.TestCase):
         for row in filter(None, ROWS.split("\n")):
             words, _, says = row.partition("|")
             self.refused(words.split(), says.strip())
+
+    def test_a_program_away_from_its_scenarios_says_so(self):
+        with tempfile.TemporaryDirectory() as folder:
+            weft_sim = shutil.copy(pathlib.Path(WEFT).resolve().parent / "weft-sim", folder)
+            run = subprocess.run([weft_sim, "incast"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("no scenario 'incast': the shipped ones are not where this program looks, in ../../apps and ../share/weft beside it", run.stderr)
 
     def test_all_programs_alike(self):
         for program in MOVED:
