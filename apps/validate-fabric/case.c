@@ -341,13 +341,14 @@ static void read_windows(char *ret, size_t bytes, json_t *expect)
 	ret[0] = '\0';
 	json_array_foreach(expect, i, one)
 	{
-		if (json_is_true(json_object_get(one, "inside")) || used + 64 > bytes)
+		if (json_is_true(json_object_get(one, "inside")) || used + 80 > bytes)
 			continue;
-		used += (size_t)snprintf(ret + used, bytes - used, "%s%.31s %.4g Gb/s of %.4g",
-					 used > 0 ? ", " : "",
-					 json_string_value(json_object_get(one, "name")),
-					 number_at(one, NULL, "measured") / 1e9,
-					 number_at(one, NULL, "expected") / 1e9);
+		double expected = number_at(one, NULL, "expected") / 1e9;
+		used += (size_t)snprintf(
+			ret + used, bytes - used, "%s%.31s: %.4g Gb/s, at least %.4g of %.4g",
+			used > 0 ? ", " : "", json_string_value(json_object_get(one, "name")),
+			number_at(one, NULL, "measured") / 1e9,
+			expected * (1 - number_at(one, NULL, "tolerance")), expected);
 	}
 }
 

@@ -130,7 +130,9 @@ static void say_share(FILE *to, const struct acceptance *acceptance, const struc
 	if ((relies & RELIES_ON_DETOUR) != 0) { // there flows are no more than these links carry
 		if (fabric_facts->drill_count > 1 &&
 		    fabric_facts->nics_per_t0 * fabric_facts->up_share <= fabric_facts->drill_count)
-			fputs("; its flows fill all links above their T0, where hashes meet", to);
+			fputs("; its flows need all links above their T0, and a hash puts some on "
+			      "the same",
+			      to);
 		return;
 	}
 	if ((relies & RELIES_ON_SPREAD) != 0 && run->carried > 0 && run->carried < 1)

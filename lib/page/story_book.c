@@ -171,13 +171,17 @@ static bool goodput(json_t *story, const json_t *acceptance, const char *name, c
 	}
 	if (worst == NULL || rate <= 0)
 		return false;
-	char note[160], best[64];
+	const char *why = document_text(worst, "reason");
+	char note[300], best[64];
 	json_t *one = story_figure(story, label, least, UNIT_BPS);
 	story_against(one, least / rate, "payload rate");
-	snprintf(note, sizeof(note), "payload rate %s; case %s %s",
-		 report_model_number_text(best, sizeof(best), rate, UNIT_BPS),
-		 document_text(worst, "name"),
-		 is_state(worst, "pass") ? "met what was asked" : "missed what was asked");
+	report_model_number_text(best, sizeof(best), rate, UNIT_BPS);
+	if (is_state(worst, "pass"))
+		snprintf(note, sizeof(note), "payload rate %s; case %s met what was asked", best,
+			 document_text(worst, "name"));
+	else // the goodput may be fine, and something else be missed
+		snprintf(note, sizeof(note), "payload rate %s; case %s missed: %.*s", best,
+			 document_text(worst, "name"), (int)strcspn(why, ";"), why);
 	put_text(one, "note", note);
 	put_text(one, "state", is_state(worst, "pass") ? "good" : "bad");
 	return true;

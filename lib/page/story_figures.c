@@ -143,9 +143,10 @@ static void tail_figure(json_t *story, const json_t *result)
 		return;
 	}
 	json_t *one = story_figure(story, label, slow, UNIT_NS);
-	story_against(one, median / slow, "even");
-	snprintf(note, sizeof(note), "%.3g \xc3\x97 the median, %s; even is all alike; %.0f %s",
-		 slow / median, report_model_number_text(mid, sizeof(mid), median, UNIT_NS),
+	story_against(one, median / slow, "an even spread");
+	snprintf(note, sizeof(note),
+		 "%.3g \xc3\x97 the median, %s; all alike would be 100 %%; %.0f %s", slow / median,
+		 report_model_number_text(mid, sizeof(mid), median, UNIT_NS),
 		 document_number_or(of, "count", 0), is_flows ? "flows" : "messages");
 	put_text(one, "note", note);
 	put_text(one, "state", "plain"); // a tail is no fault by itself

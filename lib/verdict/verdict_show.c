@@ -74,8 +74,9 @@ void verdict_missed(FILE *to, const struct profile_check *check, const struct fi
 	struct text measured, limit;
 	if (finding->state != FINDING_MISSED)
 		return;
-	fprintf(to, "%s %s%s, %s", check->name, check->bound.is_word ? "is " : "",
-		measured_text(&measured, finding, &check->bound), check->bound_text);
+	bool is_exact = strncmp(check->bound_text, "is ", 3) == 0;
+	fprintf(to, "%s: %s, %s%s", check->name, measured_text(&measured, finding, &check->bound),
+		is_exact ? "must be " : "", check->bound_text + (is_exact ? 3 : 0));
 	if (check->bound.of[0] != '\0')
 		fprintf(to, " (%s)",
 			verdict_figure(&limit, finding->limit, finding->dimension, &check->bound));
