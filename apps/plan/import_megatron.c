@@ -92,6 +92,7 @@ static const struct {
 struct launch {
 	uint64_t values[FLAG_COUNT];  // 1 of a flag without value
 	const char *said[FLAG_COUNT]; // its word
+	const char *open;	      // a flag whose value is in the next line
 	bool is_rms, is_learned;      // norms; positions
 	char unused[UNUSED_BYTES];
 	char doubted[UNUSED_BYTES]; // of the unused those that may change the model
@@ -234,7 +235,8 @@ static void put_inputs(FILE *to, const struct launch *launch)
 			launch->doubted);
 }
 
-// Takes one flag; `value` is the word behind it, or NULL. Returns whether that word is its own.
+// Takes one flag; `value` is the word behind it in its line, or NULL: what must have one has it in
+// the next line. Returns whether that word is its own.
 static int take(struct launch *launch, const char *name, const char *value, struct refusal *refusal)
 {
 	int flag = 0;
@@ -246,12 +248,17 @@ static int take(struct launch *launch, const char *name, const char *value, stru
 		return value != NULL;
 	}
 	if (flag >= SWIGLU && flag <= GROUPED) {
-		launch->values[flag] = 1;
+		bool is_false = value != NULL && strcmp(value, "false") == 0;
+		launch->values[flag] = !is_false;
+		if (is_false || (value != NULL && strcmp(value, "true") == 0)) // of YAML
+			return 1;
 		return value == NULL || *value == '$' ? 0
 						      : refuse_flag(refusal, name, "has no value");
 	}
-	if (value == NULL)
-		return refuse_flag(refusal, name, "needs a value");
+	if (value == NULL) {
+		launch->open = name;
+		return 0;
+	}
 	if (*value == '$')
 		return refuse_flag(refusal, name, "has a value that the script does not set");
 	if (launch->said[flag] != NULL)
@@ -276,11 +283,26 @@ static int take(struct launch *launch, const char *name, const char *value, stru
 	return 1;
 }
 
-// Flags of one line; a flag's value stands in the same one.
+// The flag that the line before ended with, and the first word of this one, its value.
+static int close_flag(struct launch *launch, const char *word, struct refusal *refusal)
+{
+	const char *name = launch->open;
+	launch->open = NULL;
+	if (word == NULL || strncmp(word, "--", 2) == 0)
+		return refuse_flag(refusal, name, "needs a value");
+	return take(launch, name, word, refusal);
+}
+
+// Flags of one line.
 static int read_line(struct launch *launch, char *line, struct refusal *refusal)
 {
-	static const char blanks[] = " \t\r\\\"'=();";
+	static const char blanks[] = " \t\r\\\"'=:();";
 	char *rest, *word = strtok_r(line, blanks, &rest);
+	if (launch->open != NULL && word != NULL && *word != '#') {
+		int rc = close_flag(launch, word, refusal);
+		if (rc < 0)
+			return rc;
+	}
 	while (word != NULL) {
 		char *next = strtok_r(NULL, blanks, &rest);
 		bool has_value = next != NULL && strncmp(next, "--", 2) != 0;
@@ -303,7 +325,7 @@ static int read_flags(struct launch *launch, char *text, struct refusal *refusal
 	for (char *line = strtok_r(text, "\n", &rest); rc == 0 && line != NULL;
 	     line = strtok_r(NULL, "\n", &rest))
 		rc = read_line(launch, line, refusal);
-	return rc;
+	return rc == 0 && launch->open != NULL ? close_flag(launch, NULL, refusal) : rc;
 }
 
 static void put(FILE *to, const struct launch *launch, int first, int last)

@@ -336,6 +336,12 @@ def main():
         expect(launched[0] == 0 and launched[1].replace(" nproc_per_node", "") == out, f"a line that launches it {launched[2].strip()}")
         expect(status == 0 and "micro_batches x cut.dp is 2904" in out and "# not used of the flags: bf16 lr\n" in out,
                f"Megatron's flags {said.strip()}")
+        for written in (flags.replace(" ", "\n"), flags.replace(" \\\n", "\n").replace(" --", "\n\n--").replace("size ", "size='").replace("\n", "'\n"),
+                        "ARGS:\n" + "".join(f"  --{one.strip().replace(' ', ': ') if ' ' in one.strip() else one.strip() + ': true'}\n"
+                                           for one in flags.replace("\\\n", "").split("--")[1:])):
+            config.write_text(written)
+            again = run("--import", config)
+            expect(again[:2] == (0, out), f"the same over lines, with = and quotes, as YAML {again[2].strip()}: {written}")
         job.write_text(out.replace("  samples:", "  micro_batches: 6\n  samples:"))
         plan = json.loads(run(job, "--json")[1])
         # GPT-3; cut as the launch file of the MLPerf run has it
@@ -366,7 +372,7 @@ def main():
             job.write_text("name: a\nmodel: {layers: 2, hidden: 64, heads: 8, vocab: 9, ffn: 8}\nstep: {sequence: 8, micro_batches: 2}\n"
                            f"cut: {{pp: 2, schedule: {schedule}}}\n")
             expect(json.loads(run(job, "--json")[1])["cut"]["schedule"] == schedule, f"JSON names the schedule: {schedule}")
-        for text, says in (("--num-layers", "--num-layers needs a value"), (flags + "--hidden-size 3", "--hidden-size is here twice"),
+        for text, says in (("--num-layers", "--num-layers needs a value"), ("--num-layers\n--hidden-size 3", "--num-layers needs a value"), (flags + "--hidden-size 3", "--hidden-size is here twice"),
                            ("--num-layers 0", "needs a whole number from 1 on"), ("--swiglu 3", "--swiglu has no value"),
                            ("--normalization Group", "is LayerNorm or RMSNorm"), ("--num-layers 3", "--hidden-size is missing")):
             config.write_text(text)
