@@ -11,6 +11,7 @@
 #include <weft/run/outcome.h>
 
 #define BAR_CELLS 30
+#define LONG_S 60 // so long somebody may rather have less
 
 static uint64_t packets_expected(const struct world *world)
 {
@@ -56,8 +57,10 @@ bool progress_show(void *context, const struct world *world, const struct run *s
 	outcome_bar("\r[%s] %3.0f %%  %.3f ms simulated  %.2f M packets/s  ", bar, share * 100,
 		    (double)(so_far->now_ps + world_skipped_ps(world)) / 1e9,
 		    (double)so_far->data_delivered / spent_s / 1e6);
-	if (share > 0.01)
-		outcome_bar("%.0f s left   ", spent_s * (1 - share) / share);
+	double left_s = share > 0.01 ? spent_s * (1 - share) / share : 0;
+	if (left_s > 0)
+		outcome_bar("%.0f s left%s   ", left_s,
+			    progress->instead != NULL && left_s > LONG_S ? progress->instead : "");
 	return true;
 }
 

@@ -12,6 +12,7 @@ struct progress {
 	bool is_on;
 	double start_s;
 	uint64_t packets_expected; // data packets the workload will deliver
+	const char *instead;	   // what to type for less, shown where much is left; or NULL
 };
 
 // Decides whether there is a bar (stderr is a terminal, and the user did not ask for quiet).

@@ -76,7 +76,9 @@ int fidelity_full_packets(struct call *call, struct fidelity_full *fidelity)
 	take_step(&call->scenario, &fidelity->world);
 	int rc = call_build(call);
 	if (rc == 0) {
+		call->progress.instead = "; --fidelity sample runs a part";
 		rc = call_run(call, &ran);
+		call->progress.instead = NULL;
 		if (rc == 0)
 			rc = fidelity_check_end(&ran, &call->refusal);
 		if (rc == 0)
