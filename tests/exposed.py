@@ -39,3 +39,11 @@ def hold(system):
     check(shown == page()[system], f"{system}: {shown} ms, docs/systems.md says {page()[system]}")
     left = now[2] / now[1] - 1
     check(abs(left) < (0.1 if system == "uec" else 0.05), f"{system}: packets leave {left:+.2%} to rings, queues, marks and windows")
+
+
+def hold_closed(system):
+    """A sample that says too little is refused with what closed forms expose on this fabric: the page's second column."""
+    done = weft.run("sim", system, "--fidelity", "sample", "--sample", "steps=2,fill=2")
+    found = re.search(r"closed forms with this fabric's .* expose ([\d.]+) ms", done.stderr)
+    shown = found[1] if found else done.stderr.strip()
+    check(done.returncode == weft.NOT_VALID and shown == page()[system][1], f"{system}: {shown} ms, docs/systems.md says {page()[system][1]}")

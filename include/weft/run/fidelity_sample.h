@@ -34,12 +34,13 @@ struct sampled_run {
 	uint32_t count;
 	struct sampled rows[SAMPLED_MAX];
 	struct step_exposed times;
-	ps_t error_ps;	    // of the exposed time, in all
-	ps_t steps_ps;	    // of it: all samples at the end of their error
-	ps_t schedule_ps;   // of it: other collectives and messages at the same time
-	ps_t quiet_ps;	    // exposed time with messages of tensor ranks in closed form
-	ps_t others_ps;	    // exposed time if collectives that did not run were a tenth longer
-	int64_t longer_ppb; // those that ran, against their closed form
+	ps_t error_ps;	     // of the exposed time, in all
+	ps_t steps_ps;	     // of it: all samples at the end of their error
+	ps_t schedule_ps;    // of it: other collectives and messages at the same time
+	ps_t stages_more_ps; // the exposed time is longer by this at most: sends beside reduces
+	ps_t quiet_ps;	     // exposed time with messages of tensor ranks in closed form
+	ps_t others_ps;	     // exposed time if collectives that did not run were a tenth longer
+	int64_t longer_ppb;  // those that ran, against their closed form
 	uint64_t packets, marks, trims, resent;
 	uint32_t groups, groups_all, trunks_kept, trunks_of;
 	ps_t base_rtt_ps;
@@ -88,6 +89,8 @@ int fidelity_check_error(const struct call *call, const struct sampled_run *run,
 			 struct refusal *refusal);
 
 void fidelity_sample_table(const struct call *call, const struct fidelity_sample *fidelity);
+// What no sample has, and where that is too much.
+void fidelity_print_unsampled(const struct sampled_run *run);
 // The way from closed forms to packets.
 void fidelity_sample_print_terms(const struct fidelity_sample *fidelity);
 

@@ -81,6 +81,7 @@ void fidelity_all_table(const struct call *call, const struct fidelity_all *fide
 	       " data packets in %.1f s\n",
 	       fidelity_ms(sample->error_ps), sample->groups, sample->groups_all, sample->packets,
 	       sample->wall_s);
+	fidelity_print_unsampled(sample);
 	print_traffic(full);
 	fidelity_sample_print_terms(&fidelity->sample);
 	printf("    %-58s %+9.3f\n", "each rank sends when it comes to it, stages side by side",

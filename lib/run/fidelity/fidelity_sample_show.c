@@ -23,6 +23,16 @@ static void print_tensor(const struct fidelity_sample *fidelity)
 			       dimension_name((enum dimension)i));
 }
 
+void fidelity_print_unsampled(const struct sampled_run *run)
+{
+	if (run->stages_more_ps > 0)
+		printf("      up to %.3f more: messages between stages share a NIC with "
+		       "reduces and gathers\n",
+		       fidelity_ms(run->stages_more_ps));
+	if (run->stages_more_ps > fidelity_exposed(&run->times) / 4 - run->error_ps)
+		printf("      that is above 25 %%: --fidelity full runs every packet\n");
+}
+
 static void print_step(const struct fidelity_sample *fidelity)
 {
 	const struct step_exposed *times = &fidelity->run.times;
@@ -36,6 +46,7 @@ static void print_step(const struct fidelity_sample *fidelity)
 	printf("      of that ring steps that did not run +- %.3f, other stages and groups at the "
 	       "same time +- %.3f\n",
 	       fidelity_ms(fidelity->run.steps_ps), fidelity_ms(fidelity->run.schedule_ps));
+	fidelity_print_unsampled(&fidelity->run);
 	fidelity_print_culprits(fidelity->longer_ps, step);
 	printf("    other                 %10.3f ms\n\n",
 	       fidelity_ms(fidelity->world.plan.timing.other_ps));
