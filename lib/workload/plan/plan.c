@@ -164,8 +164,8 @@ static int check_attention(struct checked *checked)
 			     "% heads do not divide by % heads of keys and values", of->heads,
 			     of->kv_heads, 0);
 	if (of->kv_rank > 0 && of->value_dim == 0)
-		return blame(checked, "kv_rank", "latent attention needs the width of a value", 0,
-			     0, 0);
+		return blame(checked, "kv_rank",
+			     "latent attention needs the width of a value, value_dim", 0, 0, 0);
 	return 0;
 }
 
@@ -208,11 +208,16 @@ static int check_experts(struct checked *checked)
 		return of->ffn > 0 ? 0
 				   : blame(checked, "ffn",
 					   "a model without experts needs a feed-forward", 0, 0, 0);
-	if (of->expert_ffn == 0 || of->experts_per_token == 0 ||
-	    of->experts_per_token > of->experts || of->experts % cut->ep != 0)
+	if (of->expert_ffn == 0)
+		return blame(checked, "experts", "% experts need their width, expert_ffn",
+			     of->experts, 0, 0);
+	if (of->experts_per_token == 0 || of->experts_per_token > of->experts)
 		return blame(checked, "experts",
-			     "% experts, % a token, do not fit % expert ranks, or have no size",
-			     of->experts, of->experts_per_token, cut->ep);
+			     "of % experts a token goes to 1 to % (experts_per_token), not %",
+			     of->experts, of->experts, of->experts_per_token);
+	if (of->experts % cut->ep != 0)
+		return blame(checked, "experts", "% experts do not divide by % expert ranks",
+			     of->experts, cut->ep, 0);
 	if (of->dense_layers > of->layers)
 		return blame(checked, "dense_layers",
 			     "% layers without experts are more than all %", of->dense_layers,

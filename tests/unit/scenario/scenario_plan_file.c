@@ -289,7 +289,7 @@ static const struct {
 	 2, 73, "model.output_bias: `2` is too large; it may be 1 to 1"},
 	{"name: a\nmodel: {layers: 2, hidden: 64, heads: 8, kv_rank: 16, ffn: 8, vocab: 9}\n"
 	 "step: {sequence: 8}\n",
-	 2, 51, "model.kv_rank: latent attention needs the width of a value"},
+	 2, 51, "model.kv_rank: latent attention needs the width of a value, value_dim"},
 	{"name: a\nmodel: {layers: 2, hidden: 64, heads: 8, vocab: 9, ffn: 8, dense_layers: 3, "
 	 "experts: 4, experts_per_token: 1, expert_ffn: 8}\nstep: {sequence: 8}\n",
 	 2, 74, "model.dense_layers: 3 layers without experts are more than all 2"},
@@ -303,7 +303,15 @@ static const struct {
 	{SMALL "cut: {layers_first: 2}\n", 4, 21, "cut.layers_first: one cell has all layers"},
 	{SMALL "cut: {pp: 2, layers_last: 32}\n", 4, 27, "the first and last cell have all 32"},
 	{SMALL "cut: {tp: 32, dp: 1048576}\n", 4, 19, "cut.dp: a job has at most 1048576 ranks"},
-	{MOE "cut: {ep: 3, dp: 3}\n", 2, 63, "model.experts: 8 experts, 2 a token, do not fit 3"},
+	{"name: a\nmodel: {layers: 4, hidden: 64, heads: 8, vocab: 100, experts: 6, expert_ffn: "
+	 "8}\n"
+	 "step: {sequence: 8}\n",
+	 2, 63, "model.experts: of 6 experts a token goes to 1 to 6 (experts_per_token), not 0"},
+	{"name: a\nmodel: {layers: 4, hidden: 64, heads: 8, vocab: 100, experts: 6, "
+	 "experts_per_token: 2}\nstep: {sequence: 8}\n",
+	 2, 63, "model.experts: 6 experts need their width, expert_ffn"},
+	{MOE "cut: {ep: 3, dp: 3}\n", 2, 63,
+	 "model.experts: 8 experts do not divide by 3 expert ranks"},
 	{MOE "cut: {ep: 4, dp: 2}\n", 4, 11, "cut.ep: 2 ranks of a stage do not divide by 4"},
 	{SMALL "cut: {etp: 2}\n", 4, 7, "cut.etp has no effect here; it needs model.experts"},
 	{MOE "cut: {etp: 3, dp: 3}\n", 4, 12,
