@@ -83,6 +83,13 @@ static bool is_left_out(const struct sequence *sequence, const struct flow_psn *
 		slot->copies <= after->copies;
 }
 
+// What had passed before and jumped over the one that waits comes once more: that was a copy.
+static bool leapt_twice(const struct sequence *sequence, uint32_t to, uint32_t next)
+{
+	return next == to && next == sequence->leap_psn && !sequence->leap_lacks &&
+		psn_distance(sequence->next, next) == 1;
+}
+
 static void settle_one(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
 		       uint32_t next)
 {
@@ -98,6 +105,12 @@ static void settle_one(struct flow *flow, struct flow_stream *stream, struct seq
 		return;
 	}
 	bool is_soon = sequence->pending_silence_ns < DOUBLED_NS;
+	if (is_hole && is_one && is_soon && leapt_twice(sequence, to, next)) {
+		slot->flags &= (uint16_t)~PSN_MISSING;
+		count_doubled(flow, stream, sequence->leap_number, next);
+		sequence->next = to;
+		return;
+	}
 	bool is_early = psn_distance(from, sequence->low) < 0; // before the first one here
 	if ((goes_on || goes_back) && is_one && is_soon && is_early) {
 		note(flow, stream, FLOW_NOTE_LATE, sequence->pending_number, from, 1);
@@ -196,7 +209,7 @@ static bool settle_again(struct flow *flow, struct flow_stream *stream, struct s
 {
 	const struct flow_psn *before = psn_find(sequence, slot->psn - 1);
 	bool is_late = before != NULL && slot->copies <= before->copies;
-	bool goes_on = next == sequence->next;
+	bool goes_on = next == sequence->next && slot->psn != next + 1; // those two may be swapped
 	if (is_late) {
 		note(flow, stream, FLOW_NOTE_LATE, sequence->leap_number, slot->psn, 1);
 		hole_count_late(flow, stream);

@@ -176,6 +176,9 @@ static void a_late_packet_among_repeats_is_no_loss(void **)
 	assert_causes(
 		told("v6 " WARM "F10 M11 M12 M13 N11 M11 M12 M13 N11 M11 M13 M12 M13 L14 A14"),
 		FLOW_LOSS_BEHIND, 2, FLOW_DUPLICATE, 1, NONE);
+	// Two neighbours of a repeat change places: its packets all come, and none comes twice.
+	assert_causes(told("v6 " WARM "F10 M12 M13 M14 M15 N11 +9 M11 M12 M14 M13 M15 L16 A16"),
+		      FLOW_LOSS_BEFORE, 1, FLOW_REORDER_BEFORE, 1, NONE);
 	// Each of two NAKs has its repeat, and the second one begins where nothing is done yet.
 	assert_causes(told(WARM "F10 M12 M11#12 N11 A11 M13 N12 +9 M12 M12 M13 L14 A14"),
 		      FLOW_REORDER_BEFORE, 1, NONE);
