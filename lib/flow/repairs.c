@@ -245,6 +245,22 @@ void repair_keep_nak(struct sequence *sequence, uint64_t number)
 							     sequence->nak_repair};
 }
 
+// Whether the repeat leaves out what the oldest NAK wanted, since that was acknowledged meanwhile.
+static bool leaves_out(const struct sequence *sequence, uint32_t psn)
+{
+	const struct late_nak *oldest = sequence->late_naks;
+	return sequence->late_nak_count > 0 && psn_distance(psn, oldest->psn) > 0 &&
+		psn_distance(psn, sequence->acked) <= 0 && oldest->number == 0;
+}
+
+bool repair_waits_for(const struct sequence *sequence, uint32_t psn)
+{
+	bool waits = leaves_out(sequence, psn);
+	for (uint32_t i = 0; i < sequence->late_nak_count; i++)
+		waits |= sequence->late_naks[i].psn == psn && sequence->late_naks[i].number == 0;
+	return waits;
+}
+
 // Whether a NAK asked for the repeat that was answered otherwise. Those before that one were not
 // heeded. What was acknowledged since then is not sent again.
 static bool repeat_by_late_nak(struct flow *flow, struct flow_stream *stream,
@@ -255,9 +271,7 @@ static bool repeat_by_late_nak(struct flow *flow, struct flow_stream *stream,
 	bool is_soon = repeat->silence_ns < DOUBLED_NS;
 	while (at < count && (naks[at].psn != repeat->psn || (naks[at].number != 0 && !is_soon)))
 		at++;
-	bool is_cut = is_soon && count > 0 && psn_distance(repeat->psn, naks[0].psn) > 0 &&
-		psn_distance(repeat->psn, sequence->acked) <= 0;
-	at = at == count && is_cut && naks[0].number == 0 ? 0 : at;
+	at = at == count && is_soon && leaves_out(sequence, repeat->psn) ? 0 : at;
 	sequence->late_nak_count = at < count ? count - at - 1 : 0;
 	if (at == count)
 		return false;
@@ -352,6 +366,9 @@ void repeat_begin(struct flow *flow, struct flow_stream *stream, struct sequence
 	}
 	if (repeat_by_late_nak(flow, stream, sequence, repeat))
 		return;
+	bool is_soon = repeat->silence_ns < DOUBLED_NS; // no timer has run out
+	if (is_soon && sequence->nak_ns != 0 && repeat->psn == sequence->nak_psn)
+		return; // its sender got the NAK twice
 	struct sequence *asked = stream_take_nak_beside(flow, stream, repeat->psn);
 	if (asked != NULL) {
 		tell_repeat(repair_at(flow, asked->nak_repair), repeat);

@@ -263,6 +263,7 @@ void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequenc
 {
 	struct arrival arrival = {.packet = packet, .stream = stream, .sequence = sequence};
 	uint32_t psn = packet->record->psn;
+	sequence->now_ns = packet->at_ns;
 	if (is_stray(flow, sequence, packet->record)) {
 		sequence->strays++;
 		stream->data++;

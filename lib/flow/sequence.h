@@ -121,6 +121,8 @@ void repair_end_timer(struct flow *flow, struct flow_stream *stream);
 // The NAK was answered otherwise, by packet `number` if that may be a copy: its repeat may still
 // come.
 void repair_keep_nak(struct sequence *sequence, uint64_t number);
+// Whether the repeat of a NAK that was answered otherwise is still to come, and may begin at `psn`.
+bool repair_waits_for(const struct sequence *sequence, uint32_t psn);
 
 // Flags of what a receiver at the tap wants, if it misses that and a repeat from `psn` brings it;
 // else 0.

@@ -83,6 +83,14 @@ static bool is_left_out(const struct sequence *sequence, const struct flow_psn *
 		slot->copies <= after->copies;
 }
 
+// The one that waits came right behind others, and once more after a longer while: the second one
+// begins a repeat, and the first was late.
+static bool comes_again(const struct sequence *sequence, uint32_t next)
+{
+	return next == sequence->pending_from &&
+		sequence->now_ns - sequence->last_ns > 2 * sequence->pending_silence_ns;
+}
+
 // What had passed before and jumped over the one that waits comes once more: that was a copy.
 static bool leapt_twice(const struct sequence *sequence, uint32_t to, uint32_t next)
 {
@@ -100,7 +108,7 @@ static void settle_one(struct flow *flow, struct flow_stream *stream, struct seq
 	bool goes_back = psn_distance(next, from) < 0; // a repeat begins there, not here
 	bool is_one = to - from == 1;
 	bool is_hole = slot != NULL && slot->flags & PSN_MISSING;
-	if ((goes_on || goes_back) && is_hole) {
+	if ((goes_on || goes_back || comes_again(sequence, next)) && is_hole) {
 		fill_late(flow, stream, sequence, sequence->pending_number, from, to);
 		return;
 	}
@@ -128,8 +136,9 @@ static void settle_one(struct flow *flow, struct flow_stream *stream, struct seq
 		return;
 	}
 	bool is_far = psn_distance(sequence->next, from) > 2; // as a repeat it lacks all between
-	bool is_asked = sequence->has_nak &&
-		(sequence->is_rnr || psn_distance(from, sequence->nak_psn) == 0);
+	bool is_asked = (sequence->has_nak &&
+			 (sequence->is_rnr || psn_distance(from, sequence->nak_psn) == 0)) ||
+		repair_waits_for(sequence, from);
 	bool is_copied = sequence->pending_is_again && (!is_asked || is_far);
 	// Right behind its original, and a repeat from farther back comes next.
 	bool is_echo = goes_back && !is_far && !is_asked;
@@ -146,7 +155,8 @@ static void settle_one(struct flow *flow, struct flow_stream *stream, struct seq
 	}
 	for (uint32_t psn = from; psn != to; psn++)
 		hole_fill(flow, stream, psn_find(sequence, psn));
-	if (may_be_copy && !sequence->is_rnr) // it is if another repeat begins here
+	if (may_be_copy && sequence->has_nak &&
+	    !sequence->is_rnr) // it is if another repeat begins here
 		repair_keep_nak(sequence, sequence->pending_number);
 	struct repeat repeat = {sequence->pending_number,     sequence->pending_ns,
 				sequence->pending_silence_ns, from,

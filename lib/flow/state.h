@@ -74,6 +74,7 @@ struct sequence {
 	uint32_t strays;     // damaged packets whose PSN is not to be believed
 	uint64_t unread;     // frames that were not read up to its last packet
 	int64_t last_ns;     // of the last packet
+	int64_t now_ns;	     // of the one that is taken
 	int64_t nak_ns;	     // of the NAK that is not answered yet
 	uint16_t nak_id;
 	uint32_t acks_asked, acks_unasked; // of what passed once

@@ -199,6 +199,36 @@ static void each_of_several_open_naks_has_its_repeat(void **)
 		assert_true(report->repairs[i].repeat > report->repairs[i].number);
 }
 
+// Of two NAKs the first one's PSN came by itself and was acknowledged: both repeats begin behind
+// it.
+static void two_repeats_from_one_psn_are_no_copies(void **)
+{
+	const struct flow_report *report = told(
+		"v6 " WARM
+		"F10 M12 N11 M11 A11 M13 N12 M14 M15 M12 +3 M12 A12 M13 M14 M15 L16 A16");
+	assert_causes(report, FLOW_REORDER_BEFORE, 1, NONE);
+	assert_int_equal(report->streams[0].doubled, 0);
+}
+
+// The end of a message, what was late for it, and the repeat: two copies in a row, of which the
+// second one comes after a while.
+static void a_late_one_right_before_its_repeat_is_no_loss(void **)
+{
+	assert_causes(told("v6 " WARM "F10 M12 L13 N11 M11 +6 M11 M12 L13 A13"),
+		      FLOW_REORDER_BEFORE, 1, NONE);
+	assert_causes(told("v6 " WARM "F10 M12 L13 N11 +6 M11 M11 M12 L13 A13"), FLOW_LOSS_BEFORE,
+		      1, FLOW_DUPLICATE, 1, NONE);
+}
+
+// So soon no timer has run out.
+static void a_nak_that_its_sender_gets_twice_is_no_second_loss(void **)
+{
+	assert_causes(told(WARM "F10 M12 L13 N11 +6 M11 M11 M12 L13 A13"), FLOW_LOSS_BEFORE, 1,
+		      NONE);
+	assert_causes(told(WARM "F10 M12 L13 N11 +6 M11 M12 M11 M12 L13 A13"), FLOW_LOSS_BEFORE, 1,
+		      NONE);
+}
+
 // The last packet once more may be a copy, or what the NAK asked for: another repeat tells.
 static void a_copy_of_what_a_nak_wants_is_not_its_repeat(void **)
 {
