@@ -162,7 +162,12 @@ static int tells_ev(struct flow *flow, const struct flow_stream *stream,
 	uint32_t acked = psn_extend(sequence->head, record->sack_psn);
 	const struct flow_psn *slot = psn_find(sequence,
 					       acked + (uint32_t)(int32_t)record->sack_trigger);
-	if (record->is_probe || slot == NULL || !(slot->flags & PSN_SEEN) || slot->id_last == 0)
+	if (record->is_probe)
+		return 0;
+	if (slot == NULL ||
+	    !(slot->flags & PSN_SEEN)) // it may be of another one that has come so far
+		return -1;
+	if (slot->id_last == 0)
 		return 0;
 	if (slot->id_last == ev_mark(record->ev))
 		return 1;

@@ -49,6 +49,8 @@ static void answers_to_what_was_never_sent(void **)
 	assert_kept("F0 M1 L2 A2 N3");
 	assert_broken("w0 m1 l2 K2 K8", FLOW_RULE_ACK_UNSENT, 1, 5);
 	assert_broken("w0 m1 l2 K0,1001", FLOW_RULE_SACK_UNSENT, 1, 4);
+	// The EV says that it is the other QP's, of which the first packet was lost.
+	assert_kept("m1~1 m2~2 m3~3 w0~4@18 m1~5@18 K16777215~3@40,111<-4 w0r~1 K3~1@40");
 	assert_broken("Q0,4 q0 y1 y2 z3 O4 A4 p4", FLOW_RULE_RESPONSE_UNASKED, 1, 8);
 	assert_broken("O0 A0 p1", FLOW_RULE_RESPONSE_UNASKED, 1, 3);
 }
