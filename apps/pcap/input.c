@@ -282,6 +282,11 @@ static int read_file(struct call *call, struct capture_file *file, struct captur
 	bar_file(bar);
 	read_frames(call, reader, flow, config, &source, bar);
 	note_file(file, reader, &source);
+	if (file->frames == 0 && file->odd_frames > 0 && file->end == CAPTURE_WHOLE)
+		snprintf(file->why, sizeof(file->why),
+			 "none of its frames can be read, the first at byte %" PRIu64
+			 ": lengths beyond the block, or an unknown interface",
+			 file->odd_at);
 	source_close(&source);
 	return 0;
 }
@@ -302,7 +307,8 @@ static int read_all(struct call *call, struct capture_reader *reader, struct flo
 			snprintf(file->why, sizeof(file->why), "%s", call->refusal.text);
 		} else {
 			call->files_read++;
-			bool is_empty = file->frames == 0 && file->end != CAPTURE_WHOLE;
+			bool is_empty = file->frames == 0 &&
+				(file->end != CAPTURE_WHOLE || file->odd_frames > 0);
 			if (is_empty && file->why[0] != '\0') {
 				snprintf(call->refusal.file, sizeof(call->refusal.file), "%s",
 					 file->path);

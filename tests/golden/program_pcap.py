@@ -277,6 +277,8 @@ def check_malformed():
     check("\nstandard input: it ends in the block" in out and "1 frame before it is good\n" in out, f"whose end it is, and how many are good: {out!r}")
     status, out, _ = analyze("-", given=heads)
     check(status == 0 and out.startswith("no frame in the capture: its filter let none pass, or none came by\n"), f"a capture of nothing: {out!r}")
+    status, out, error = analyze("-", given=section + good)
+    check(status == 2 and out == "" and f"none of its frames can be read, the first at byte {len(section)}: lengths beyond" in error, f"no interface: {error!r}")
     status, out, error = analyze("no-such-file", "-", "--csv", given=heads + good)
     check(status == 0 and out.startswith("index,") and error == "weft pcap: no-such-file: No such file or directory\n", f"a table is told of, too: {error!r}")
     erf = struct.pack("<QBBHHH", 1 << 32, 2, 4, 78, 0, 60) + bytes(2) + frame
