@@ -72,17 +72,20 @@ static int check_values(const struct transport_config *config, struct refusal *r
 	return 0;
 }
 
+static bool is_denied(const struct transport_config *config, uint32_t value)
+{
+	for (uint32_t i = 0; i < config->ev_denied_count; i++)
+		if (config->ev_denied[i] == value)
+			return true;
+	return false;
+}
+
 // How many EVs of a table are denied: a value on several planes is so on all.
 static uint32_t denied_in_table(const struct transport_config *config)
 {
 	uint32_t count = 0;
-	for (uint32_t i = 0; i < ev_universe(config); i++) {
-		uint32_t at = 0;
-		while (at < config->ev_denied_count &&
-		       config->ev_denied[at] != config->ev_values[i])
-			at++;
-		count += at < config->ev_denied_count;
-	}
+	for (uint32_t i = 0; i < ev_universe(config); i++)
+		count += is_denied(config, config->ev_values[i]);
 	return count;
 }
 
@@ -213,9 +216,8 @@ static uint32_t even_part(const struct transport_config *config, const uint64_t 
 static void shuffle(struct profile *profile, const struct transport_config *config, struct rng *rng)
 {
 	uint64_t starts[EV_FIELDS_MAX] = {0};
-	for (uint32_t left = profile->count; left > 1; left--) {
-		uint32_t other = rng_below(rng, left), last = left - 1;
-		uint32_t value = profile->values[last];
+	for (uint32_t last = profile->count - 1; last > 0; last--) {
+		uint32_t other = rng_below(rng, last + 1), value = profile->values[last];
 		profile->values[last] = profile->values[other];
 		profile->values[other] = value;
 	}

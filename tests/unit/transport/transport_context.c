@@ -512,3 +512,37 @@ static void who_was_told_with_others_is_taken_out_alone(void **)
 	assert_int_equal(bench->log[0][2].qp, 6);
 	bench_close(bench);
 }
+
+// Only a QP that waited is given a time to come.
+static void a_packet_that_finds_a_context_is_given_no_time(void **)
+{
+	struct bench *bench = bench_pooled(2, 4, 1);
+	for (uint32_t qpn = 0; qpn < 2; qpn++) {
+		bench_say(bench, 0, qpn, 1 + qpn);
+		assert_false(bench->ends[1]->pool.has_timer);
+	}
+	bench_close(bench);
+}
+
+// A repair that nobody needs any more waits for no line, in a context that may be another's next.
+static void a_repair_that_was_not_needed_leaves_its_queue(void **)
+{
+	struct bench *bench = bench_pooled(2, 4, 1);
+	assert_int_equal(bench_post(bench, 0, 0, 1000, 1), 0);
+	uint32_t psn = bench_qp(bench)->psn_next & PSN_MASK;
+	const struct packet *sent = bench_next(bench);
+	uint32_t ev = sent->ev;
+	bench_give_nack(bench, psn, ev, PACKET_NACK_TRIMMED);
+	assert_true(bench_qp(bench)->is_queued);
+	bench_hand_in(bench,
+		      &(struct packet){.source = 1,
+				       .opcode = PACKET_SACK,
+				       .klass = PACKET_CLASS_CONTROL,
+				       .psn = psn,
+				       .u.sack = {.ev_echo = ev}});
+	assert_int_equal(bench->log_count[0], 1);
+	assert_int_equal(endpoint_contexts_busy(bench->ends[0]), 0);
+	assert_false(bench_qp(bench)->is_queued);
+	assert_false(endpoint_has_work(bench->ends[0]));
+	bench_close(bench);
+}

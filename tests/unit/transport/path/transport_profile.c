@@ -467,3 +467,38 @@ static void a_mark_does_not_mend_a_bad_ev(void **state)
 	assert_int_equal(path_state(set, 7), PATH_SKIP);
 	bench_close(bench);
 }
+
+static void what_lies_behind_the_tables_denies_nothing(void **)
+{
+	static const uint32_t values[] = {5, 6, 5}, denied[] = {5, 6};
+	struct transport_config config = bench_config();
+	struct refusal refusal;
+	config.planes = 1;
+	config.ev_mode = EV_EXPLICIT;
+	config.ev_values = values;
+	config.ev_denied = denied;
+	config.ev_count = 2;
+	config.ev_denied_count = 1;
+	assert_int_equal(profile_check(&config, &refusal), 0);
+	config.ev_denied_count = 2;
+	assert_int_equal(profile_check(&config, &refusal), -EINVAL);
+}
+
+static void two_generated_values_come_in_either_order(void **)
+{
+	struct transport_config config = bench_config();
+	uint32_t first[2] = {0};
+	config.planes = 1;
+	config.ev_count = 2;
+	config.ev_mode = EV_GENERATED;
+	config.ev_field_count = 1;
+	config.ev_fields[0] = (struct ev_field){.bits = 8, .max = 1};
+	for (uint64_t seed = 0; seed < 32; seed++) {
+		struct bench *bench = bench_open(&config, 1, 0, seed);
+		uint32_t ev;
+		assert_int_equal(endpoint_ev(bench->ends[0], 0, 0, &ev), 0);
+		first[ev != 0]++;
+		bench_close(bench);
+	}
+	assert_in_range(first[0], 8, 24);
+}
