@@ -84,9 +84,16 @@ static void send_again(struct endpoint *endpoint, struct qp *qp, uint32_t psn, s
 	requester_wake(endpoint, qp);
 }
 
+// How long ago a packet left that was last sent over this EV; -1: over another one.
+static ps_t age_over(const struct slot *slot, uint32_t ev_index, ps_t now)
+{
+	bool is_same = slot->ev_index == ev_index;
+	return is_same ? (ps_t)(sent_units(now) - slot->sent_at) << SENT_SHIFT : -1;
+}
+
 // The header of a packet over this EV arrived.
 static void feed_path(struct endpoint *endpoint, struct qp *qp, uint32_t ev_index, uint8_t reason,
-		      ps_t now)
+		      ps_t age_ps, ps_t now)
 {
 	path_at(&qp->path, now);
 	endpoint->counters.paths_reinstated += path_arrived(&qp->path, ev_index) != PATH_SAME;
@@ -96,7 +103,9 @@ static void feed_path(struct endpoint *endpoint, struct qp *qp, uint32_t ev_inde
 	if (reason != PACKET_NACK_TRIMMED)
 		return;
 	balance_feed(&qp->path, ev_index, BALANCE_TRIMMED, now);
-	uint32_t late = history_late_trim(&qp->path, ev_index, endpoint->config->cc.base_rtt_ps);
+	path_forget(&qp->path, ev_index);
+	uint32_t late = history_late_trim(&qp->path, ev_index, endpoint->config->cc.base_rtt_ps,
+					  age_ps);
 	endpoint->counters.paths_skipped += history_skip(&qp->path, ev_index, late);
 }
 
@@ -118,7 +127,8 @@ void retransmit_on_nack(struct endpoint *endpoint, struct qp *qp, const struct p
 	if (pair_is_asked(qp))
 		ev_index = pair_of(endpoint, qp, info->ev_echo, psn, nack->plane);
 	if (ev_index != PATH_NO_EV)
-		feed_path(endpoint, qp, ev_index, info->reason, now);
+		feed_path(endpoint, qp, ev_index, info->reason,
+			  age_over(&qp->slots[bit], ev_index, now), now);
 	if (psn_distance(psn, qp->una) < 0 || bitmap_get(qp->acked, bit))
 		return; // arrived meanwhile
 	if (info->reason == PACKET_NACK_UNEXP_EVENT)

@@ -102,12 +102,16 @@ uint32_t history_late_beside(const struct path_set *set, uint32_t index, ps_t rt
 }
 
 // A full queue is a path's where others are bad, for it has their packets; else dice may have
-// filled it.
-uint32_t history_late_trim(const struct path_set *set, uint32_t index, ps_t base_rtt_ps)
+// filled it. What is left of a trimmed packet waits for one on each line, and for no queue: on a
+// plane without a share, whose window answers each trim, it says itself how slow the line is.
+uint32_t history_late_trim(const struct path_set *set, uint32_t index, ps_t base_rtt_ps,
+			   ps_t rtt_ps)
 {
 	bool is_failing = set->planes[index % set->shape->planes].bad > 0;
 	ps_t halves = is_failing ? TRIM_HALVES_FAILING : TRIM_HALVES;
-	return history_late_beside(set, index, base_rtt_ps * halves / 2);
+	ps_t least_ps = base_rtt_ps * halves / 2;
+	return history_late_beside(set, index,
+				   set->shape->planes == 1 ? ps_max(rtt_ps, least_ps) : least_ps);
 }
 
 static void raise(struct path_set *set, struct path_plane *plane, uint32_t index, uint32_t by)

@@ -20,8 +20,10 @@ uint32_t history_late(struct path_set *set, uint32_t index, ps_t rtt_ps);
 // Where a plane has few EVs each is used so often that marks say it soon enough: 0.
 uint32_t history_late_beside(const struct path_set *set, uint32_t index, ps_t rtt_ps);
 
-// The same of a trim, which says that a queue is full.
-uint32_t history_late_trim(const struct path_set *set, uint32_t index, ps_t base_rtt_ps);
+// The same of a trim, which says that a queue is full; it was heard of after `rtt_ps`, below 0:
+// not known.
+uint32_t history_late_trim(const struct path_set *set, uint32_t index, ps_t base_rtt_ps,
+			   ps_t rtt_ps);
 
 // A mark, or a probe's answer, counts for so much more.
 void history_raise(struct path_set *set, uint32_t index, uint32_t by);

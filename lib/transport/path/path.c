@@ -242,11 +242,25 @@ struct path_choice path_pick_heard(struct path_set *set, uint32_t plane, uint32_
 
 // --- feedback
 
+// Whether what must come through can do without slow EVs: on the only plane, where repairs that the
+// window waits for would be trimmed over them again and again, and others are likely alive.
+static bool leaves_slow(const struct path_set *set)
+{
+	return set->shape->planes == 1 && !path_is_in_doubt(set, 0);
+}
+
+void path_forget(struct path_set *set, uint32_t index)
+{
+	if (leaves_slow(set) && set->planes[0].heard == index)
+		set->planes[0].heard = UINT16_MAX;
+}
+
 void path_alive(struct path_set *set, uint32_t index)
 {
 	uint32_t plane = index % set->shape->planes;
 	path_plane_alive(set, plane);
-	set->planes[plane].heard = (uint16_t)index;
+	if (!leaves_slow(set) || !history_stands_out(set, index))
+		set->planes[plane].heard = (uint16_t)index;
 	if (!ev_slot_is_blocked(set, index))
 		ev_slot_end_row(set, index);
 }

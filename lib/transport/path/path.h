@@ -72,7 +72,8 @@ struct path_plane {
 	uint16_t bad, unusable; // places whose EV is blocked, and is not GOOD
 	uint16_t rows;		// EVs with a row of marks
 	uint16_t round, marked, marked_mean, rtt_mean; // history.h: its number, marks, means
-	uint16_t heard;	     // while some are lost or blocked: the EV that was heard of last
+	uint16_t heard;	     // while some are lost or blocked: the EV that was heard of last, and
+			     // is not slow where it is the only plane
 	uint32_t probe_at;   // closed: when the next probe may leave, in units of 2^20 ps
 	uint32_t renewed_at; // when its port came back last; never: before all times
 	uint8_t lost, late;  // packets lost in a row, since one arrived; answers that were late
@@ -157,6 +158,9 @@ struct path_choice path_pick(struct path_set *set, uint32_t plane, uint32_t avoi
 // The EV heard of last, while others of the plane are blocked: what it carries comes through.
 uint32_t path_last_heard(const struct path_set *set, uint32_t plane);
 struct path_choice path_pick_heard(struct path_set *set, uint32_t plane, uint32_t avoid);
+
+// The queue of this EV is full: no repair is to take it where it is heard of last.
+void path_forget(struct path_set *set, uint32_t index);
 
 // The port of `plane` is back at the end where it was missing: what was lost there meanwhile says
 // nothing about its EVs, nor does what left before and is held lost later.

@@ -199,6 +199,38 @@ static void trimmed_packets_are_repaired_at_once_oldest_first_by_another_path(vo
 	bench_close(bench);
 }
 
+// What is left of it waits in no queue: it says how slow the path is, where it took that path.
+static void a_trim_that_took_long_makes_its_ev_rest_for_longer(void **)
+{
+	struct transport_config config = bench_config();
+	config.planes = 1;
+	config.skip_ps = SKIP_BY_MARKS;
+	struct bench *bench = open_one(config);
+	const uint8_t *history = bench_qp(bench)->path.history;
+	uint32_t evs[10], mask = bench_qp(bench)->path.shape->index_mask;
+	send_packets(bench, 10, evs);
+	for (uint32_t i = 0; i < 6; i++)
+		bench_hand_in(bench,
+			      &(struct packet){.source = 1,
+					       .opcode = PACKET_SACK,
+					       .psn = (START + i) & PSN_MASK,
+					       .u.sack = {.ev_echo = evs[i]}});
+	bench_give_nack(bench, START + 7, evs[7], PACKET_NACK_TRIMMED);
+	bench->now += 30 * PS_PER_US;
+	bench_give_nack(bench, START + 8, evs[8], PACKET_NACK_TRIMMED);
+	bench_give_nack(bench, START + 8, evs[9], PACKET_NACK_TRIMMED); // of another sending
+	assert_int_equal(history[evs[7] & mask], 3);
+	assert_int_equal(history[evs[8] & mask], 9);
+	assert_int_equal(history[evs[9] & mask], 3);
+	assert_int_equal(loss_count, 1); // a path that slow is no matter of the window
+	path_lose(&bench_qp(bench)->path, evs[0] & mask, bench->now); // now it is known who lives
+	bench_give_nack(bench, START + 6, evs[6], PACKET_NACK_TRIMMED_LAST);
+	assert_int_equal(path_last_heard(&bench_qp(bench)->path, 0), evs[6] & mask);
+	bench_give_nack(bench, START + 9, evs[6], PACKET_NACK_TRIMMED);
+	assert_int_equal(path_last_heard(&bench_qp(bench)->path, 0), PATH_NO_EV);
+	bench_close(bench);
+}
+
 static void a_nack_of_the_acknowledged_or_never_sent_changes_nothing(void **state)
 {
 	(void)state;

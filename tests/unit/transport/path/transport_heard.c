@@ -204,3 +204,26 @@ static void those_that_are_kept_rest_the_longer_the_more_they_lost(void **state)
 	picks(&last);
 	assert_in_range(last, 20, 32);
 }
+
+static void of_the_only_plane_a_slow_ev_is_not_the_one_heard_of_last(void **state)
+{
+	(void)state;
+	for (uint32_t planes = 1; planes <= 2; planes++) {
+		uint32_t slow = EVS - planes, sound = EVS - 2 * planes;
+		open_set(planes);
+		shape.has_rows = true;
+		lose_all_but(6);
+		set.history[slow] = HISTORY_ROW;
+		path_heard(&set, sound);
+		path_heard(&set, slow);
+		assert_int_equal(path_last_heard(&set, 0), planes == 1 ? sound : slow);
+		path_forget(&set, planes == 1 ? slow : sound); // not the one
+		assert_int_equal(path_last_heard(&set, 0), planes == 1 ? sound : slow);
+		path_forget(&set, planes == 1 ? sound : slow);
+		assert_int_equal(path_last_heard(&set, 0), planes == 1 ? PATH_NO_EV : slow);
+		lose_all_but(4); // now those that are not slow may be dead
+		path_heard(&set, slow);
+		path_forget(&set, slow);
+		assert_int_equal(path_last_heard(&set, 0), slow);
+	}
+}

@@ -168,6 +168,25 @@ static void an_answer_is_late_against_others_of_its_plane(void **)
 	}
 }
 
+// By what it would have taken at least, and on the only plane by what it took.
+static void a_trim_is_late_as_an_answer_is(void **)
+{
+	static const struct {
+		uint32_t planes, bad, base_us, rtt_us, step;
+	} cases[] = {{2, 0, 10, 90, 0}, {2, 0, 13, 0, 3},  {2, 0, 17, 0, 6},
+		     {2, 1, 9, 0, 3},	{2, 1, 11, 0, 6},  {1, 0, 10, 29, 0},
+		     {1, 0, 10, 31, 3}, {1, 0, 10, 41, 6}, {1, 0, 17, 1, 6}};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		set_up(NULL);
+		shape.planes = cases[i].planes;
+		answer(1, 20);
+		set.planes[1 % shape.planes].bad = (uint16_t)cases[i].bad;
+		assert_int_equal(history_late_trim(&set, 3, cases[i].base_us * PS_PER_US,
+						   cases[i].rtt_us * PS_PER_US),
+				 cases[i].step);
+	}
+}
+
 // Half of the EVs that take a hundred times as long do not hide each other.
 static void half_of_a_plane_may_be_late(void **)
 {
