@@ -31,7 +31,7 @@ HEADER = ("magic", "version", "header_bytes", "file_bytes", "rank_count", "op_co
 HEADER_FORMAT = "<QIIQII5QQ4QIIQQIIIIqq"
 OP, ROW, FLAG = struct.Struct("<6IQQq"), 280, struct.Struct("<IIq")
 EMU = ["emu", "gradients", "--ports", "memory", "--set", "traffic.buckets=2", "--set", "traffic.bytes=32KiB", "--set",
-       "traffic.steps=400", "--dilation", "20", "--gpu"]
+       "traffic.steps=1200", "--dilation", "20", "--gpu"]
 
 
 def offsets():
@@ -588,6 +588,20 @@ class Hostile(weft.InMemory):
         def third(act):
             return lambda link, emu, gpu: act(link)
 
+        def replayed(name=None, end=None, times=1):
+            """What the file held a moment ago stands there once more, all of it or a part; or again and again, until both end."""
+            def act(link, emu, gpu):
+                begin = link.head.get(name, 0)
+                size = link.head.get(end, link.head["file_bytes"]) - begin
+                kept = os.pread(link.fd, size, begin)
+                time.sleep(0.3)
+                for _ in range(times):
+                    os.pwrite(link.fd, kept, begin)
+                    if emu.poll() is not None and gpu.poll() is not None:
+                        break
+                    time.sleep(0.01)
+            return act
+
         def stop(link, which, other):
             which.send_signal(signal.SIGSTOP)
             begin = time.monotonic()
@@ -598,6 +612,9 @@ class Hostile(weft.InMemory):
             ("cut to nothing", third(cut(0))), ("cut by half", third(cut(65536))), ("cut behind the header", third(cut(4096))),
             ("cut and stretched again", third(cut(0, again=True))), ("zeros", third(overwrite(0, 65536))),
             ("0xff", third(overwrite(0xFF, 65536))), ("0xff over the header", third(overwrite(0xFF, 168))),
+            ("replayed", replayed()), ("replayed without data", replayed(end="buffers")), ("what was asked, replayed", replayed("asked", "done")),
+            ("what was done, replayed", replayed("done", "buffers")), ("steps, replayed", replayed("ranks", "asked")),
+            ("replayed without end", replayed(times=30000)), ("what was done, replayed without end", replayed("done", "buffers", 30000)),
             ("the run stops", stop), ("the generator stops", lambda link, emu, gpu: stop(link, gpu, emu)),
         ], one)
 
