@@ -29,6 +29,14 @@ LONG_PS, RATIO = 3e9, (0.95, 1.25)
 LEFT = 0.04  # of exposed time, beside the stated error: ranks that send when they come to it, not one collective at a time
 
 
+def written(folder, job, fabric):
+    """The scenario of a job on a fabric, as files."""
+    (folder / "job.yaml").write_text(job)
+    scenario = folder / "fabric.yaml"
+    scenario.write_text(f"name: random\nfabric: {{{fabric}}}\nscaleup: {{rate: 450GB/s, delay: 1us}}\ntraffic: {{kind: model, model: job.yaml}}\n")
+    return scenario
+
+
 def draw(seed, folder):
     """A job and its fabric; ways in turn, so that few jobs have all of them."""
     dice = random.Random(seed)
@@ -47,14 +55,11 @@ def draw(seed, folder):
         experts = f", experts: {dice.choice((4, 8))}, experts_per_token: 2, expert_ffn: {hidden}"
         experts += dice.choice(("", ", dense_layers: 1", f", dense_layers: {layers - 1}"))
         host = max(host, tp * ep)
-    (folder / "job.yaml").write_text(
-        f"name: random-{seed}\nmodel: {{layers: {layers}, hidden: {hidden}, heads: 8, ffn: {hidden * 3}, vocab: {vocab}{experts}}}\n"
+    scenario = written(
+        folder, f"name: random-{seed}\nmodel: {{layers: {layers}, hidden: {hidden}, heads: 8, ffn: {hidden * 3}, vocab: {vocab}{experts}}}\n"
         f"cut: {{tp: {tp}, {f'ep: {ep}, ' if experts else ''}pp: {pp}, dp: {dp}{late}}}\nstep: {{micro_batches: {batches}, sequence: 256}}\n"
-        f"wire: {{gradients: {width}B}}\ntimes: {{forward: {compute}us, backward: {2 * compute}us}}\n{way}\n")
-    scenario = folder / "fabric.yaml"
-    scenario.write_text(
-        f"name: random\nfabric: {{nics: {tp * pp * dp}, nics_per_host: {host}, nics_per_t0: {tp * pp * dp}, t1_count: 0, nic_delay: 4us, "
-        f"link_rate: {rate}Gb/s}}\nscaleup: {{rate: 450GB/s, delay: 1us}}\ntraffic: {{kind: model, model: job.yaml}}\n")
+        f"wire: {{gradients: {width}B}}\ntimes: {{forward: {compute}us, backward: {2 * compute}us}}\n{way}\n",
+        f"nics: {tp * pp * dp}, nics_per_host: {host}, nics_per_t0: {tp * pp * dp}, t1_count: 0, nic_delay: 4us, link_rate: {rate}Gb/s")
     return scenario, f"{way or 'megatron'}, tp {tp}, pp {pp}{late}, dp {dp}, hosts of {host}{experts}"
 
 
@@ -64,14 +69,11 @@ def draw_outside(seed, folder):
     way = dice.choice(("", "reduce: {kind: ddp}", "reduce: {kind: zero-1}", "reduce: {kind: fsdp}"))
     layers, hidden, ep, batches = dice.choice((2, 4, 6)), dice.choice((256, 512, 768)), dice.choice((4, 8)), dice.choice((1, 2, 3))
     compute, rate, trunks = dice.choice((100, 300, 1000)), dice.choice((25, 100, 400)), dice.choice((2, 4, 8))
-    (folder / "job.yaml").write_text(
-        f"name: random-{seed}\nmodel: {{layers: {layers}, hidden: {hidden}, heads: 8, ffn: {hidden * 3}, vocab: 4096, experts: 8, "
+    scenario = written(
+        folder, f"name: random-{seed}\nmodel: {{layers: {layers}, hidden: {hidden}, heads: 8, ffn: {hidden * 3}, vocab: 4096, experts: 8, "
         f"experts_per_token: 2, expert_ffn: {hidden}}}\ncut: {{ep: {ep}, dp: 8}}\nstep: {{micro_batches: {batches}, sequence: 256}}\n"
-        f"wire: {{gradients: 4B}}\ntimes: {{forward: {compute}us, backward: {2 * compute}us}}\n{way}\n")
-    scenario = folder / "fabric.yaml"
-    scenario.write_text(
-        f"name: random\nfabric: {{nics: 8, nics_per_host: 2, nics_per_t0: 2, t1_count: {trunks}, link_rate: {rate}Gb/s}}\n"
-        f"scaleup: {{rate: 450GB/s, delay: 1us}}\ntraffic: {{kind: model, model: job.yaml}}\n")
+        f"wire: {{gradients: 4B}}\ntimes: {{forward: {compute}us, backward: {2 * compute}us}}\n{way}\n",
+        f"nics: 8, nics_per_host: 2, nics_per_t0: 2, t1_count: {trunks}, link_rate: {rate}Gb/s")
     return scenario, f"{way or 'megatron'}, ep {ep} over hosts of 2, {trunks} T1s"
 
 
