@@ -244,49 +244,56 @@ static void culprits_json(json_t *root, const struct report_input *input)
 	worst_steps_free(&steps);
 }
 
-static void table_row(FILE *to, const struct culprit *culprit, const struct world *world,
-		      const struct worst_steps *steps)
+static void table_row(FILE *to, const json_t *row)
 {
-	char name[WORLD_CABLE_NAME_BYTES], evidence[EVIDENCE_BYTES];
-	culprit_name(culprit, world, name, sizeof(name));
-	culprit_evidence(culprit, evidence, sizeof(evidence));
-	fprintf(to, "  look at: %s (%s)\n", name, findings[culprit->finding]);
-	if (culprit->place == CULPRIT_LINK && culprit->up != culprit->down)
-		fprintf(to, "    %s only: %s\n", culprit->up ? "up" : "down", evidence);
-	else if (culprit->links_of > 1)
-		fprintf(to, "    %" PRIu32 " of its %" PRIu32 " links: %s\n", culprit->links,
-			culprit->links_of, evidence);
+	const char *direction = document_text(row, "way");
+	bool is_link = strcmp(document_text(row, "place"), "link") == 0;
+	table_say(to, row, "  look at: {name} ({finding})\n");
+	if (is_link && (strcmp(direction, "up") == 0 || strcmp(direction, "down") == 0))
+		table_say(to, row, "    {way} only: {evidence}\n");
+	else if (document_number(row, "links_of") > 1)
+		table_say(to, row, "    {links:plain} of its {links_of:plain} links: {evidence}\n");
 	else
-		fprintf(to, "    %s\n", evidence);
-	culprit_tail_lines(to, culprit, world, steps);
+		table_say(to, row, "    {evidence}\n");
+	if (*document_text(row, "tail_text") != '\0')
+		table_say(to, row, "    {tail_text}\n");
+	if (*document_text(row, "steps_text") != '\0')
+		table_say(to, row, "    {steps_text}\n");
 }
 
-static void culprits_table(FILE *to, const struct report_input *input)
+static void table_findings(FILE *to, const json_t *culprits)
 {
-	struct culprits culprits;
-	struct worst_steps steps;
-	struct text text;
-	if (input->world->links.counts == NULL || culprits_find(&culprits, input->world) < 0)
+	json_t *findings = json_object_get(culprits, "findings"), *count;
+	double unjudged = document_number(culprits, "switches") -
+		document_number(culprits, "switches_judged");
+	const char *finding;
+	json_object_foreach(findings, finding, count) if (json_is_null(count)) fprintf(
+		to, "  not looked for: %s (%s)\n", finding, document_reason(findings, finding));
+	if (json_is_integer(json_object_get(findings, "ecn")) && unjudged > 0) {
+		fprintf(to, "  %.0f of ", unjudged);
+		table_say(
+			to, culprits,
+			"{switches:plain} switches cannot be judged by their marks at this load\n");
+	}
+}
+
+static void culprits_table(FILE *to, const json_t *result, bool is_short)
+{
+	const json_t *culprits = json_object_get(result, "culprits"), *row;
+	size_t i;
+	if (!json_is_object(culprits))
 		return;
-	if (!input->is_short)
-		links_table(to, input);
+	if (!is_short)
+		links_table(to, result);
 	fprintf(to, "\nCulprits\n");
-	worst_steps_find(&steps, input->world);
-	for (uint32_t i = 0; i < culprits.count; i++)
-		table_row(to, &culprits.list[i], input->world, &steps);
-	if (culprits.count == 0)
-		fprintf(to, "  no culprit among %s links\n", number_grouped(&text, culprits.links));
-	slowest_lines(to, input->world, &steps);
-	worst_steps_free(&steps);
-	for (int finding = 0; finding < CULPRIT_FINDING_COUNT; finding++)
-		if (culprits.reason[finding] != NULL)
-			fprintf(to, "  not looked for: %s (%s)\n", findings[finding],
-				culprits.reason[finding]);
-	if (culprits.reason[CULPRIT_ECN] == NULL && culprits.switches_judged < culprits.switches)
-		fprintf(to,
-			"  %" PRIu32 " of %" PRIu32
-			" switches cannot be judged by their marks at this load\n",
-			culprits.switches - culprits.switches_judged, culprits.switches);
+	json_array_foreach(json_object_get(culprits, "list"), i, row) table_row(to, row);
+	if (document_number(culprits, "count") == 0)
+		table_say(to, culprits, "  no culprit among {links} links\n");
+	json_array_foreach(json_object_get(culprits, "slowest"), i, row)
+		table_say(to, row,
+			  "  slowest {what}: {name} has {count:plain} of {of:plain}, of all "
+			  "{all_share}\n");
+	table_findings(to, culprits);
 }
 
 static bool culprits_place(const struct report_input *input, char *ret, size_t bytes)

@@ -18,6 +18,7 @@
 #define NO_PAIRS "there are no figures by pair of NICs"
 #define NONE_LATE "no packet took one and a quarter base round trips"
 #define SPREAD "messages of all pairs are spread over it"
+#define LINE_BYTES 192
 
 // A row of NICs: below a switch, of a host, one.
 struct nics {
@@ -228,72 +229,49 @@ void culprit_steps(struct culprit_steps *ret, const struct culprit *culprit,
 static void put_steps(json_t *row, const struct culprit *culprit, const struct world *world,
 		      const struct worst_steps *steps)
 {
+	char line[LINE_BYTES];
 	struct culprit_steps of;
+	struct text text;
+	bool is_watched = world->op_times != NULL || world->slices != NULL;
 	culprit_steps(&of, culprit, world, steps);
 	if (of.reason != NULL) {
 		put_reason(row, "worst_steps_share", of.reason);
 		put_reason(row, "steps_share", of.reason);
-		return;
+		snprintf(line, sizeof(line), "share of the worst steps: unavailable, %s",
+			 of.reason);
+	} else {
+		double share = (double)of.at / (double)steps->count;
+		put_real(row, "worst_steps_share", (double)of.worst_at / (double)steps->worst);
+		put_real(row, "steps_share", share);
+		snprintf(line, sizeof(line),
+			 "%" PRIu64 " of the %" PRIu32
+			 " worst steps begin or end here (%s of all steps do)",
+			 of.worst_at, steps->worst, number_share(&text, share));
 	}
-	put_real(row, "worst_steps_share", (double)of.worst_at / (double)steps->worst);
-	put_real(row, "steps_share", (double)of.at / (double)steps->count);
+	put_text(row, "steps_text", is_watched ? line : NULL);
 }
 
 void culprit_tail_json(json_t *row, const struct culprit *culprit, const struct world *world,
 		       const struct worst_steps *steps)
 {
+	char line[LINE_BYTES];
 	struct culprit_tail tail;
+	struct text text;
 	culprit_tail(&tail, culprit, world);
 	if (tail.reason != NULL) {
 		put_reason(row, "tail_share", tail.reason);
 		put_reason(row, "pairs_share", tail.reason);
+		snprintf(line, sizeof(line), "share of the tail: unavailable, %s", tail.reason);
 	} else {
 		put_real(row, "tail_share", (double)tail.at / (double)tail.of);
 		put_real(row, "pairs_share", tail.all_share);
+		snprintf(line, sizeof(line), "%" PRIu64 " of the %" PRIu64 " %s (%s of all %s)",
+			 tail.at, tail.of,
+			 tail.is_packets ? "slowest packets came by it"
+					 : "pairs of NICs with the slowest messages end here",
+			 number_share(&text, tail.all_share),
+			 tail.is_packets ? "packets did" : "pairs do");
 	}
+	put_text(row, "tail_text", world->delays != NULL ? line : NULL);
 	put_steps(row, culprit, world, steps);
-}
-
-static void steps_line(FILE *to, const struct culprit *culprit, const struct world *world,
-		       const struct worst_steps *steps)
-{
-	struct culprit_steps of;
-	struct text text;
-	culprit_steps(&of, culprit, world, steps);
-	if (of.reason != NULL)
-		fprintf(to, "    share of the worst steps: unavailable, %s\n", of.reason);
-	else
-		fprintf(to,
-			"    %" PRIu64 " of the %" PRIu32
-			" worst steps begin or end here (%s of all steps do)\n",
-			of.worst_at, steps->worst,
-			number_share(&text, (double)of.at / (double)steps->count));
-}
-
-static void tail_line(FILE *to, const struct culprit *culprit, const struct world *world)
-{
-	struct culprit_tail tail;
-	struct text text;
-	culprit_tail(&tail, culprit, world);
-	if (tail.reason != NULL)
-		fprintf(to, "    share of the tail: unavailable, %s\n", tail.reason);
-	else if (tail.is_packets)
-		fprintf(to,
-			"    %" PRIu64 " of the %" PRIu64
-			" slowest packets came by it (%s of all packets did)\n",
-			tail.at, tail.of, number_share(&text, tail.all_share));
-	else
-		fprintf(to,
-			"    %" PRIu64 " of the %" PRIu64
-			" pairs of NICs with the slowest messages end here (%s of all pairs do)\n",
-			tail.at, tail.of, number_share(&text, tail.all_share));
-}
-
-void culprit_tail_lines(FILE *to, const struct culprit *culprit, const struct world *world,
-			const struct worst_steps *steps)
-{
-	if (world->delays != NULL)
-		tail_line(to, culprit, world);
-	if (world->op_times != NULL || world->slices != NULL)
-		steps_line(to, culprit, world, steps);
 }

@@ -40,9 +40,7 @@ struct culprit_steps {
 void culprit_steps(struct culprit_steps *ret, const struct culprit *culprit,
 		   const struct world *world, const struct worst_steps *steps);
 
-// `tail_share`, `worst_steps_share` and what chance would have of a culprit in result.json, and its
-// lines of the table.
+// `tail_share`, `worst_steps_share`, what chance would have of a culprit, and both as people read
+// them, in result.json.
 void culprit_tail_json(json_t *row, const struct culprit *culprit, const struct world *world,
 		       const struct worst_steps *steps);
-void culprit_tail_lines(FILE *to, const struct culprit *culprit, const struct world *world,
-			const struct worst_steps *steps);

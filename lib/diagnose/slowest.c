@@ -199,21 +199,8 @@ void slowest_json(json_t *to, const struct world *world, const struct worst_step
 		put_text(row, "name", name);
 		put_text(row, "what", unit_of(one));
 		put_count(row, "count", one->its);
+		put_count(row, "of", one->of);
 		put_real(row, "share", (double)one->its / (double)one->of);
 		put_real(row, "all_share", one->all_share);
-	}
-}
-
-void slowest_lines(FILE *to, const struct world *world, const struct worst_steps *steps)
-{
-	struct slowest_list slowest;
-	char name[WORLD_CABLE_NAME_BYTES];
-	struct text text;
-	slowest_find(&slowest, world, steps);
-	for (uint32_t i = 0; i < slowest.count; i++) {
-		const struct slowest *one = &slowest.list[i];
-		culprit_name(&one->at, world, name, sizeof(name));
-		fprintf(to, "  slowest %s: %s has %" PRIu64 " of %" PRIu64 ", of all %s\n",
-			unit_of(one), name, one->its, one->of, number_share(&text, one->all_share));
 	}
 }

@@ -30,6 +30,5 @@ struct slowest_list {
 void slowest_find(struct slowest_list *ret, const struct world *world,
 		  const struct worst_steps *steps);
 
-// The `slowest` of `culprits` in result.json, and their lines of the table.
+// The `slowest` of `culprits` in result.json.
 void slowest_json(json_t *to, const struct world *world, const struct worst_steps *steps);
-void slowest_lines(FILE *to, const struct world *world, const struct worst_steps *steps);

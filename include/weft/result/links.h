@@ -21,4 +21,4 @@ double links_collide(const struct report_input *input);
 
 // The `links` of result.json, and the lines of the table; nothing in that without watch.links.
 void links_json(json_t *root, const struct report_input *input);
-void links_table(FILE *to, const struct report_input *input);
+void links_table(FILE *to, const json_t *result);

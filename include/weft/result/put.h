@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include <weft/result/figures.h>
+#include <weft/result/number.h>
 
 void put(json_t *to, const char *key, json_t *value);
 void put_count(json_t *to, const char *key, uint64_t value);
@@ -38,6 +39,28 @@ double document_number(const json_t *from, const char *path);
 double document_number_or(const json_t *from, const char *path, double otherwise);
 const char *document_text(const json_t *from, const char *path);
 const char *document_reason(const json_t *from, const char *path);
+
+// A figure of the document as the terminal table shows it, or why there is none; and a row of it.
+enum table_form {
+	TABLE_GROUPED,
+	TABLE_COUNT,
+	TABLE_BYTES,
+	TABLE_RATE,
+	TABLE_TIME,
+	TABLE_NS, // a time, too
+	TABLE_MEMORY,
+	TABLE_PLAIN, // digits alone
+	TABLE_SHARE,
+};
+const char *table_figure(struct text *ret, const json_t *result, const char *path,
+			 enum table_form form);
+// Prints a sentence about `of` in which {key} stands for a figure of it. The end of its key says
+// how it is shown (_ps, _ns, _bps, bytes, share; else GROUPED), or a word behind a colon:
+// {key:short} is COUNT, {key:grouped}, {key:plain}, {key:memory}; {key:,17} is so wide.
+void table_say(FILE *to, const json_t *of, const char *sentence);
+
+void table_put_row(FILE *to, const char *name, const json_t *from, const char *path,
+		   enum table_form form);
 
 // Prints `root`, which it gives back, and the end of a line; `flags` of jansson besides the indent.
 // -errno when the stream does not take it.

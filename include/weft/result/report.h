@@ -52,7 +52,7 @@ struct report_input;
 // A part of the document and of the table that a room above this one writes.
 struct report_section {
 	void (*json)(struct json_t *root, const struct report_input *input);
-	void (*table)(FILE *to, const struct report_input *input);
+	void (*table)(FILE *to, const struct json_t *result, bool is_short);
 	// Where the first that stands out is, and what: "t0 2 - t1 5 (down)"; false: none does.
 	bool (*place)(const struct report_input *input, char *ret, size_t bytes);
 };

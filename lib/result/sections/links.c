@@ -278,27 +278,28 @@ void links_json(json_t *root, const struct report_input *input)
 	}
 }
 
-void links_table(FILE *to, const struct report_input *input)
+void links_table(FILE *to, const json_t *result)
 {
-	struct links links;
-	if (input->world->links.counts == NULL)
+	const json_t *links = json_object_get(result, "links"), *of;
+	size_t i;
+	if (!json_is_object(links))
 		return;
-	links_of(&links, input->world);
 	fprintf(to, "\nLinks%22s %10s %9s %12s %10s %12s %10s\n", "data", "max/mean", "Jain",
 		"deepest", "marked", "above ECN", "trimmed");
-	for (uint32_t group = 0; group < LINK_GROUP_COUNT; group++) {
-		const struct load *load = &links.loads[group];
-		struct text text[6];
-		if (load->cables == 0)
-			continue;
-		fprintf(to, "  %-10s %14s %10.4f %9.5f %12s %10s %12s %10s\n", names[group],
-			number_bytes(&text[0], (uint64_t)load->bytes), max_to_mean(load),
-			jain(load),
-			load->ports == 0 ? "-" : number_bytes(&text[1], load->queue_max_bytes),
-			load->ports == 0 ? "-" : number_grouped(&text[2], load->marked),
-			load->ports == 0 ? "-" : number_time(&text[3], load->above_max_ps),
-			load->ports == 0 ? "-" : number_grouped(&text[4], load->trimmed));
+	json_array_foreach(json_object_get(links, "groups"), i, of)
+	{
+		fprintf(to, "  %-10s ", document_text(of, "group"));
+		table_say(to, of, "{data_bytes:,14} ");
+		fprintf(to, "%10.4f %9.5f ", document_number(of, "max_to_mean"),
+			document_number(of, "jain"));
+		if (document_number(of, "queues") > 0)
+			table_say(to, of,
+				  "{queue_bytes_max:bytes,12} {marked:,10} "
+				  "{above_threshold_max_ps:,12} {trimmed:,10}\n");
+		else
+			fprintf(to, "%12s %10s %12s %10s\n", "-", "-", "-", "-");
 	}
-	fprintf(to, "  above ECN: the longest that one queue was above %s, where marking starts\n",
-		number_bytes(&(struct text){{0}}, input->world->topology.ecn_low_bytes));
+	table_say(to, links,
+		  "  above ECN: the longest that one queue was above {threshold_bytes}, where "
+		  "marking starts\n");
 }

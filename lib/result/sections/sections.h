@@ -10,28 +10,6 @@
 #include <weft/result/put.h>
 #include <weft/result/report.h>
 
-// A figure of the document as the terminal table shows it, or why there is none; and a row of it.
-enum table_form {
-	TABLE_GROUPED,
-	TABLE_COUNT,
-	TABLE_BYTES,
-	TABLE_RATE,
-	TABLE_TIME,
-	TABLE_NS, // a time, too
-	TABLE_MEMORY,
-	TABLE_PLAIN, // digits alone
-	TABLE_SHARE,
-};
-const char *table_figure(struct text *ret, const json_t *result, const char *path,
-			 enum table_form form);
-// Prints a sentence about `of` in which {key} stands for a figure of it. The end of its key says
-// how it is shown (_ps, _ns, _bps, bytes, share; else GROUPED), or a word behind a colon:
-// {key:short} is COUNT, {key:grouped}, {key:plain}, {key:memory}; {key:,17} is so wide.
-void table_say(FILE *to, const json_t *of, const char *sentence);
-
-void table_put_row(FILE *to, const char *name, const json_t *from, const char *path,
-		   enum table_form form);
-
 // The buffer that the ports of a switch share, as result.json and the table have it. Nothing of it
 // where each port has its own queue.
 void buffer_json(json_t *root, const struct report_input *input);

@@ -113,7 +113,7 @@ void watch_table(FILE *to, const struct report_input *input, const json_t *resul
 	if (!input->is_short)
 		delays_table(to, result);
 	if (input->diagnosis)
-		input->diagnosis->table(to, input);
+		input->diagnosis->table(to, result, input->is_short);
 	bypass_table(to, result);
 	flow_evs_table(to, result);
 }
