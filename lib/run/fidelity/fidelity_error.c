@@ -66,7 +66,8 @@ static ps_t unsampled_messages_ps(const struct world_step *step, const struct fa
 
 // Elsewhere than in FSDP reduces of a stage begin where the last micro-batch leaves it, chunk by
 // chunk, and so do gathers of further chunks where the first one leaves it: each message of the way
-// from stage to stage may have one part of a NIC of which each channel has one. It only adds.
+// from stage to stage may have one part of a NIC of which each channel has one, where it leaves and
+// where it arrives. It only adds.
 static ps_t stages_more_ps(const struct world_step *step)
 {
 	const struct world_off_domain *stages = &step->off_domain[DIMENSION_PP];
@@ -78,7 +79,7 @@ static ps_t stages_more_ps(const struct world_step *step)
 		hops += chunks;
 	if (cut->is_reduced_each)
 		hops *= cut->micro_batches;
-	double more = (double)hops * (double)stages->message_ps * step->setup.dense.channels;
+	double more = 2.0 * (double)hops * (double)stages->message_ps * step->setup.dense.channels;
 	return more < (double)PS_NEVER ? (ps_t)more : PS_NEVER;
 }
 

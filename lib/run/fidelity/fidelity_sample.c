@@ -413,14 +413,15 @@ static int run_ideal(struct call *call, struct fidelity_sample *fidelity,
 	return 0;
 }
 
-// What is left where packets say too little.
+// What is left where packets say too little; what to type instead stays at the end.
 static void add_closed_forms(struct refusal *refusal, const struct sampled_terms *terms)
 {
-	size_t length = strlen(refusal->text);
-	snprintf(refusal->text + length, sizeof(refusal->text) - length,
-		 "; closed forms with this fabric's latency, credits, headers and SACKs expose "
-		 "%.3f ms",
-		 fidelity_ms(terms->sack_ps));
+	char why[sizeof(refusal->text)];
+	snprintf(why, sizeof(why), "%s", refusal->text);
+	snprintf(refusal->text, sizeof(refusal->text),
+		 "closed forms with this fabric's latency, credits, headers and SACKs expose "
+		 "%.3f ms; by packets %s",
+		 fidelity_ms(terms->sack_ps), why);
 }
 
 int fidelity_sample_work(struct call *call, struct fidelity_sample *fidelity)

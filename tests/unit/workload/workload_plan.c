@@ -241,7 +241,7 @@ static void what_does_not_fit_is_named(void **)
 		{"pp=3", "4 layers do not divide by 3 cells"},
 		{"vpp=2", "more than one stage"},
 		{"layers_first=1", "one cell"},
-		{"experts=8", "have no size"},
+		{"experts=8", "8 experts need their width"},
 		{"dp=1048576", NULL},
 		{"layers=4097", "at most 4096 layers"},
 		{"grad_bytes=17", "16 bytes"},
