@@ -112,7 +112,7 @@ def faults_have_the_late_packets(folder):
 
 def hosts_have_the_worst_steps(folder):
     found, _ = run(folder, "ring", "--fault", CASES[0][1], "--set", "watch.delays=false")
-    rows = [{"place": "host", "name": f"host {host}", "what": "steps", "count": 5, "share": 1.0, "all_share": 2 / NICS} for host in (4, 5)]
+    rows = [{"place": "host", "name": f"host {host}", "what": "steps", "count": 5, "of": 5, "share": 1.0, "all_share": 2 / NICS} for host in (4, 5)]
     check(found["worst_steps"] == 5 and found["slow_packets"] is None and found["slowest"] == rows, f"a slow port: {found['slowest']}")
 
 
