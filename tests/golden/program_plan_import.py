@@ -328,13 +328,13 @@ def main():
             expect(json.loads(run(job, "--json")[1])["parameters"] + MODELS[name][2] == MODELS[name][1] + adds, f"{name} with {more}: {adds:+,}")
         flags = ("--num-layers 96 --hidden-size 12288 --num-attention-heads 96 --seq-length 2048 --vocab-size 50257 \\\n"
                  "--tensor-model-parallel-size 4 --pipeline-model-parallel-size 6 --num-layers-per-virtual-pipeline-stage 2\n"
-                 "--micro-batch-size 1 --global-batch-size 2904 --max-position-embeddings 2048 --use-distributed-optimizer --grad-reduce-in-bf16 --bf16 --lr 1e-4\n")
+                 "--micro-batch-size 1 --global-batch-size 2904 --max-position-embeddings 2048 --use-distributed-optimizer --grad-reduce-in-bf16 --bf16 --lr 1e-4 --norm-epsilon 1e-5\n")
         config.write_text("torchrun --nproc_per_node 8 pretrain_gpt.py \\\n  " + flags)
         launched = run("--import", config)
         config.write_text(flags)
         status, out, said = run("--import", config)
         expect(launched[0] == 0 and launched[1].replace(" nproc_per_node", "") == out, f"a line that launches it {launched[2].strip()}")
-        expect(status == 0 and "micro_batches x cut.dp is 2904" in out and "# not used of the flags: bf16 lr\n" in out,
+        expect(status == 0 and "micro_batches x cut.dp is 2904" in out and "# not used of the flags: bf16 lr norm-epsilon\n" in out,
                f"Megatron's flags {said.strip()}")
         for written in (flags.replace(" ", "\n"), flags.replace(" \\\n", "\n").replace(" --", "\n\n--").replace("size ", "size='").replace("\n", "'\n"),
                         "ARGS:\n" + "".join(f"  --{one.strip().replace(' ', ': ') if ' ' in one.strip() else one.strip() + ': true'}\n"
@@ -357,7 +357,7 @@ def main():
         status, doubted, said = run("--import", config)
         expect("{of: model, origin: assumed, text: \"not known here, and may change it: qk-layernorm multi-latent-attention" in doubted and
                "  - {of: cut step wire reduce, origin: fact," in doubted and "assumed for that: qk-layernorm multi-latent-attention" in doubted and
-               "# not used of the flags: bf16 lr qk-layernorm multi-latent-attention save" in doubted, f"flags that may change the model {said.strip()}")
+               "# not used of the flags: bf16 lr norm-epsilon qk-layernorm multi-latent-attention save" in doubted, f"flags that may change the model {said.strip()}")
         job.write_text(doubted.replace("  samples:", "  micro_batches: 6\n  samples:"))
         origins = {row["of"]: row["origin"] for row in json.loads(run(job, "--json")[1])["inputs"]}
         expect(origins == {"model": "assumed", "cut step wire reduce": "fact"}, f"the plan says so: {origins}")
