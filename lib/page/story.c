@@ -32,13 +32,24 @@ static struct ending of_run(const json_t *result)
 	return (struct ending){"good", "AS EXPECTED"};
 }
 
+// A capture or a log of the run is not whole.
+static bool is_cut(const json_t *result)
+{
+	return json_is_string(document_at(result, "capture.pcap_cut")) ||
+		json_is_string(document_at(result, "capture.log_cut"));
+}
+
 static struct ending ending_of(const json_t *result, const struct verdict *verdict)
 {
 	static const struct ending ends[] = {
 		{"good", "PASS"}, {"bad", "FAIL"}, {"warn", "NOT VALID"}};
 	struct ending own = of_run(result);
 	bool is_whole = strcmp(own.badge, "DEGRADED") == 0 || strcmp(own.state, "good") == 0;
-	return verdict != NULL && is_whole ? ends[verdict->end] : own;
+	if (verdict != NULL && is_whole)
+		return ends[verdict->end];
+	return is_cut(result) && strcmp(own.state, "good") == 0
+		? (struct ending){"warn", "CAPTURE CUT"}
+		: own;
 }
 
 // ---------------------------------------------------------------- headline
@@ -79,6 +90,9 @@ static void headline(json_t *story, const json_t *result)
 		culprits_words(cause, sizeof(cause), list);
 	if (!json_is_array(list))
 		snprintf(cause, sizeof(cause), "Links were not watched");
+	if (is_cut(result))
+		strncat(cause, ", a capture or log is not whole",
+			sizeof(cause) - strlen(cause) - 1);
 	if (slowest != NULL) {
 		char kind[64];
 		words_of(kind, sizeof(kind), document_text(slowest, "kind"));

@@ -240,6 +240,7 @@ class Kept(weft.InFolder):
             verdict = self.weft("verdict", self.out, "--profile", profile)
             self.assertEqual(verdict.returncode, NOT_VALID)
             self.assertIn("A capture or a log of the run was cut: it is not whole.", verdict.stdout)
+            self.assertIn(": Nothing stands out, a capture or log is not whole: ", self.weft("report", self.out).stdout)
             told = json.loads(self.weft("verdict", self.out, "--profile", profile, "--json").stdout)
             self.assertEqual((told["verdict"], told["cut"], told["partial"]), ("not_valid", True, False))
             shutil.rmtree(self.out)
