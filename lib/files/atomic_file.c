@@ -39,6 +39,23 @@ static void take_away(void)
 			unlink(open_atomic_files[i]);
 }
 
+static pid_t owner;
+
+// Of a program that ends with check(): a child that was forked leaves what its parent writes.
+static void take_away_at_exit(void)
+{
+	if (getpid() == owner)
+		take_away();
+}
+
+static void clean_at_end(void)
+{
+	signals_clean_with(take_away);
+	if (owner == 0)
+		atexit(take_away_at_exit);
+	owner = getpid();
+}
+
 // Puts `to` in the place of `from`: NULL is one that is free.
 static void note_open(const char *from, const char *to)
 {
@@ -90,7 +107,7 @@ static int open_atomic_file(struct atomic_file *atomic_file, const char *path,
 		return file_unwritten(refusal, path, errno);
 	if (is_made) {
 		note_open(NULL, atomic_file->beside);
-		signals_clean_with(take_away);
+		clean_at_end();
 	}
 	errno = 0;
 	return 0;
