@@ -92,6 +92,13 @@ int generator_attach(struct call *call, const struct host_run *host_run,
 {
 	struct gpu_call *gpu = &call->gpu;
 	payload_store_hook(gpu->payload_store, payload);
+	if (call->choice.pcap != NULL) {
+		snprintf(call->why_copied, sizeof(call->why_copied), "--pcap takes whole frames");
+		payload->find = NULL;
+	} else if (!port_device_lend(&call->ports, gpu->link.base, gpu->link.bytes,
+				     call->why_copied)) {
+		payload->find = NULL;
+	}
 	return payload_store_attach_to(gpu->payload_store, &host_run->world,
 				       gpu->config.element_bytes, gpu->first,
 				       gpu->link.base + gpu->link.header->buffers,
@@ -140,6 +147,7 @@ void generator_drop(struct call *call)
 		return;
 	free(call->gpu.seen);
 	free(call->gpu.times);
+	port_device_recall(&call->ports);
 	gpu_drop(&call->gpu);
 	call->has_generators = false;
 }
@@ -162,6 +170,13 @@ void generator_print(FILE *to, const struct call *call)
 		call->index, of->device, of->ranks, of->releases, (double)of->late_p99_ns / 1e3,
 		(double)of->heard_p99_ps / PS_PER_US, of->elements, of->wrong,
 		(double)of->exposed_device_ps / PS_PER_US, (double)of->exposed_host_ps / PS_PER_US);
+	if (call->why_copied[0] != '\0')
+		fprintf(to, "payload is copied into frames here: %s\n", call->why_copied);
+	else
+		fprintf(to,
+			"payload of %" PRIu64
+			" frames was read by the ports where it lies, and not copied\n",
+			port_device_lent(&call->ports));
 }
 
 json_t *generator_json(const struct call *call)
@@ -169,12 +184,13 @@ json_t *generator_json(const struct call *call)
 	const struct report_gpu *of = &call->gpu.report;
 	if (!call->has_generators || !of->is_whole)
 		return json_null();
-	return json_pack("{s:s,s:i,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "device", of->device,
-			 "ranks", (int)of->ranks, "releases", (json_int_t)of->releases,
-			 "elements_checked", (json_int_t)of->elements, "elements_wrong",
-			 (json_int_t)of->wrong, "release_late_p50_ns", (json_int_t)of->late_p50_ns,
-			 "release_late_p99_ns", (json_int_t)of->late_p99_ns, "heard_p50_ps",
-			 (json_int_t)of->heard_p50_ps, "heard_p99_ps", (json_int_t)of->heard_p99_ps,
-			 "exposed_device_ps", (json_int_t)of->exposed_device_ps, "exposed_host_ps",
+	return json_pack("{s:s,s:I,s:i,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "device", of->device,
+			 "frames_in_place", (json_int_t)port_device_lent(&call->ports), "ranks",
+			 (int)of->ranks, "releases", (json_int_t)of->releases, "elements_checked",
+			 (json_int_t)of->elements, "elements_wrong", (json_int_t)of->wrong,
+			 "release_late_p50_ns", (json_int_t)of->late_p50_ns, "release_late_p99_ns",
+			 (json_int_t)of->late_p99_ns, "heard_p50_ps", (json_int_t)of->heard_p50_ps,
+			 "heard_p99_ps", (json_int_t)of->heard_p99_ps, "exposed_device_ps",
+			 (json_int_t)of->exposed_device_ps, "exposed_host_ps",
 			 (json_int_t)of->exposed_host_ps);
 }

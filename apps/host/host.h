@@ -67,12 +67,13 @@ struct call {
 	struct pairs pairs;
 	struct pair_row rows[SIZES_MAX];
 	uint32_t row_count;
-	struct bare_counts bare[2];  // before and after
-	struct gpu_call gpu;	     // --gpu
-	bool has_generators;	     // of the run that goes
-	bool gathers;		     // host 0 writes the result of all (--out)
-	struct staging staging;	     // where
-	struct manifest_rows inputs; // files that were read
+	struct bare_counts bare[2];	   // before and after
+	struct gpu_call gpu;		   // --gpu
+	bool has_generators;		   // of the run that goes
+	char why_copied[DEVICE_WHY_BYTES]; // their payload; empty: ports read it where it lies
+	bool gathers;			   // host 0 writes the result of all (--out)
+	struct staging staging;		   // where
+	struct manifest_rows inputs;	   // files that were read
 	char command[1024];
 	struct refusal refusal;
 };

@@ -14,6 +14,7 @@
 #include <weft/run/input_files.h>
 #include <weft/run/outcome.h>
 
+#define LOANS 4096u // frames whose payload lies in the generators' memory
 #define FRAMES_LEAST 6144u
 #define FRAMES_EACH 512u // more for each port
 #define PORTS_BYTES ((size_t)64 << 10)
@@ -466,6 +467,7 @@ static int open_devices(struct call *call, const struct world *world)
 	}
 	call->ports.frames = FRAMES_LEAST + FRAMES_EACH * call->choice.device_count;
 	call->ports.frame_bytes_max = call->codec.frame_bytes_max;
+	call->ports.loans = call->choice.gpu != NULL ? LOANS : 0;
 	return port_device_open(&call->ports, &arena, call->choice.devices,
 				call->choice.device_count, &dpdk, &call->refusal);
 }

@@ -80,7 +80,8 @@ static uint32_t send_burst(struct ports *ports, uint32_t queue, const struct fra
 	check(count <= PORT_BURST);
 	for (uint32_t i = 0; i < count; i++) {
 		mbufs[i] = frames[i].owner;
-		mbufs[i]->data_len = (uint16_t)frames[i].length;
+		if (mbufs[i]->nb_segs == 1)
+			mbufs[i]->data_len = (uint16_t)frames[i].length;
 		mbufs[i]->pkt_len = frames[i].length;
 		*ride_of(own, mbufs[i]) = (struct ride){frames[i].at, frames[i].cable};
 	}
@@ -144,7 +145,9 @@ uint64_t dpdk_frames_bytes(const struct ports *ports, uint32_t lanes)
 {
 	uint64_t frame = sizeof(struct rte_mbuf) + RTE_PKTMBUF_HEADROOM + 256 +
 		ports->frame_bytes_max;
-	return (ports->frames + 2 * CACHE * (uint64_t)lanes) * frame;
+	uint64_t part = sizeof(struct rte_mbuf) + 128 + DPDK_PART_BYTES;
+	return (ports->frames + 2 * CACHE * (uint64_t)lanes) * frame +
+		(ports->loans > 0 ? (2 * ports->loans + 2 * CACHE) * part : 0);
 }
 
 int dpdk_frames_draw(struct ports *ports, struct arena *arena)
@@ -206,5 +209,9 @@ int dpdk_frames_open(struct ports *ports, uint32_t lanes, struct refusal *refusa
 			"DPDK has no memory for % frames of % bytes: give it more (--eal \"-m "
 			"MiB\"), or lower limits.packets",
 			ports->frames, room);
-	return 0;
+	if (ports->loans == 0)
+		return 0;
+	snprintf(name, sizeof(name), "weft-parts-%u", own->serial);
+	own->parts = create_pool(name, 2 * ports->loans + 2 * CACHE, DPDK_PART_BYTES);
+	return own->parts != NULL ? 0 : dpdk_refuse(refusal, rte_errno, "pool, number", 2);
 }

@@ -69,6 +69,26 @@ int port_device_settle(const struct ports *ports, struct refusal *refusal)
 	return refuse_dpdk(refusal);
 }
 
+bool port_device_lend(struct ports *ports, void *memory, uint64_t bytes, char why[DEVICE_WHY_BYTES])
+{
+	(void)ports;
+	(void)memory;
+	(void)bytes;
+	why[0] = '\0';
+	return false;
+}
+
+void port_device_recall(struct ports *ports)
+{
+	(void)ports;
+}
+
+uint64_t port_device_lent(const struct ports *ports)
+{
+	(void)ports;
+	return 0;
+}
+
 bool port_device_is_up(const struct ports *ports, uint32_t index)
 {
 	(void)ports;

@@ -15,6 +15,7 @@
 #include "timed.h"
 
 #define DPDK_NAME_BYTES 32
+#define DPDK_PART_BYTES 64u // of what goes behind a payload
 #define ALLOW_WORDS_MAX 112 // of DPDK's start, with those for PCI devices
 
 // Where one of our queues is.
@@ -24,6 +25,12 @@ struct slot {
 
 struct dpdk_ports {
 	struct rte_mempool *pool;
+	struct rte_mempool *parts; // buffers behind the first of a frame; NULL: no loans
+	struct rte_mbuf_ext_shared_info readers; // of lent memory, and one
+	void *lent;				 // NULL: nothing is
+	uint64_t lent_bytes, lent_frames;
+	bool is_mapped;		 // by PCI devices
+	bool reads_all;		 // tests: any driver does
 	struct rte_ring **rings; // [queues] of ring ports
 	struct slot *slots;	 // [queues]
 	uint16_t ports[RTE_MAX_ETHPORTS];

@@ -154,14 +154,17 @@ static int set_up(struct dpdk_ports *own, uint32_t index, uint16_t mtu,
 	int rc = rte_eth_dev_info_get(port, &info);
 	if (rc < 0)
 		return rc;
-	conf.txmode.offloads = timed_offload(timed, info.driver_name, info.tx_offload_capa);
+	uint64_t chains = own->parts != NULL ? RTE_ETH_TX_OFFLOAD_MULTI_SEGS : 0;
+	chains &= info.tx_offload_capa;
+	uint64_t times = timed_offload(timed, info.driver_name, info.tx_offload_capa);
+	conf.txmode.offloads = times | chains;
 	rc = rte_eth_dev_configure(port, 1, 1, &conf);
-	timed->is_asked = rc == 0 && conf.txmode.offloads != 0;
-	if (rc < 0 && conf.txmode.offloads != 0) { // some say that they can, and do not
+	timed->is_asked = rc == 0 && times != 0;
+	if (rc < 0 && times != 0) { // some say that they can, and do not
 		snprintf(timed->why_not, sizeof(timed->why_not),
 			 "%s refuses to send at a given time: %s", info.driver_name,
 			 rte_strerror(-rc));
-		conf.txmode.offloads = 0;
+		conf.txmode.offloads = chains;
 		rc = rte_eth_dev_configure(port, 1, 1, &conf);
 	}
 	if (rc == 0)

@@ -4,10 +4,12 @@
 // ones ahead, where InfiniBand has its link header. It goes out with its low byte first.
 
 #include <weft/wire/wire.h>
+#include <weft/wire/wire_apart.h>
 
 #include <isa-l/crc.h>
 #include <string.h>
 
+#include "bytes.h"
 #include "ip.h"
 #include "mrc.h"
 #include "udp.h"
@@ -34,6 +36,15 @@ static void mask_ip(uint8_t *ip, uint8_t version)
 	ip[V6_HOP_LIMIT_AT] = 0xff;
 }
 
+static uint32_t masked_crc(uint8_t *head, uint32_t masked, const struct wire_view *view,
+			   uint32_t bth_at)
+{
+	mask_ip(head, view->ip_version);
+	head[bth_at - 2] = head[bth_at - 1] = 0xff; // the checksum of UDP
+	head[bth_at + BTH_RESERVED_AT] = 0xff;
+	return crc32_gzip_refl(LINK_CRC, head, masked);
+}
+
 uint32_t wire_icrc(const void *frame, const struct wire_view *view)
 {
 	const uint8_t *ip = (const uint8_t *)frame + view->ip_at;
@@ -47,9 +58,22 @@ uint32_t wire_icrc(const void *frame, const struct wire_view *view)
 	} else {
 		memcpy(head, ip, masked);
 	}
-	mask_ip(head, view->ip_version);
-	head[bth_at - 2] = head[bth_at - 1] = 0xff; // the checksum of UDP
-	head[bth_at + BTH_RESERVED_AT] = 0xff;
-	uint32_t crc = crc32_gzip_refl(LINK_CRC, head, masked);
+	uint32_t crc = masked_crc(head, masked, view, bth_at);
 	return crc32_gzip_refl(crc, ip + masked, bytes - masked);
+}
+
+uint32_t wire_seal_apart(void *frame, const struct wire_view *view, const void *payload)
+{
+	uint8_t *ip = (uint8_t *)frame + view->ip_at, *rest = (uint8_t *)frame + view->payload_at;
+	uint32_t headers = view->payload_at - view->ip_at, bth_at = view->bth_at - view->ip_at;
+	uint32_t masked = bth_at + MASKED_IN_BTH;
+	uint8_t head[HEAD_BYTES_MAX];
+	check(masked <= sizeof(head) && masked <= headers && !view->has_udp_checksum);
+	memcpy(head, ip, masked);
+	memset(rest, 0, view->pad_bytes);
+	uint32_t crc = masked_crc(head, masked, view, bth_at);
+	crc = crc32_gzip_refl(crc, ip + masked, headers - masked);
+	crc = crc32_gzip_refl(crc, payload, view->payload_bytes);
+	put_le32(rest + view->pad_bytes, crc32_gzip_refl(crc, rest, view->pad_bytes));
+	return view->pad_bytes + WIRE_ICRC_BYTES;
 }

@@ -34,8 +34,13 @@ struct device_filter codec_filter(const struct codec *codec, uint32_t nic, uint8
 // Returns its length.
 uint32_t codec_write(const struct codec *codec, const struct packet *packet, void *frame);
 
-// The same without the payload's bytes (they stay as they are) and without ICRC: what a capture of
-// headers needs. `ret_view` says where things stand.
+// The same for a payload that stays where it is (ports->find): headers, and behind them what goes
+// behind the payload. 0: it has to be copied.
+uint32_t codec_write_apart(const struct codec *codec, const struct packet *packet, void *frame,
+			   const uint8_t **ret_payload, struct wire_view *ret_view);
+
+// As codec_write() without the payload's bytes (they stay as they are) and without ICRC: what a
+// capture of headers needs. `ret_view` says where things stand.
 uint32_t codec_write_headers(const struct codec *codec, const struct packet *packet, void *frame,
 			     struct wire_view *ret_view);
 

@@ -57,6 +57,18 @@ uint32_t port_device_longest(const char *word);
 // peer that goes is then a port that takes nothing. -ENODEV when the thread cannot be held.
 int port_device_settle(const struct ports *ports, struct refusal *refusal);
 
+// From now on frames may take payload from that memory without a copy, if all devices can read it
+// there: they take frames in several buffers, and read by the CPU, or can map it. It was asked for
+// by ports->loans when they were opened. False, with the reason: they cannot.
+bool port_device_lend(struct ports *ports, void *memory, uint64_t bytes,
+		      char why[DEVICE_WHY_BYTES]);
+
+// No device reads it any more: one that does not give its frames back is stopped.
+void port_device_recall(struct ports *ports);
+
+// Frames that were sent so.
+uint64_t port_device_lent(const struct ports *ports);
+
 // Whether device `index` has its link: for memif, that its peer is there; for an interface of the
 // kernel, that it is there, and its carrier.
 bool port_device_is_up(const struct ports *ports, uint32_t index);

@@ -59,6 +59,12 @@ struct ports_ops {
 	// The frame behind an owner.
 	void (*look)(const struct ports *ports, void *owner, struct frame *ret);
 	void (*count)(const struct ports *ports, struct port_counts *ret);
+	// Puts `bytes` bytes of lent memory (port_device_lend()) behind the first `at` of a frame
+	// that was taken, and what follows in the frame behind them; frame->length is that of all.
+	// False: the frame has to hold them. NULL: always. Each frame has headers of its own, so
+	// that a repeat changes nothing of what a device has still to read.
+	bool (*lend)(struct ports *ports, struct frame *frame, uint32_t at, const uint8_t *payload,
+		     uint32_t bytes);
 	// Frames that are out: taken and not given back.
 	uint32_t (*taken)(const struct ports *ports);
 	// Whether there is a link behind a queue; NULL: always.
@@ -74,6 +80,7 @@ struct ports {
 	uint32_t port_count, queue_count;
 	uint32_t cables_per_queue_max;
 	uint32_t frames; // in the pool
+	uint32_t loans;	 // devices: frames that hold lent memory at once
 	uint32_t frame_bytes_max;
 	uint32_t *queue_of;	// [cables]
 	uint32_t *queue_frames; // [queues] places it needs

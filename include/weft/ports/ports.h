@@ -33,6 +33,10 @@ struct ports_options {
 	// payload of a packet that a NIC sends (again), and keeps one that a NIC placed. One lane.
 	void (*fill)(void *context, const struct dma_write *where, uint8_t *ret);
 	void (*store)(void *context, const struct dma_write *where, const uint8_t *payload);
+	// Where such a payload lies, or NULL: devices that can then read it there, so that nothing
+	// copies it. It stays there and mapped, and is what the frame was built with until the
+	// device has read it; a frame for which that does not hold has a wrong ICRC.
+	const uint8_t *(*find)(void *context, const struct dma_write *where);
 	// Called with a program's message inside a host (world_write_target.h), or NULL. With
 	// `fill`.
 	void (*move)(void *context, const struct dma_write *where);

@@ -73,8 +73,24 @@ void backing_give(const struct backing *backing, const struct arrival *arrivals,
 	}
 }
 
+// The payload stays where it is, and the device reads it there.
+static bool write_apart(const struct backing *backing, const struct packet *packet,
+			struct frame *frame)
+{
+	struct ports *ports = backing->ports;
+	struct wire_view view;
+	const uint8_t *payload;
+	if (ports->ops->lend == NULL)
+		return false;
+	frame->length = codec_write_apart(backing->codec, packet, frame->bytes, &payload, &view);
+	return frame->length > 0 &&
+		ports->ops->lend(ports, frame, view.payload_at, payload, view.payload_bytes);
+}
+
 void backing_write(const struct backing *backing, uint32_t packet, struct frame *frame)
 {
+	if (write_apart(backing, packet_at(backing->packets, packet), frame))
+		return;
 	frame->length = codec_write(backing->codec, packet_at(backing->packets, packet),
 				    frame->bytes);
 }

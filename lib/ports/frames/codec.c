@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <weft/ports/payload.h>
+#include <weft/wire/wire_apart.h>
 #include <weft/wire/wire_neighbour.h>
 
 // The sizes that the scenario charges hold on frames, too.
@@ -81,6 +82,16 @@ void codec_damage(const struct codec *codec, bool is_last_hop, uint64_t dice, ui
 	wire_damage(frame, &view, is_last_hop, dice);
 }
 
+static struct dma_write where_of(const struct packet *packet, uint32_t bytes)
+{
+	const struct packet_data *data = &packet->u.data;
+	return (struct dma_write){.nic = packet->target,
+				  .qp = packet->qpn,
+				  .rkey = data->rkey,
+				  .bytes = bytes,
+				  .va = data->va};
+}
+
 static void fill(const struct codec *codec, const struct packet *packet, uint8_t *ret,
 		 uint32_t bytes)
 {
@@ -90,11 +101,7 @@ static void fill(const struct codec *codec, const struct packet *packet, uint8_t
 		payload_fill(&spot, ret, bytes);
 		return;
 	}
-	struct dma_write where = {.nic = packet->target,
-				  .qp = packet->qpn,
-				  .rkey = data->rkey,
-				  .bytes = bytes,
-				  .va = data->va};
+	struct dma_write where = where_of(packet, bytes);
 	codec->ports->fill(codec->ports->payload_context, &where, ret);
 }
 
@@ -105,6 +112,20 @@ uint32_t codec_write(const struct codec *codec, const struct packet *packet, voi
 	if (view.payload_bytes > 0)
 		fill(codec, packet, (uint8_t *)frame + view.payload_at, view.payload_bytes);
 	wire_seal(frame, &view);
+	return bytes;
+}
+
+uint32_t codec_write_apart(const struct codec *codec, const struct packet *packet, void *frame,
+			   const uint8_t **ret_payload, struct wire_view *ret_view)
+{
+	const struct ports_options *ports = codec->ports;
+	if (ports == NULL || ports->find == NULL || codec->nic.has_udp_checksum ||
+	    packet->payload_bytes == 0 || packet->flags & PACKET_TRIMMED)
+		return 0;
+	struct dma_write where = where_of(packet, packet->payload_bytes);
+	*ret_payload = ports->find(ports->payload_context, &where);
+	uint32_t bytes = codec_write_headers(codec, packet, frame, ret_view);
+	wire_seal_apart(frame, ret_view, *ret_payload);
 	return bytes;
 }
 

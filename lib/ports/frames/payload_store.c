@@ -127,14 +127,19 @@ static void take(struct payload_store *payload_store, uint32_t receive, uint64_t
 		memcpy(to, from, bytes);
 }
 
-static void fill(void *context, const struct dma_write *where, uint8_t *ret)
+static const uint8_t *find(void *context, const struct dma_write *where)
 {
 	struct payload_store *payload_store = context;
 	uint32_t receive;
 	uint64_t offset;
 	check(world_write_target(payload_store->world, where->nic, where->va, &receive, &offset));
 	uint32_t send = payload_store->world->program->ops[receive].twin;
-	memcpy(ret, bytes_of(payload_store, send, offset, where->bytes), where->bytes);
+	return bytes_of(payload_store, send, offset, where->bytes);
+}
+
+static void fill(void *context, const struct dma_write *where, uint8_t *ret)
+{
+	memcpy(ret, find(context, where), where->bytes);
 }
 
 static void store(void *context, const struct dma_write *where, const uint8_t *payload)
@@ -158,6 +163,7 @@ static void move(void *context, const struct dma_write *where)
 void payload_store_hook(struct payload_store *payload_store, struct ports_options *ports)
 {
 	ports->fill = fill;
+	ports->find = find;
 	ports->store = store;
 	ports->move = move;
 	ports->payload_context = payload_store;
