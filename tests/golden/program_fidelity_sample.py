@@ -3,7 +3,9 @@
 """weft sim --fidelity sample: a step whose collectives run packet by packet where it waits for them. Here on 16 racks; the
 whole job is in tests/soak."""
 import json
+import pathlib
 import sys
+import tempfile
 
 import weft
 from weft import check
@@ -108,16 +110,39 @@ def check_refusals():
     refused("no room for all", [*deep, "--set", "fabric.nics=1024", "--sample", "packets=3M,steps=16"], "too few for all")
 
 
+EXPERTS = """name: experts
+model: {layers: 4, hidden: 1024, heads: 8, experts: 16, experts_per_token: 2, expert_ffn: 1600, vocab: 32064}
+cut: {ep: 8, dp: 64}
+step: {sequence: 512}
+times: {device: H200}
+"""
+FABRIC = """name: experts
+fabric: {nics: 64, nics_per_host: 8, nics_per_t0: 8, t1_count: 16, link_rate: 400Gb/s}
+scaleup: {rate: 450GB/s, delay: 1us}
+traffic: {kind: model, model: experts-job.yaml}
+"""
+
+
+def gives_a_time(scenario, option):
+    for _ in range(3):
+        status, out, errors = sim(scenario, "--fidelity", "sample", "--sample", option)
+        if status != 5:
+            break
+        check("ring steps are too few; run more of them: --sample " in errors, errors.strip())
+        option = errors.split("--sample ")[-1].strip()
+    check(status == 0 and "exposed communication" in out, f"what it says to type gives a time: --sample {option} {errors.strip()}")
+
+
 def check_what_to_type():
-    """A sample of too few ring steps says what to type, and that gives a time, at the second go at most."""
+    """A sample of too few ring steps says what to type, and that gives a time, at the second go at most; of rings of 64 and of 8
+    ranks the long ones have too few."""
     for option in ("steps=1", "steps=2,fill=1", "steps=1,packets=100K"):
-        for _ in range(3):
-            status, out, errors = sim("llama-small-3-fidelities", "--fidelity", "sample", "--sample", option)
-            if status != 5:
-                break
-            check("ring steps are too few; run more of them: --sample " in errors, errors.strip())
-            option = errors.split("--sample ")[-1].strip()
-        check(status == 0 and "exposed communication" in out, f"what it says to type gives a time: --sample {option} {errors.strip()}")
+        gives_a_time("llama-small-3-fidelities", option)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "experts-job.yaml").write_text(EXPERTS, encoding="utf-8")
+        (folder / "experts.yaml").write_text(FABRIC, encoding="utf-8")
+        gives_a_time(folder / "experts.yaml", "steps=15,fill=3")
 
 
 def main():

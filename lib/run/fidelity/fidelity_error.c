@@ -137,9 +137,11 @@ int fidelity_check_error(const struct call *call, const struct sampled_run *run,
 	const char *what = is_imprecise(exposed, run->steps_ps) ? "the exposed time" : NULL;
 	for (uint32_t i = 0; i < run->count; i++) {
 		const struct sampled *row = &run->rows[i];
-		if (row->is_run && is_imprecise(row->of.time_ps, row->error_ps))
+		bool is_row = row->is_run && is_imprecise(row->of.time_ps, row->error_ps);
+		if (is_row)
 			what = "the time of a collective";
-		steps = row->is_run ? row->steps : steps;
+		if ((is_row || (row->is_run && row->steps < row->steps_all)) && row->steps > steps)
+			steps = row->steps;
 	}
 	if (run->tensor.closed_ps > 0 && is_imprecise(run->tensor.time_ps, run->tensor.error_ps))
 		what = "the time of a tensor message";
