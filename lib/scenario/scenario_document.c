@@ -309,9 +309,9 @@ static int refuse_dotted(struct reader *reader, struct mark mark, const char *pr
 {
 	const char *point = strchr(path, '.');
 	if (strcmp(prefix, "variants[]") == 0)
-		return reader_refuse(reader, mark, "`%s` is a key of --set; here it is set: %s=...",
+		return reader_refuse(reader, mark, "`%s` is not a key here: write set: %s=...",
 				     path, path);
-	return reader_refuse(reader, mark, "`%s` is a key of --set; here it is %.*s: {%s: ...}",
+	return reader_refuse(reader, mark, "`%s` is not a key in a file: write %.*s: {%s: ...}",
 			     path, (int)(point - path), path, point + 1);
 }
 

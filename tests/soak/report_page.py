@@ -43,8 +43,8 @@ PICTURED = "ring"
 # What README.md shows: the page of its first run, down to what failed first.
 FIRST_RUN = ["rail-8x4", "--set", "watch.links=true", "--fault", "{kind: loss, at: {t0: 2, up: 1, plane: 0}, probability: 2%}"]
 # Pages of many runs: what weft does, sections, and the charts that there are; None: those of the figures.
-BOOK_SECTIONS = ["summary", "device", "settings", *("section-" + name for name in "baseline mrc congestion balance collectives step convergence soak".split()),
-                 "anomalies", "repeatability", "again"]
+BOOK_SECTIONS = ["summary", "device", "settings", "host", *("section-" + name for name in "baseline mrc congestion balance collectives step convergence soak".split()),
+                 "coverage", "anomalies", "repeatability", "comparability", "again"]
 WITH_FLOWS = "baseline mrc congestion balance convergence soak".split() # sections that draw when flows were done
 LOSSY = "{kind: loss, at: {t0: 0, up: 1, plane: 1}, probability: 1%}"
 BOOKS = {"book": [], "book-lossy": ["--fault", LOSSY]}

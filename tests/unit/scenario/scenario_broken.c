@@ -162,7 +162,7 @@ static const struct broken_text broken_texts[] = {
 	{TEXT("fabric:\n"), 1, 8, "a mapping of keys is expected, not a single value"},
 	{TEXT("a.b: 1\n"), 1, 1, "`a.b` is not a key"},
 	{TEXT("fabric.nics: 8\n"), 1, 1,
-	 "`fabric.nics` is a key of --set; here it is fabric: {nics: ...}"},
+	 "`fabric.nics` is not a key in a file: write fabric: {nics: ...}"},
 	{TEXT("faults[]: 1\n"), 1, 1, "`faults[]` is not a key"},
 	{TEXT("'': 1\n"), 1, 1, "`` is not a key"},
 	{TEXT("faults: &f [*f]\nfabric: {nics: 8, nics_per_t0: 4, t1_count: 2}\n"
@@ -201,7 +201,7 @@ static const struct broken_text broken_texts[] = {
 	{TEXT("variants: [{set: seed=2}]" GOOD), 1, 12, "variants[].name is missing"},
 	{TEXT("variants: [{name: a b}]" GOOD), 1, 19, "a name is one word"},
 	{TEXT("variants: [{name: a, queue.pfc: true}]" GOOD), 1, 22,
-	 "`queue.pfc` is a key of --set; here it is set: queue.pfc=..."},
+	 "`queue.pfc` is not a key here: write set: queue.pfc=..."},
 	{TEXT("variants: [{name: a, preset: mrc}]" GOOD), 1, 22,
 	 "did you mean variants[].set, as in set: preset=mrc queue.pfc=false?"},
 	{TEXT("variants: [{name: a, set: {preset: mrc}}]" GOOD), 1, 27,

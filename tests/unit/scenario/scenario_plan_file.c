@@ -168,7 +168,7 @@ static const struct {
 	// keys
 	{SMALL "nmae: b\n", 4, 1, "there is no key nmae; did you mean name?"},
 	{SMALL "modle: {}\n", 4, 1, "there is no key modle; did you mean model?"},
-	{SMALL "model.layers: 3\n", 4, 1, "is not a key"},
+	{SMALL "model.layers: 3\n", 4, 1, "is not a key in a file: write model: {layers: ...}"},
 	{SMALL "cut: {tpp: 2}\n", 4, 7, "there is no key cut.tpp; did you mean cut.tp?"},
 	{SMALL "cut: {layers: 2}\n", 4, 7, "did you mean model.layers?"},
 	{SMALL "cut: {micro_batches: 2}\n", 4, 7, "did you mean step.micro_batches?"},
