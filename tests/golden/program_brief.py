@@ -174,6 +174,8 @@ class Brief(unittest.TestCase):
         trunk = {"t0": 2, "up": 1, "plane": 0}
         self.assertEqual(said("--set", "traffic.channels=1", at=trunk), ["faults[0], loss at t0 2 up 1 plane 0, has no effect: no packet is sent there"])
         self.assertEqual(said(at=trunk, **{"from": "1s"}), ["faults[0], loss at t0 2 up 1 plane 0, has no effect: it begins after the traffic ended"])
+        self.assertEqual(said("--sample", "steps=15", at=trunk, **{"from": "1s"}),
+                         ["faults[0], loss at t0 2 up 1 plane 0, has no effect: it begins after what the sample runs"])
         self.assertEqual(said(at=trunk), [])
         self.assertEqual(said(at={"nic": 3}), [])
 

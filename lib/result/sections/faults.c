@@ -163,7 +163,10 @@ bool faults_without_effect(const struct report_input *input, char *ret, size_t b
 			continue;
 		snprintf(ret, bytes, "faults[%u], %s at %s, has no effect: %s", i,
 			 scenario_fault_name(fault->kind), fault_place_text(place, &fault->at),
-			 is_late ? "it begins after the traffic ended" : "no packet is sent there");
+			 !is_late ? "no packet is sent there"
+				 : world->scenario->sample.is_on
+				 ? "it begins after what the sample runs"
+				 : "it begins after the traffic ended");
 		return true;
 	}
 	return false;
