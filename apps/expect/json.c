@@ -4,6 +4,7 @@
 #include <jansson.h>
 
 #include <weft/core/check.h>
+#include <weft/core/check_memory.h>
 #include <weft/result/put.h>
 
 #include "expect.h"
@@ -15,7 +16,7 @@ static json_t *row_json(const struct call *call, const struct row *row)
 	json_t *to = json_pack("{s:I, s:s, s:s}", "size", (json_int_t)row->bytes, "test",
 			       is_wire ? "ib_write_bw" : call->collective, "unit",
 			       is_wire ? "Gb/s" : "GB/s");
-	check(to != NULL);
+	check_memory(to != NULL);
 	if (!is_wire)
 		json_object_set_new(to, "ranks", json_integer(row->ranks));
 	const struct {

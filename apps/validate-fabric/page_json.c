@@ -10,6 +10,7 @@
 #include "coverage.h"
 #include "page.h"
 #include "weft_version.h"
+#include <weft/core/check_memory.h>
 #include <weft/run/host_info.h>
 #include <weft/run/outcome.h>
 
@@ -56,7 +57,7 @@ static json_t *text_json(const struct acceptance *acceptance, const struct case_
 	char *text;
 	size_t bytes;
 	FILE *to = open_memstream(&text, &bytes);
-	check(to != NULL);
+	check_memory(to != NULL);
 	if (put != NULL)
 		put(to, acceptance);
 	else

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/core/check.h>
+#include <weft/core/check_memory.h>
 #include <weft/core/order.h>
 #include <weft/world/world_delays.h>
 
@@ -83,7 +83,7 @@ static void take_steps(struct slowest_list *ret, const struct worst_steps *steps
 {
 	const struct slowest like = {.at = {.place = place}, .is_steps = true, .of = steps->worst};
 	struct count *counts = calloc(places, sizeof(*counts));
-	check(counts != NULL);
+	check_memory(counts != NULL);
 	for (uint32_t i = 0; i < steps->count; i++) {
 		uint32_t from = steps->list[i].from_nic / per, to = steps->list[i].to_nic / per;
 		bool is_worst = i < steps->worst;
@@ -141,7 +141,7 @@ static void take_packets(struct slowest_list *ret, const struct world *world)
 	struct slowest like = {0};
 	uint32_t first = culprit_tail_level(world->delays, &like.of);
 	ret->packets = like.of;
-	check(places.links != NULL && places.lower != NULL && places.upper != NULL);
+	check_memory(places.links != NULL && places.lower != NULL && places.upper != NULL);
 	for (uint32_t i = 0; i < 2 * topology->link_count; i++)
 		count_cable(&places, world, i, culprit_tail_on(world->delays->tail, i, first));
 	if (like.of > 0) {

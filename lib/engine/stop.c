@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where check() ends: the message and the exit. The driver tells it the run's seed and the virtual
-// time it has reached.
+// Where check() and check_memory() end: the message and the exit. The driver tells it the run's
+// seed and the virtual time it has reached.
 
 #include "stop.h"
 
@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include <weft/core/check.h>
+#include <weft/core/check_memory.h>
 
 static struct stop_place place;
 
@@ -22,4 +23,10 @@ void check_failed(const char *file, int line, const char *condition)
 		file, line, condition, (unsigned long long)place.seed,
 		place.now_ps == NULL ? -1LL : (long long)*place.now_ps);
 	exit(70);
+}
+
+void check_memory_failed(void)
+{
+	fputs("weft: the system gives no memory\n", stderr);
+	exit(3);
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/core/check.h>
+#include <weft/core/check_memory.h>
 #include <weft/page/html_page.h>
 
 #include "html_story.h"
@@ -310,7 +310,7 @@ static void data(FILE *to, const struct report_model *report_model)
 			json_array_append(all, (json_t *)(uintptr_t)chart);
 	char *text = json_dumps(all, JSON_ENSURE_ASCII | JSON_COMPACT | JSON_REAL_PRECISION(9));
 	json_decref(all);
-	check(text != NULL);
+	check_memory(text != NULL);
 	fputs("<script type=\"application/json\" id=\"charts\">", to);
 	for (const char *at = text; *at != '\0'; at++) {
 		if (*at == '<')

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/core/check.h>
+#include <weft/core/check_memory.h>
 
 #include "html_plot.h"
 #include "html_svg.h"
@@ -65,7 +65,7 @@ static const json_t **grid_of(const json_t *cells, size_t columns, size_t rows, 
 {
 	const json_t **grid = calloc(columns * rows + 1, sizeof(*grid)), *each;
 	size_t i;
-	check(grid != NULL);
+	check_memory(grid != NULL);
 	*ret_most = 0;
 	json_array_foreach(cells, i, each)
 	{
@@ -96,7 +96,7 @@ void html_heat(FILE *to, const json_t *chart)
 	double most, cool = json_number_value(json_object_get(chart, "cool"));
 	const json_t **grid = grid_of(json_object_get(chart, "cells"), columns, count, &most);
 	bool *is_shown = calloc(columns + 1, sizeof(*is_shown));
-	check(is_shown != NULL);
+	check_memory(is_shown != NULL);
 	for (i = 0; i < columns; i++)
 		shown += is_shown[i] = has_value(grid, i, columns, count);
 	fprintf(to,

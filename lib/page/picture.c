@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/core/check.h>
+#include <weft/core/check_memory.h>
 #include <weft/core/order.h>
 
 #include "html_svg.h"
@@ -101,7 +101,7 @@ static struct drawn put_lines(FILE *to, struct picture_plan *plan)
 {
 	uint32_t count = 0;
 	struct drawn *list = calloc((size_t)BOXES_MAX * BOXES_MAX, sizeof(*list)), hot = {0};
-	check(list != NULL);
+	check_memory(list != NULL);
 	for (uint32_t a = 0; a < plan->box_count; a++)
 		for (uint32_t b = 0; b < plan->box_count; b++) {
 			const struct picture_line *line = &plan->lines[a * BOXES_MAX + b];
@@ -208,7 +208,7 @@ static void put_plane(FILE *to, const struct picture *picture, uint32_t plane, d
 		      double letter, const char *look)
 {
 	struct picture_plan *plan = malloc(sizeof(*plan));
-	check(plan != NULL);
+	check_memory(plan != NULL);
 	picture_plan(plan, picture, plane, width, letter);
 	fprintf(to,
 		"<svg class=\"%s\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"plane %u: "

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <weft/core/check.h>
+#include <weft/core/check_memory.h>
 #include <weft/core/order.h>
 
 #define HOSTS_SHOWN 16u	   // boxes of hosts
@@ -120,7 +121,7 @@ static void add_switches(struct picture_plan *plan, uint32_t tier, const bool *h
 	const struct picture *picture = plan->picture;
 	struct order *list = calloc(picture->node_count + 1u, sizeof(*list));
 	uint32_t count = 0, first = 0, alone = 0;
-	check(list != NULL);
+	check_memory(list != NULL);
 	for (uint32_t i = 0; i < picture->node_count; i++)
 		if (picture->nodes[i].plane == plan->plane && picture->nodes[i].tier == tier)
 			list[count++] = (struct order){picture->nodes[i].number, i};
@@ -255,7 +256,7 @@ static void make_room(struct picture_plan *plan)
 	plan->box_of_host = malloc((picture->hosts + 1u) * sizeof(uint32_t));
 	plan->box_of_node = malloc((picture->node_count + 1u) * sizeof(uint32_t));
 	plan->lines = calloc((size_t)BOXES_MAX * BOXES_MAX, sizeof(*plan->lines));
-	check(plan->box_of_host != NULL && plan->box_of_node != NULL && plan->lines != NULL);
+	check_memory(plan->box_of_host != NULL && plan->box_of_node != NULL && plan->lines != NULL);
 	for (uint32_t i = 0; i < picture->hosts; i++)
 		plan->box_of_host[i] = NO_BOX;
 	for (uint32_t i = 0; i < picture->node_count; i++)
@@ -271,7 +272,7 @@ void picture_plan(struct picture_plan *ret, const struct picture *picture, uint3
 	ret->rows = 1 + (picture->tiers < TIERS_SHOWN ? picture->tiers : TIERS_SHOWN);
 	make_room(ret);
 	bool *hot = calloc(picture->node_count + 1u, sizeof(*hot));
-	check(hot != NULL);
+	check_memory(hot != NULL);
 	find_hot(ret, hot);
 	if (picture->form == PICTURE_ROWS)
 		add_hosts(ret);

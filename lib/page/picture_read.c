@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/core/check.h>
+#include <weft/core/check_memory.h>
 
 #include "report_model.h"
 
@@ -23,7 +23,7 @@ static void *grown(void *from, uint32_t count, uint32_t *room, size_t each)
 		return from;
 	*room = *room == 0 ? 256 : 2 * *room;
 	void *ret = realloc(from, *room * each);
-	check(ret != NULL);
+	check_memory(ret != NULL);
 	return ret;
 }
 
@@ -56,7 +56,7 @@ static void make_places(struct picture *of)
 	free(of->places);
 	of->places_size = of->places_size == 0 ? 1024 : 2 * of->places_size;
 	of->places = calloc(of->places_size, sizeof(*of->places));
-	check(of->places != NULL);
+	check_memory(of->places != NULL);
 	for (uint32_t i = 0; i < of->node_count; i++)
 		*place_of(of, of->nodes[i].name, of->nodes[i].plane) = i + 1;
 }
@@ -305,12 +305,12 @@ struct picture *picture_create(const char *cables, const json_t *result)
 	if (cables == NULL || strstr(cables, "rate_bps") == NULL)
 		return NULL;
 	struct picture *of = calloc(1, sizeof(*of));
-	check(of != NULL);
+	check_memory(of != NULL);
 	of->nics = (uint32_t)document_number_or(result, "network.nics", 0);
 	of->hosts = (uint32_t)document_number_or(result, "network.hosts", 0);
 	of->nic_is_culprit = calloc(of->nics + 1u, sizeof(bool));
 	of->host_is_culprit = calloc(of->hosts + 1u, sizeof(bool));
-	check(of->nic_is_culprit != NULL && of->host_is_culprit != NULL);
+	check_memory(of->nic_is_culprit != NULL && of->host_is_culprit != NULL);
 	of->culprit = json_array_get(list, 0);
 	if (!json_is_true(document_at(result, "plan.sampled")))
 		of->traffic_ps = document_number_or(result, "goodput.traffic_ps", 0);

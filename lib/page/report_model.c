@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include <weft/core/check.h>
+#include <weft/core/check_memory.h>
 #include <weft/result/metrics.h>
 
 #include <weft/result/expect.h>
@@ -416,7 +417,7 @@ int report_model_create(struct report_model **ret, const struct html_input *inpu
 	int rc = check_files(input, refusal);
 	if (rc == 0) {
 		report_model->sections = json_array();
-		check(report_model->sections != NULL);
+		check_memory(report_model->sections != NULL);
 		fill(report_model, input);
 		fold_zeros(report_model);
 		*ret = report_model;

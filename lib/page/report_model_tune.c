@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include <weft/core/check.h>
+#include <weft/core/check_memory.h>
 #include <weft/core/order.h>
 
 static json_t *list_of(const json_t *from, const char *key)
@@ -281,7 +282,7 @@ static double best_tenth(const json_t *settings)
 	const json_t *each;
 	size_t i, count = 0;
 	double *ratios = calloc(json_array_size(settings) + 1, sizeof(*ratios)), ret = -INFINITY;
-	check(ratios != NULL);
+	check_memory(ratios != NULL);
 	json_array_foreach(settings, i, each) if (json_is_number(list_of(each, "ratio")))
 		ratios[count++] = document_number_or(each, "ratio", 0);
 	qsort(ratios, count, sizeof(*ratios), order_double);
@@ -483,7 +484,7 @@ int report_model_create_tune(struct report_model **ret, const json_t *study,
 	report_model->kind = RESULT_STUDY;
 	report_model->result = json_incref((json_t *)(uintptr_t)study);
 	report_model->sections = json_array();
-	check(report_model->sections != NULL);
+	check_memory(report_model->sections != NULL);
 	snprintf(report_model->title, sizeof(report_model->title), "Settings for %.80s",
 		 json_string_value(json_array_get(list_of(study, "scenarios"), 0)));
 	const char *verdict = document_text(study, "verdict");

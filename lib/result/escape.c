@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/core/check.h>
+#include <weft/core/check_memory.h>
 
 #define SHOWN_BYTES 16 // "[U+E0001]"
 #define HELD_MAX 3     // of a character whose end has not come
@@ -97,9 +97,9 @@ char *escape_text(const char *text)
 	char *shown = NULL;
 	size_t bytes;
 	FILE *memory = open_memstream(&shown, &bytes);
-	check(memory != NULL);
+	check_memory(memory != NULL);
 	escape_line(memory, text);
-	check(fclose(memory) == 0);
+	check_memory(fclose(memory) == 0);
 	return shown;
 }
 

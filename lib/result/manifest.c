@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <weft/core/check.h>
+#include <weft/core/check_memory.h>
 #include <weft/result/put.h>
 #include <weft/result/report_manifest.h>
 
@@ -36,7 +37,7 @@ static void manifest_digest_of(const char *text, size_t bytes, char ret[MANIFEST
 	unsigned char sum[EVP_MAX_MD_SIZE];
 	unsigned length = 0;
 	int done = EVP_Digest(text, bytes, sum, &length, EVP_sha256(), NULL);
-	check(done == 1); // it fails only without memory
+	check_memory(done == 1);
 	in_letters(sum, length, ret);
 }
 
@@ -48,8 +49,7 @@ static int manifest_digest(int file, char ret[MANIFEST_DIGEST_BYTES], uint64_t *
 	unsigned length = 0;
 	ssize_t got = 0;
 	EVP_MD_CTX *context = EVP_MD_CTX_new();
-	if (context == NULL)
-		return -ENOMEM;
+	check_memory(context != NULL);
 	bool is_good = EVP_DigestInit_ex(context, EVP_sha256(), NULL) == 1;
 	*ret_bytes = 0;
 	while (is_good && (got = read(file, piece, sizeof(piece))) > 0) {
@@ -59,8 +59,9 @@ static int manifest_digest(int file, char ret[MANIFEST_DIGEST_BYTES], uint64_t *
 	int code = got < 0 ? -errno : 0;
 	is_good = is_good && EVP_DigestFinal_ex(context, sum, &length) == 1;
 	EVP_MD_CTX_free(context);
-	if (code < 0 || !is_good)
-		return code < 0 ? code : -ENOMEM;
+	check_memory(is_good);
+	if (code < 0)
+		return code;
 	in_letters(sum, length, ret);
 	return 0;
 }
@@ -74,13 +75,13 @@ static void digest_row(EVP_MD_CTX *of, const struct manifest_row *row)
 		EVP_DigestUpdate(of, bytes, (size_t)length) == 1 &&
 		EVP_DigestUpdate(of, row->digest, strlen(row->digest)) == 1 &&
 		EVP_DigestUpdate(of, "\n", 1) == 1;
-	check(is_good);
+	check_memory(is_good);
 }
 
 static EVP_MD_CTX *begin_digest(void)
 {
 	EVP_MD_CTX *ret = EVP_MD_CTX_new();
-	check(ret != NULL && EVP_DigestInit_ex(ret, EVP_sha256(), NULL) == 1);
+	check_memory(ret != NULL && EVP_DigestInit_ex(ret, EVP_sha256(), NULL) == 1);
 	return ret;
 }
 
@@ -89,7 +90,7 @@ static void end_digest(EVP_MD_CTX *of, char ret[MANIFEST_DIGEST_BYTES])
 	unsigned char sum[EVP_MAX_MD_SIZE];
 	unsigned length = 0;
 	int done = EVP_DigestFinal_ex(of, sum, &length);
-	check(done == 1);
+	check_memory(done == 1);
 	EVP_MD_CTX_free(of);
 	in_letters(sum, length, ret);
 }
@@ -113,7 +114,7 @@ static void manifest_seal_of(const struct manifest_row *row, const char *run,
 	EVP_MD_CTX *of = begin_digest();
 	digest_row(of, row);
 	int done = EVP_DigestUpdate(of, run, strlen(run));
-	check(done == 1);
+	check_memory(done == 1);
 	end_digest(of, ret);
 }
 

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include <weft/core/check.h>
+#include <weft/core/check_memory.h>
 #include <weft/result/figure_table.h>
 #include <weft/result/report_escape.h>
 
@@ -291,7 +292,7 @@ static void take_metric(const struct flatten_leaf *leaf, void *context)
 	size_t bytes;
 	double factor = name_of(name, leaf->path);
 	FILE *to = open_memstream(&line, &bytes);
-	check(to != NULL);
+	check_memory(to != NULL);
 	if (json_is_null(leaf->value)) {
 		struct flatten_leaf with = *leaf;
 		if (with.label_count < FLATTEN_LABELS_MAX)

@@ -10,12 +10,25 @@
 #include <string.h>
 
 #include <weft/core/check.h>
+#include <weft/core/check_memory.h>
 
 #include "sections/sections.h"
 
 #define PATH_BYTES 128
 
-// jansson gives NULL when the system has no memory; a result with holes would be worse than none.
+// What jansson reads without memory would seem damaged, and what it writes would have holes.
+static void *take_memory(size_t bytes)
+{
+	void *ret = malloc(bytes);
+	check_memory(ret != NULL);
+	return ret;
+}
+
+__attribute__((constructor)) static void end_without_memory(void)
+{
+	json_set_alloc_funcs(take_memory, free);
+}
+
 void put(json_t *to, const char *key, json_t *value)
 {
 	int failed = json_object_set_new(to, key, value);

@@ -137,11 +137,17 @@ static struct mark syntax_mark(const struct reader *reader, const yaml_parser_t 
 	return (struct mark){(uint32_t)mark->line + 1, (uint32_t)mark->column + 1, false};
 }
 
+static int refuse_memory(struct reader *reader)
+{
+	reader_refuse(reader, (struct mark){0}, "the system gives no memory for YAML");
+	return -ENODEV;
+}
+
 static int refuse_syntax(struct reader *reader, const yaml_parser_t *parser)
 {
 	struct mark mark = syntax_mark(reader, parser);
 	if (parser->error == YAML_MEMORY_ERROR)
-		return reader_refuse(reader, mark, "there is not enough memory to read the file");
+		return refuse_memory(reader);
 	if (parser->context != NULL)
 		return reader_refuse(reader, mark, "not YAML: %s (%s from line %llu)",
 				     parser->problem == NULL ? "unreadable" : parser->problem,
@@ -206,7 +212,7 @@ static int document_check_events(struct reader *reader, const char *text, size_t
 {
 	yaml_parser_t parser;
 	if (!yaml_parser_initialize(&parser))
-		return reader_refuse(reader, reader->root, "there is not enough memory for YAML");
+		return refuse_memory(reader);
 	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, bytes);
 	int rc = check_events(reader, &parser);
@@ -253,7 +259,7 @@ int document_load(struct reader *reader, yaml_document_t *ret, const char *text,
 	if (rc != 0)
 		return rc;
 	if (!yaml_parser_initialize(&parser))
-		return reader_refuse(reader, reader->root, "there is not enough memory for YAML");
+		return refuse_memory(reader);
 	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, bytes);
 	if (!yaml_parser_load(&parser, ret)) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <weft/core/check.h>
+#include <weft/core/check_memory.h>
 
 #include <weft/result/expect.h>
 #include <weft/result/figures.h>
@@ -360,7 +361,7 @@ void study_expected(const struct report_study *study, uint32_t index, struct stu
 	const struct scenario_expect *expectation = &study->expectations[index];
 	uint32_t all = study->points * study->plan.seeds;
 	double *values = calloc(2 * (size_t)all, sizeof(*values));
-	check(values != NULL);
+	check_memory(values != NULL);
 	*ret = (struct study_expected){.name = expectation->name[0] != '\0'
 					       ? expectation->name
 					       : expect_measure_name(expectation->measure),

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include <weft/core/check.h>
+#include <weft/core/check_memory.h>
 #include <weft/core/order.h>
 
 #include <weft/result/figure_table.h>
@@ -46,7 +47,7 @@ static double flow_time(const struct report_input *input, uint32_t percent)
 	const struct world *world = input->world;
 	ps_t *times = calloc(world->flow_count + 1, sizeof(*times));
 	uint32_t count = 0;
-	check(times != NULL);
+	check_memory(times != NULL);
 	for (uint32_t i = 0; i < world->flow_count; i++)
 		if (world->outcome->flow_end_ps[i] > 0)
 			times[count++] = world->outcome->flow_end_ps[i] - world->flows[i].start_ps;
@@ -381,7 +382,7 @@ static double fairness_at_most(const struct report_input *input)
 	const struct world *world = input->world;
 	double *open = calloc(world->flow_count + 1, sizeof(*open)), sum = 0, squares = 0;
 	uint32_t count = 0;
-	check(open != NULL);
+	check_memory(open != NULL);
 	for (uint32_t i = 0; i < world->flow_count; i++) {
 		ps_t end = world->outcome->flow_end_ps[i], start = world->flows[i].start_ps;
 		double bits = (double)world->flows[i].bytes;

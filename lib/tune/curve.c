@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/core/check.h>
+#include <weft/core/check_memory.h>
 #include <weft/core/order.h>
 #include <weft/result/put.h>
 #include <weft/scenario/scenario_key.h>
@@ -173,7 +173,7 @@ static void put_bin(json_t *points, const struct tune_space *space, uint32_t ind
 {
 	double *costs = calloc(count, sizeof(*costs));
 	struct spread_figures spread;
-	check(costs != NULL);
+	check_memory(costs != NULL);
 	for (uint32_t i = 0; i < count; i++)
 		costs[i] = met[i].cost;
 	spread_of(&spread, costs, count);
@@ -221,7 +221,7 @@ static void slice_knob(json_t *list, const struct tune *tune, uint32_t index, st
 void tune_curves_slice(json_t *list, const struct tune *tune)
 {
 	struct met *met = calloc(tune->result.different + 1, sizeof(*met));
-	check(met != NULL);
+	check_memory(met != NULL);
 	for (uint32_t i = 0; i < tune->plan.space.count; i++)
 		slice_knob(list, tune, i, met);
 	free(met);

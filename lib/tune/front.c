@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/core/check.h>
+#include <weft/core/check_memory.h>
 
 #include "engines.h"
 
@@ -171,7 +171,7 @@ uint32_t tune_front_spread(const struct tune *tune, struct tune_candidate **memb
 	struct tune_direction front = {.goals = tune->plan.aim.goal_count};
 	uint32_t taken = count > 0;
 	struct tune_candidate **all = calloc(tune->result.different + 1, sizeof(*all));
-	check(all != NULL);
+	check_memory(all != NULL);
 	measure_front(&front, tune, all);
 	free(all);
 	if (count > 0)

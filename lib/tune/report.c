@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <weft/core/check.h>
+#include <weft/core/check_memory.h>
 #include <weft/result/put.h>
 #include <weft/tune/pareto.h>
 
@@ -27,7 +28,7 @@ static void put_lines(json_t *to, const char *key, const struct tune_plan *plan,
 	size_t bytes = 0;
 	FILE *lines = open_memstream(&text, &bytes);
 	json_t *list = array_in(to, key);
-	check(lines != NULL);
+	check_memory(lines != NULL);
 	write(lines, plan, result);
 	check(fclose(lines) == 0);
 	for (char *line = strtok_r(text, "\n", &rest); line != NULL;
@@ -186,7 +187,7 @@ int tune_report_of(json_t **ret, struct tune *tune, const struct tune_curves *cu
 	uint32_t count = tune->result.different;
 	struct tune_candidate **order = calloc(count + 1, sizeof(*order));
 	json_t *document = tune_document(plan, &tune->result);
-	check(order != NULL && document != NULL);
+	check_memory(order != NULL && document != NULL);
 	tune->refusal = refusal;
 	memcpy(order, tune->result.candidates, count * sizeof(*order));
 	qsort(order, count, sizeof(*order), lower_number_first);

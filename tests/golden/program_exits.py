@@ -107,6 +107,25 @@ class Exits(unittest.TestCase):
         run = weft.run("sim", small, "--set", "limits.memory=1MiB")
         self.assertEqual(run.returncode, 2, run.stderr)
 
+    @unittest.skipIf(os.environ.get("WEFT_SANITIZE"), "a sanitizer wants more addresses than the limit leaves")
+    def test_too_little_memory_is_of_the_environment_wherever_it_ends(self):
+        """Neither damage of what is read nor a bug, and no draft is left. Below what the loader needs no program begins."""
+        out, small = self.folder / "read", self.at("small.yaml")
+        self.assertEqual(weft.run("sim", small, "--out", out).returncode, 0)
+        calls = (["report", out], ["verdict", out, "--profile", "incast"], ["compare", out, out], ["sim", small, "--set", "limits.memory=16MiB"],
+                 ["sim", small, "--set", "limits.memory=16MiB", "--seeds", "2", "--force", "--out", self.folder / "seeds"])
+        for words in calls:
+            ends = set()
+            for kib in range(8000, 40000, 500):
+                run = weft.run(*words, preexec_fn=lambda limit=kib << 10: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+                if run.returncode == 127 or "shared libraries" in run.stderr or run.returncode == -11:
+                    continue
+                ends.add(run.returncode)
+                self.assertIn(run.returncode, (0, 1, 3, 5), f"{words}: {run.stderr}")
+                self.assertTrue(run.returncode != 3 or "the system" in run.stderr, f"{words}: {run.stderr}")
+                self.assertEqual([path.name for path in (*self.folder.glob(".*"), *out.glob(".*"))], [], f"{words} {kib}")
+            self.assertLessEqual({3}, ends, words)
+
     def test_a_bad_variant_is_told_before_the_first_one_runs(self):
         variants = SMALL + "variants:\n  - {name: a, set: traffic.bytes=30kB}\n"
         for more, place in (('  - {name: b, set: "traffic.bytes=30kB fabric.planes=x"}\n', "6:54"), ("  - {name: b, set: fabric.planes=x}\n", "6:34"),

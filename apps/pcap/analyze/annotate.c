@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <weft/core/check_memory.h>
 #include <weft/core/order.h>
 #include <weft/files/files.h>
 #include <weft/run/outcome.h>
@@ -213,7 +214,7 @@ static void put_head(struct annotate *all, const struct call *call, FILE *to)
 	char *text = NULL;
 	size_t bytes = 0;
 	FILE *lines = open_memstream(&text, &bytes);
-	check(lines != NULL);
+	check_memory(lines != NULL);
 	summary_print(lines, call);
 	check(fclose(lines) == 0);
 	text[strcspn(text, "\n")] = '\0';

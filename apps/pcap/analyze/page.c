@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <weft/core/check.h>
+#include <weft/core/check_memory.h>
 #include <weft/files/files.h>
 #include <weft/page/html_ladder.h>
 #include <weft/page/html_page.h>
@@ -23,7 +24,7 @@ static char *text_of(void (*print)(FILE *to, const struct call *call), const str
 	char *text = NULL;
 	size_t bytes = 0;
 	FILE *lines = open_memstream(&text, &bytes);
-	check(lines != NULL);
+	check_memory(lines != NULL);
 	print(lines, call);
 	check(fclose(lines) == 0);
 	return text;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/core/check.h>
+#include <weft/core/check_memory.h>
 #include <weft/world/world_delays.h>
 
 #include "paths.h"
@@ -112,7 +112,7 @@ static void put_rest(json_t *array, const struct world_delays *delays,
 	struct hist rest = delays->pairs[0].message_ns;
 	uint64_t pairs = 0;
 	rest.counts = calloc(rest.cells, sizeof(*rest.counts));
-	check(rest.counts != NULL);
+	check_memory(rest.counts != NULL);
 	hist_empty(&rest);
 	for (uint32_t i = 0; i < delays->pair_count; i++) {
 		const struct pair_delay *one = &delays->pairs[i];
@@ -198,7 +198,7 @@ static void put_collective_times(json_t *root, const struct report_input *input)
 {
 	json_t *array = array_in(root, "collective_times");
 	ps_t *times = calloc(input->world->outcome->collective_count + 1, sizeof(*times));
-	check(times != NULL);
+	check_memory(times != NULL);
 	for (int kind = 0; kind < COLLECTIVE_KIND_COUNT; kind++)
 		put_kind(array, input, (enum collective_kind)kind, times);
 	free(times);

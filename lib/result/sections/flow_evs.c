@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/core/check.h>
+#include <weft/core/check_memory.h>
 #include <weft/measure/measure_evs.h>
 
 #include <weft/result/number.h>
@@ -78,9 +78,9 @@ static void put_numbers(json_t *row, const struct scenario *scenario, const stru
 	char *text = NULL;
 	size_t bytes = 0;
 	FILE *to = open_memstream(&text, &bytes);
-	check(to != NULL);
+	check_memory(to != NULL);
 	write_numbers(to, scenario, evs);
-	check(fclose(to) == 0 && text != NULL);
+	check_memory(fclose(to) == 0 && text != NULL);
 	put_text(row, "evs", text);
 	free(text);
 }

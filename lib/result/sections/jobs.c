@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <weft/core/check.h>
+#include <weft/core/check_memory.h>
 
 #include "sections.h"
 #include <weft/result/number.h>
@@ -32,7 +32,7 @@ static bool *find_spines(const struct world *world)
 {
 	uint32_t hosts = world->topology.hosts;
 	bool *is_spine = malloc(world->machine_count * sizeof(*is_spine));
-	check(is_spine != NULL);
+	check_memory(is_spine != NULL);
 	for (uint32_t i = 0; i < world->machine_count; i++)
 		is_spine[i] = i >= hosts;
 	for (uint32_t i = 0; i < world->cable_count; i++)
@@ -63,7 +63,7 @@ static struct places find_places(const struct world *world, bool is_spines)
 	count = is_spines ? world->machine_count : world->cable_count;
 	places.count = count;
 	places.bytes = calloc((size_t)count * places.jobs + 1, sizeof(*places.bytes));
-	check(places.bytes != NULL);
+	check_memory(places.bytes != NULL);
 	for (uint32_t i = 0; i < world->cable_count; i++) {
 		const struct cable_plan *cable = &world->cables[i];
 		bool is_trunk = cable->from_machine >= hosts && cable->to_machine >= hosts;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/core/check.h>
+#include <weft/core/check_memory.h>
 #include <weft/world/world_delays.h>
 
 #include "quantiles.h"
@@ -73,7 +73,7 @@ void paths_scratch(struct hist *ret, const struct paths *paths)
 {
 	paths_shape(paths, ret);
 	ret->counts = calloc(ret->cells, sizeof(*ret->counts));
-	check(ret->counts != NULL);
+	check_memory(ret->counts != NULL);
 }
 
 // ---------------------------------------------------------------- rows
@@ -111,7 +111,7 @@ static void put_single(json_t *rows, const struct report_input *input, enum path
 							  : delays->rtt_plane_ns;
 	struct hist all = planes[0];
 	all.counts = calloc(all.cells, sizeof(*all.counts));
-	check(all.counts != NULL);
+	check_memory(all.counts != NULL);
 	hist_empty(&all);
 	for (uint32_t i = 0; i < delays->planes; i++)
 		hist_merge(&all, &planes[i]);
