@@ -20,7 +20,7 @@ struct row {
 };
 
 static const struct row table[] = {
-	{DEVICE_SENDS_CHAINS, "frames in several buffers, sent", "copies payload into one"},
+	{DEVICE_SENDS_CHAINS, "frames in several buffers, sent", "writes its pattern into one"},
 	{DEVICE_SENDS_CHECKSUM, "UDP checksum, sent", "writes it, for wire.udp_checksum"},
 	{DEVICE_READS_CHECKSUM, "UDP checksum, received", "leaves it to the ICRC"},
 	{DEVICE_SPREADS, "receive queues by a hash of addresses", NULL},
