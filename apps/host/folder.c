@@ -273,6 +273,7 @@ static int write_all(struct call *call, const struct host_run *host_run,
 	input.wall = wall_json(call, folder, &input);
 	int rc = report_write(&input, &call->refusal);
 	json_decref(input.wall);
+	call->is_missed = !input.is_partial && !report_is_expected(&input);
 	if (rc == 0)
 		rc = manifest_write(call->staging.part, &call->inputs, WEFT_VERSION_TEXT,
 				    &call->refusal);

@@ -72,6 +72,7 @@ struct call {
 	bool has_generators;		   // of the run that goes
 	char why_copied[DEVICE_WHY_BYTES]; // their payload; empty: ports read it where it lies
 	bool gathers;			   // host 0 writes the result of all (--out)
+	bool is_missed;			   // an expectation of the scenario, in that result
 	struct staging staging;		   // where
 	struct manifest_rows inputs;	   // files that were read
 	char command[1024];

@@ -126,6 +126,10 @@ static int perform(struct call *call)
 	pairs_drop(call);
 	generator_drop(call);
 	setup_world_free(&host_run);
+	if (status == EXIT_SUCCESS && judged == EXIT_SUCCESS && call->is_missed) {
+		fprintf(stderr, "weft host: expectations not met\n");
+		judged = EXIT_MISSED;
+	}
 	return status != EXIT_SUCCESS ? status : judged;
 }
 

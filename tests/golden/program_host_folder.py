@@ -163,6 +163,13 @@ class Folder(weft.InFolder):
         self.assertEqual(done.returncode, BAD_INPUT, done.stderr)
         self.assertEqual((other / "letter.txt").read_text(), "mine")
 
+    def test_an_expectation_that_is_missed_is_status_1(self):
+        processes = self.ranks("64KiB", more="expect: [{measure: goodput, formula: ring_writes, tolerance: 1%, name: as the line}]\n")
+        ended = [(process.communicate(timeout=300)[1], process.returncode) for process in processes]
+        self.assertEqual([status for _, status in ended], [1, 0, 0, 0], ended)
+        self.assertIn("weft host: expectations not met", ended[0][0])
+        self.assertEqual([each["inside"] for each in self.result()["expect"]], [False])
+
     def test_host_0_writes(self):
         processes = self.ranks("1MiB", who=(2,))
         for process in processes:
