@@ -10,7 +10,7 @@
 #include <weft/run/fidelity_sample.h>
 
 #define ERROR_PART 10	      // nothing whose stated error is more than a tenth of it,
-#define ERROR_PART_SCHEDULE 1 // or, of the exposed time, with that of the schedule as much
+#define ERROR_PART_SCHEDULE 4 // or, of the exposed time, with that of the schedule a quarter
 #define EMPTIER_PERCENT 110   // trunks of a sample, to what they were in proportion
 #define KEPT_LEAST 2
 
@@ -110,7 +110,7 @@ static int check_schedule_error(const struct sampled_run *run, struct refusal *r
 	if (run->error_ps <= exposed / ERROR_PART_SCHEDULE)
 		return 0;
 	snprintf(refusal->text, sizeof(refusal->text),
-		 "the exposed time has a stated error above 100 %%: %.3f +- %.3f ms, for no sample "
+		 "the exposed time has a stated error above 25 %%: %.3f +- %.3f ms, for no sample "
 		 "has what collectives of other stages, and messages between domains, add to "
 		 "this fabric's load; --fidelity full runs all of them",
 		 (double)exposed / PS_PER_MS, (double)run->error_ps / PS_PER_MS);
