@@ -242,11 +242,11 @@ struct path_choice path_pick_heard(struct path_set *set, uint32_t plane, uint32_
 
 // --- feedback
 
-// Whether what must come through can do without slow EVs: on the only plane, where repairs that the
-// window waits for would be trimmed over them again and again, and others are likely alive.
+// Whether what must come through can do without slow EVs, over which it would be trimmed again and
+// again: on the only plane, of which most is alive.
 static bool leaves_slow(const struct path_set *set)
 {
-	return set->shape->planes == 1 && !path_is_in_doubt(set, 0);
+	return set->shape->planes == 1 && !path_is_doubtful(set, 0);
 }
 
 void path_forget(struct path_set *set, uint32_t index)

@@ -73,7 +73,7 @@ struct path_plane {
 	uint16_t rows;		// EVs with a row of marks
 	uint16_t round, marked, marked_mean, rtt_mean; // history.h: its number, marks, means
 	uint16_t heard;	     // while some are lost or blocked: the EV that was heard of last, and
-			     // is not slow where it is the only plane
+			     // is not slow on an only plane of which most is alive
 	uint32_t probe_at;   // closed: when the next probe may leave, in units of 2^20 ps
 	uint32_t renewed_at; // when its port came back last; never: before all times
 	uint8_t lost, late;  // packets lost in a row, since one arrived; answers that were late
