@@ -103,7 +103,8 @@ bool port_device_lend(struct ports *ports, void *memory, uint64_t bytes, char wh
 	return true;
 }
 
-static bool is_read(const struct dpdk_ports *own)
+// Whether a device still reads it, though it was given time.
+static bool has_readers(const struct dpdk_ports *own)
 {
 	for (uint32_t k = 0; k < RECALL_TRIES; k++) {
 		for (uint32_t i = 0; i < own->port_count; i++)
@@ -120,7 +121,7 @@ void port_device_recall(struct ports *ports)
 	struct dpdk_ports *own = ports->own;
 	if (own == NULL || own->lent == NULL)
 		return;
-	bool must_stop = is_read(own);
+	bool must_stop = has_readers(own);
 	for (uint32_t i = 0; i < own->port_count; i++) {
 		struct rte_eth_dev_info info;
 		if (must_stop)
