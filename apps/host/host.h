@@ -109,8 +109,9 @@ int setup_workload(struct call *call);
 // Adds to what all hosts must have the same.
 void setup_hash(struct call *call, const void *text, size_t bytes);
 
-// Finds the hosts that this one exchanges packets with, here and in what is measured before.
-int setup_peers(struct call *call);
+// Finds the hosts that this one exchanges packets with, here and in what is measured before, and
+// refuses what is wrong with its ports before any of these is waited for. -errno with a reason.
+int setup_check(struct call *call);
 
 // Meets the other host: who called says what is measured. -errno with a reason.
 int setup_meeting(struct call *call);

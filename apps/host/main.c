@@ -153,13 +153,13 @@ static int run(struct call *call)
 	if (rc == 0)
 		rc = generator_check(call);
 	if (rc == 0)
+		rc = setup_check(call);
+	if (rc == 0)
 		rc = folder_begin(call);
 	if (rc == 0 && call->choice.pcap != NULL)
 		rc = files_check_output(call->choice.pcap, &call->refusal);
 	if (rc == 0)
 		rc = setup_meeting(call);
-	if (rc == 0)
-		rc = setup_peers(call);
 	if (rc == 0)
 		rc = live_open(call);
 	if (rc == 0)

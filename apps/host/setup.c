@@ -260,25 +260,16 @@ static int agree_wish(struct call *call)
 
 int setup_meeting(struct call *call)
 {
-	struct choice *choice = &call->choice;
+	const struct choice *choice = &call->choice;
 	uint8_t said[MEETING_WORD_BYTES] = {0}, heard[MEETING_WORD_BYTES];
-	uint32_t index = choice->listen != NULL ? 0
-		: choice->to != NULL		? MEETING_ANY
-						: choice->rank;
 	const struct meeting_options options = {.address = call_address(call),
-						.index = index,
-						.count = call_is_pair(call) ? 1 + choice->callers
-									    : choice->ranks,
+						.index = choice->to != NULL ? MEETING_ANY
+									    : call->index,
+						.count = call->meeting.options.count,
 						.timeout_s = choice->timeout_s,
 						.version = WEFT_VERSION_TEXT,
 						.stop = signals_stop()};
-	if (ports_ring_max() == 0) // without DPDK nobody is waited for: it says so
-		return port_device_open(&call->ports, NULL, NULL, 0, NULL, &call->refusal);
-	int rc = 0;
-	for (uint32_t i = 0; rc == 0 && i < choice->device_count; i++) // before the other end waits
-		rc = port_device_check(choice->devices[i].word, &call->refusal);
-	if (rc == 0)
-		rc = meeting_open(&call->meeting, &options, said, heard, &call->refusal);
+	int rc = meeting_open(&call->meeting, &options, said, heard, &call->refusal);
 	call->index = call->meeting.options.index;
 	if (rc == 0)
 		rc = agree(call);
@@ -319,17 +310,17 @@ void setup_world_free(struct host_run *host_run)
 	host_run->memory = host_run->program_memory = NULL;
 }
 
-int setup_peers(struct call *call)
+// The world of all hosts, once before they meet: whom this one exchanges packets with, and frames.
+static int find_peers(struct call *call)
 {
 	struct host_run host_run = {0};
-	int rc = 0;
 	memset(call->peers, 0, sizeof(call->peers));
-	if (!call_is_pair(call)) {
-		rc = setup_world(call, &host_run);
-		if (rc == 0)
-			world_peers(&host_run.world, call->index, call->peers);
-		setup_world_free(&host_run);
-	}
+	int rc = setup_world(call, &host_run);
+	if (rc == 0)
+		rc = codec_init(&call->codec, &host_run.world, &call->refusal);
+	if (rc == 0 && !call_is_pair(call))
+		world_peers(&host_run.world, call->index, call->peers);
+	setup_world_free(&host_run);
 	for (uint32_t host = 0; host < call->meeting.options.count; host++) { // of the calibration
 		uint32_t next = call_next(call, host);
 		if (host == call->index)
@@ -338,6 +329,101 @@ int setup_peers(struct call *call)
 			call->peers[host] = true;
 	}
 	return rc;
+}
+
+static uint32_t planes_of(const struct call *call)
+{
+	return call->scenario.fabric.planes * call->scenario.fabric.nics_per_host;
+}
+
+// A --port for each plane, or none at all where shared memory does.
+static int check_count(struct call *call)
+{
+	uint32_t planes = planes_of(call), given = call->choice.device_count, peers = 0;
+	for (uint32_t host = 0; host < call->meeting.options.count; host++)
+		peers += call->peers[host];
+	uint32_t wanted = given > 0 ? planes : planes * peers;
+	if (given == 0 && strchr(call_address(call), ':') != NULL)
+		return refuse(
+			&call->refusal, -EINVAL,
+			"between machines ports have to be named: --port, one for each plane");
+	if (wanted > DEVICES_MAX)
+		return refuse(&call->refusal, -EINVAL,
+			      "DPDK has % ports here; % are wanted (memif joins two hosts, so each "
+			      "plane takes one for each host that this one exchanges with)",
+			      DEVICES_MAX, wanted);
+	if (given > 0 && given != planes && !call->choice.places[0].is_named)
+		return refuse(&call->refusal, -EINVAL,
+			      "the scenario has % planes, and % ports were given: --port once for "
+			      "each plane",
+			      planes, given);
+	return 0;
+}
+
+static int refuse_place(struct call *call, const struct port_place *place, const char *why)
+{
+	snprintf(call->refusal.text, sizeof(call->refusal.text), "--port %u/%u=: %s", place->plane,
+		 place->peer, why);
+	return -EINVAL;
+}
+
+// Where in --port the one to a host in a plane is; device_count: there is none.
+static uint32_t find_place(const struct choice *choice, uint32_t plane, uint32_t peer)
+{
+	uint32_t at = 0;
+	while (at < choice->device_count &&
+	       (choice->places[at].plane != plane || choice->places[at].peer != peer))
+		at++;
+	return at;
+}
+
+// Ports that each join this host with another one in a plane: one for each.
+static int check_places(struct call *call)
+{
+	const struct choice *choice = &call->choice;
+	uint32_t planes = planes_of(call), hosts = call->meeting.options.count;
+	for (uint32_t i = 0; i < choice->device_count; i++) {
+		const struct port_place *place = &choice->places[i];
+		if (place->plane >= planes)
+			return refuse_place(call, place, "the host has no such plane");
+		if (place->peer >= hosts || !call->peers[place->peer])
+			return refuse_place(call, place, "this host exchanges nothing with it");
+		if (find_place(choice, place->plane, place->peer) < i)
+			return refuse_place(call, place, "is there twice");
+	}
+	for (uint32_t plane = 0; plane < planes; plane++)
+		for (uint32_t peer = 0; peer < hosts; peer++) {
+			const struct port_place wanted = {true, plane, peer};
+			if (call->peers[peer] &&
+			    find_place(choice, plane, peer) == choice->device_count)
+				return refuse_place(call, &wanted,
+						    "is missing: this host exchanges with it");
+		}
+	return 0;
+}
+
+static struct dpdk_options start_of_dpdk(const struct call *call)
+{
+	const struct dpdk_words *words = &call->choice.words;
+	return (struct dpdk_options){.lanes = 1, .words = words->at, .word_count = words->count};
+}
+
+// A caller's peer is host 0, whichever it turns out to be itself.
+int setup_check(struct call *call)
+{
+	struct choice *choice = &call->choice;
+	const struct dpdk_options dpdk = start_of_dpdk(call);
+	if (ports_ring_max() == 0) // without DPDK nobody is waited for: it says so
+		return port_device_open(&call->ports, NULL, NULL, 0, NULL, &call->refusal);
+	call->index = choice->listen != NULL ? 0 : choice->to != NULL ? 1 : choice->rank;
+	call->meeting.options.count = call_is_pair(call) ? 1 + choice->callers : choice->ranks;
+	int rc = find_peers(call);
+	if (rc == 0)
+		rc = port_device_check(choice->devices, choice->device_count,
+				       call->codec.frame_bytes_max, &dpdk, &call->refusal);
+	if (rc == 0)
+		rc = check_count(call);
+	return rc == 0 && choice->places[0].is_named ? check_places(call) : rc;
 }
 
 // memif by the address: one port for each peer and plane, whose server is the lower host.
@@ -361,96 +447,45 @@ static void name_memifs(struct call *call, uint32_t planes, uint32_t hosts)
 	choice->device_count = count;
 }
 
-static int refuse_place(struct call *call, const struct port_place *place, const char *why)
-{
-	snprintf(call->refusal.text, sizeof(call->refusal.text), "--port %u/%u=: %s", place->plane,
-		 place->peer, why);
-	return -EINVAL;
-}
-
-// Ports that each join this host with another one in a plane, by their names, and in the order of
-// planes and peers.
-static int name_places(struct call *call, uint32_t planes, uint32_t hosts)
+// Ports that each join this host with another one, in the order of planes and peers.
+static void name_places(struct call *call, uint32_t planes, uint32_t hosts)
 {
 	struct choice *choice = &call->choice;
 	uint32_t count = 0;
 	struct device devices[DEVICES_MAX];
-	for (uint32_t i = 0; i < choice->device_count; i++) {
-		const struct port_place *place = &choice->places[i];
-		if (place->plane >= planes)
-			return refuse_place(call, place, "the host has no such plane");
-		if (place->peer >= hosts || !call->peers[place->peer])
-			return refuse_place(call, place, "this host exchanges nothing with it");
-		for (uint32_t k = 0; k < i; k++)
-			if (choice->places[k].plane == place->plane &&
-			    choice->places[k].peer == place->peer)
-				return refuse_place(call, place, "is there twice");
-	}
 	for (uint32_t plane = 0; plane < planes; plane++)
 		for (uint32_t peer = 0; peer < hosts; peer++) {
-			const struct port_place wanted = {true, plane, peer};
-			uint32_t at = 0;
 			if (!call->peers[peer])
 				continue;
-			while (at < choice->device_count &&
-			       (choice->places[at].plane != plane ||
-				choice->places[at].peer != peer))
-				at++;
-			if (at == choice->device_count)
-				return refuse_place(call, &wanted,
-						    "is missing: this host exchanges with it");
-			devices[count] = choice->devices[at];
+			devices[count] = choice->devices[find_place(choice, plane, peer)];
 			devices[count].is_server = call->index < peer;
 			call->wall_ports[count] = (struct wall_port){
 				.port = plane, .peer = peer, .rx_queue = count, .tx_queue = count};
 			count++;
 		}
 	memcpy(choice->devices, devices, count * sizeof(*devices));
-	return 0;
 }
 
-static int name_devices(struct call *call)
+static void name_devices(struct call *call)
 {
 	struct choice *choice = &call->choice;
-	uint32_t planes = call->scenario.fabric.planes * call->scenario.fabric.nics_per_host;
-	uint32_t hosts = call->meeting.options.count;
-	uint32_t peers = 0;
-	for (uint32_t host = 0; host < hosts; host++)
-		peers += call->peers[host];
-	uint32_t wanted = choice->device_count > 0 ? planes : planes * peers;
-	if (choice->device_count == 0 && strchr(call_address(call), ':') != NULL)
-		return refuse(
-			&call->refusal, -EINVAL,
-			"between machines ports have to be named: --port, one for each plane");
-	if (wanted > DEVICES_MAX)
-		return refuse(&call->refusal, -EINVAL,
-			      "DPDK has % ports here; % are wanted (memif joins two hosts, so each "
-			      "plane takes one for each host that this one exchanges with)",
-			      DEVICES_MAX, wanted);
-	if (choice->device_count == 0) {
+	uint32_t planes = planes_of(call), hosts = call->meeting.options.count;
+	if (choice->device_count == 0)
 		name_memifs(call, planes, hosts);
-		return 0;
-	}
-	if (choice->places[0].is_named)
-		return name_places(call, planes, hosts);
-	if (choice->device_count != planes)
-		return refuse(&call->refusal, -EINVAL,
-			      "the scenario has % planes, and % ports were given: --port once for "
-			      "each plane",
-			      planes, choice->device_count);
-	for (uint32_t i = 0; i < planes; i++) {
-		choice->devices[i].is_server = call->index == 0;
-		call->wall_ports[i] = (struct wall_port){
-			.port = i, .peer = WALL_ANY_HOST, .rx_queue = i, .tx_queue = i};
-	}
-	return 0;
+	else if (choice->places[0].is_named)
+		name_places(call, planes, hosts);
+	else
+		for (uint32_t i = 0; i < planes; i++) {
+			choice->devices[i].is_server = call->index == 0;
+			call->wall_ports[i] = (struct wall_port){
+				.port = i, .peer = WALL_ANY_HOST, .rx_queue = i, .tx_queue = i};
+		}
 }
 
 static int open_devices(struct call *call, const struct world *world)
 {
 	struct arena arena;
-	const struct dpdk_options dpdk = {
-		.lanes = 1, .words = call->choice.words.at, .word_count = call->choice.words.count};
+	const struct dpdk_options dpdk = start_of_dpdk(call);
 	int rc = codec_init(&call->codec, world, &call->refusal);
 	if (rc < 0)
 		return rc;
@@ -501,7 +536,9 @@ int setup_ports(struct call *call, const struct world *world)
 {
 	if (call->ports.queue_count > 0)
 		return 0;
-	int rc = name_devices(call);
+	int rc = check_count(call); // also where nobody is met
+	if (rc == 0)
+		name_devices(call);
 	for (uint32_t host = 0; rc == 0 && host < call->meeting.options.count; host++) {
 		if (host == call->index)
 			rc = open_devices(call, world);

@@ -66,6 +66,68 @@ int device_check_arguments(const struct device_name *name, uint32_t frame_bytes,
 	return 0;
 }
 
+// Whether an interface of the kernel lets frames of `frame_bytes` through.
+static int check_mtu(const struct device_name *name, uint32_t frame_bytes, struct refusal *refusal)
+{
+	char line[64];
+	uint32_t mtu = device_line(SYSFS, name->name, "mtu", line, sizeof(line))
+		? (uint32_t)strtoul(line, NULL, 10)
+		: 0;
+	if (name->kind != DEVICE_INTERFACE || mtu + ETHERNET_BYTES >= frame_bytes)
+		return 0;
+	snprintf(refusal->text, sizeof(refusal->text),
+		 "interface %.64s has an MTU of %u, and frames here take %u: raise it (ip link set "
+		 "%.64s mtu %u), or lower transport.payload",
+		 name->name, mtu, frame_bytes - ETHERNET_BYTES, name->name,
+		 frame_bytes - ETHERNET_BYTES);
+	return -EINVAL;
+}
+
+static int refuse_name(struct refusal *refusal, const char *why, const char *word)
+{
+	snprintf(refusal->text, sizeof(refusal->text), "%s: '%.*s'", why, DEVICE_WORD_BYTES, word);
+	return -EINVAL;
+}
+
+int device_names_read(struct device_name *ret, const struct device *devices, uint32_t count,
+		      uint32_t frame_bytes, const struct dpdk_options *options,
+		      struct refusal *refusal)
+{
+	int rc = 0;
+	for (uint32_t i = 0; rc == 0 && i < count; i++) {
+		struct device_name *name = &ret[i];
+		rc = device_name_read(name, devices[i].word, SYSFS, refusal);
+		if (rc == 0)
+			rc = device_check_arguments(name, frame_bytes, options, refusal);
+		if (rc == 0)
+			rc = check_mtu(name, frame_bytes, refusal);
+		if (rc == 0 && name->kind == DEVICE_MAC && options->word_count == 0)
+			rc = refuse_name(refusal,
+					 "no interface of the kernel has this MAC, and DPDK no "
+					 "device but by --eal",
+					 name->name);
+		if (rc == 0 && name->kind == DEVICE_PCI && says(options, "--no-pci"))
+			rc = refuse_name(refusal, "--eal says --no-pci, which takes away port",
+					 name->name);
+		for (uint32_t k = 0; rc == 0 && k < i; k++)
+			if (name->kind == ret[k].kind && strcmp(name->name, ret[k].name) == 0)
+				rc = refuse_name(refusal, "a port is named twice", devices[i].word);
+	}
+	return rc;
+}
+
+int port_device_check(struct device *devices, uint32_t count, uint32_t frame_bytes,
+		      const struct dpdk_options *options, struct refusal *refusal)
+{
+	struct device_name names[DEVICES_MAX];
+	int rc = device_names_read(names, devices, count, frame_bytes, options, refusal);
+	for (uint32_t i = 0; rc == 0 && i < count; i++) {
+		rc = device_hold_interface(&names[i], refusal);
+		devices[i].is_held = rc == 0;
+	}
+	return rc;
+}
+
 uint32_t device_room(const struct device_name *name, uint32_t frame_bytes)
 {
 	if (name->kind == DEVICE_INTERFACE)

@@ -194,12 +194,6 @@ int device_name_read(struct device_name *ret, const char *word, const char *sysf
 	return 0;
 }
 
-int port_device_check(const char *word, struct refusal *refusal)
-{
-	struct device_name name;
-	return device_name_read(&name, word, SYSFS, refusal);
-}
-
 uint32_t port_device_longest(const char *word)
 {
 	struct device_name name;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <weft/core/refusal.h>
+#include <weft/ports/device.h>
 #include <weft/ports/dpdk.h>
 
 #define SYSFS "/sys"
@@ -59,6 +60,12 @@ static inline uint32_t device_place_bytes(uint32_t frame_bytes)
 // DPDK's start. -EINVAL with a reason.
 int device_check_arguments(const struct device_name *name, uint32_t frame_bytes,
 			   const struct dpdk_options *options, struct refusal *refusal);
+
+// Reads the words of `count` devices and checks all that is known before one is opened. Nothing is
+// held. -EINVAL with a reason.
+int device_names_read(struct device_name *ret, const struct device *devices, uint32_t count,
+		      uint32_t frame_bytes, const struct dpdk_options *options,
+		      struct refusal *refusal);
 
 // Bytes of a buffer for frames of `frame_bytes` that the device wants.
 uint32_t device_room(const struct device_name *name, uint32_t frame_bytes);

@@ -53,27 +53,12 @@ static void make_memif(struct maker *ret, const struct ports *ports, const char 
 #define BLOCK_BYTES 65536u // of the kernel's ring
 
 // A ring of the kernel whose places hold our frames.
-static int make_af_packet(struct maker *ret, const char *interface, uint32_t index,
-			  struct refusal *refusal)
+static void make_af_packet(struct maker *ret, const char *interface, uint32_t index)
 {
-	char line[64];
-	uint32_t wanted = ret->frame_bytes;
-	uint32_t mtu = device_line(SYSFS, interface, "mtu", line, sizeof(line))
-		? (uint32_t)strtoul(line, NULL, 10)
-		: 0;
-	if (mtu + ETHERNET_BYTES < wanted) {
-		snprintf(refusal->text, sizeof(refusal->text),
-			 "interface %.64s has an MTU of %u, and frames here take %u: raise it (ip "
-			 "link set %.64s mtu %u), or lower transport.payload",
-			 interface, mtu, wanted - ETHERNET_BYTES, interface,
-			 wanted - ETHERNET_BYTES);
-		return -EINVAL;
-	}
 	snprintf(ret->name, sizeof(ret->name), "net_af_packet%u", index);
 	snprintf(ret->arguments, sizeof(ret->arguments),
 		 "iface=%s,blocksz=%u,framesz=%u,framecnt=%u", interface, BLOCK_BYTES,
-		 device_place_bytes(wanted), RX_PLACES);
-	return 0;
+		 device_place_bytes(ret->frame_bytes), RX_PLACES);
 }
 
 // The port of DPDK's that has a MAC.
@@ -110,7 +95,7 @@ static int make_port(struct maker *maker, const struct ports *ports, const struc
 		make_memif(maker, ports, name->name, device->is_server, index);
 		break;
 	case DEVICE_INTERFACE:
-		rc = make_af_packet(maker, name->name, index, refusal);
+		make_af_packet(maker, name->name, index);
 		break;
 	case DEVICE_VIRTUAL:
 		if (rte_eth_dev_get_port_by_name(name->name, ret_port) != 0)
@@ -224,7 +209,7 @@ static int open_device(struct ports *ports, const struct device *device, uint32_
 	char why[128];
 	refusal->text[0] = '\0';
 	own->sockets[index] = -1;
-	int rc = device_hold_interface(name, refusal);
+	int rc = device->is_held ? 0 : device_hold_interface(name, refusal);
 	if (rc == 0)
 		rc = make_port(&maker, ports, device, index, &own->ports[index], refusal);
 	if (rc == 0)
@@ -295,36 +280,6 @@ static void keep(struct ports *ports)
 
 static struct ports_ops ops;
 
-static int read_names(struct dpdk_ports *own, const struct device *devices, uint32_t count,
-		      uint32_t frame_bytes, const struct dpdk_options *options,
-		      struct refusal *refusal)
-{
-	int rc = 0;
-	for (uint32_t i = 0; rc == 0 && i < count; i++) {
-		struct device_name *name = &own->names[i];
-		rc = device_name_read(name, devices[i].word, SYSFS, refusal);
-		if (rc == 0)
-			rc = device_check_arguments(name, frame_bytes, options, refusal);
-		if (rc == 0 && name->kind == DEVICE_MAC && options->word_count == 0)
-			rc = refuse_word(refusal, -EINVAL,
-					 "no interface of the kernel has this MAC, and DPDK no "
-					 "device but by --eal",
-					 name->name);
-		for (uint32_t k = 0; rc == 0 && name->kind == DEVICE_PCI && k < options->word_count;
-		     k++)
-			if (strcmp(options->words[k], "--no-pci") == 0)
-				rc = refuse_word(refusal, -EINVAL,
-						 "--eal says --no-pci, which takes away port",
-						 name->name);
-		for (uint32_t k = 0; rc == 0 && k < i; k++)
-			if (name->kind == own->names[k].kind &&
-			    strcmp(name->name, own->names[k].name) == 0)
-				rc = refuse_word(refusal, -EINVAL, "a port is named twice",
-						 devices[i].word);
-	}
-	return rc;
-}
-
 // Words that let DPDK take the PCI devices, behind those of `options`. Returns how many there are.
 static uint32_t allow_devices(struct dpdk_ports *own, const struct device *devices, uint32_t count,
 			      const struct dpdk_options *options)
@@ -352,7 +307,7 @@ int port_device_open(struct ports *ports, struct arena *arena, const struct devi
 	if (dpdk_frames_draw(ports, arena) < 0)
 		return refuse(refusal, -ENOMEM, "no memory for % ports", count);
 	struct dpdk_ports *own = ports->own;
-	int rc = read_names(own, devices, count, frame_bytes, options, refusal);
+	int rc = device_names_read(own->names, devices, count, frame_bytes, options, refusal);
 	if (rc < 0)
 		return rc;
 	for (uint32_t i = 0; i < count; i++) {

@@ -657,29 +657,42 @@ class Interfaces(unittest.TestCase):
             self.assertIn("\nlinks of ports: lost 2 times, back 2 times;", out)
             self.assertRegex(out, r"placed here, every byte compared, 0 wrong\n")
 
+    def assert_refused_alone(self, ports, says):
+        """Before the other end is waited for."""
+        ((out, err, status),) = self.ends(self.start(0, ports))
+        self.assertEqual((status, out, err.count("\n")), (BAD_INPUT, "", 1), err)
+        self.assertIn(says, err)
+
     def test_places_that_are_too_small_are_refused(self):
-        ports = [f"net_af_packet{plane},iface=va{plane},framesz=4096" for plane in range(PLANES)]
-        ended = self.ends(self.start(0, ports), self.start(1, ["vb0", "vb1"]))
-        self.assertEqual(ended[0][2], BAD_INPUT, ended)
-        self.assertIn("has places of 4096 bytes (framesz)", ended[0][1])
-        self.assertEqual(ended[1][2], PEER_LOST, ended)
+        self.assert_refused_alone([f"net_af_packet{plane},iface=va{plane},framesz=4096" for plane in range(PLANES)], "has places of 4096 bytes (framesz)")
 
     def test_two_processes_on_one_interface_are_refused(self):
         words = ["--set", "fabric.planes=1"]
         self.ip("-n", self.names[0], "link", "set", "lo", "up")
         meet = ["ip", "netns", "exec", self.names[0], WEFT, "host", "--to", "198.18.0.1:7000", "--timeout", "10"]
+        listener = self.start(0, ["va0"], *words)
+        held = ["ip", "netns", "exec", self.names[0], "grep", "-q", "@weft-port-va0$", "/proc/net/unix"]
+        while subprocess.run(held, check=False).returncode:
+            self.assertIsNone(listener.poll(), listener)
         for port in ("va0", self.mac(self.names[0], "va0"), "net_af_packet0,iface=va0,framesz=8192"):
-            other = subprocess.Popen([*meet, "--port", port, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-            ended = self.ends(self.start(0, ["va0"], *words), other)
-            self.assertEqual([status for _, _, status in ended], [PEER_LOST, ENVIRONMENT], ended)
-            self.assertIn("another process of weft has interface va0", ended[1][1])
+            other = subprocess.run([*meet, "--port", port, *words], capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual((other.returncode, other.stdout), (ENVIRONMENT, ""), other)
+            self.assertIn("another process of weft has interface va0", other.stderr)
+        ((_, err, status),) = self.ends(listener)  # nobody came to it
+        self.assertEqual(status, ENVIRONMENT, err)
 
     def test_an_mtu_that_is_too_small_is_refused(self):
         self.ip("-n", self.names[0], "link", "set", "va1", "mtu", "1500")
-        ended = self.ends(self.start(0, ["va0", "va1"]), self.start(1, ["vb0", "vb1"], "-b", "4K", "-e", "4K"))
-        self.assertEqual((ended[0][2], ended[0][0]), (BAD_INPUT, ""))
-        self.assertIn("interface va1 has an MTU of 1500", ended[0][1])
-        self.assertEqual(ended[1][2], PEER_LOST)
+        self.assert_refused_alone(["va0", "va1"], "interface va1 has an MTU of 1500")
+        self.assert_refused_alone(["va0"], "the scenario has 2 planes, and 1 ports were given")
+
+    @unittest.skipUnless(os.path.exists("/dev/net/tun"), "needs taps")
+    def test_a_tap_carries_no_4_kib(self):
+        ends = [self.start(end, ["net_tap0"], "--set", "fabric.planes=1") for end in range(2)]
+        ended = self.ends(*ends)
+        self.assertEqual((ended[0][2], ended[0][0]), (BAD_INPUT, ""), ended)
+        self.assertIn("(net_tap) carries frames of at most 1522 bytes, and frames here take 4202: lower transport.payload", ended[0][1])
+        self.assertEqual(ended[1][2], PEER_LOST, ended)
 
 
 PING_BYTES = 64 << 20

@@ -91,11 +91,23 @@ class Ports(unittest.TestCase):
     def test_a_mac_of_nobody(self):
         self.refused(probe("02:00:00:00:39:09"), "no interface of the kernel has this MAC")
 
-    def test_a_port_is_named_once(self):
-        ends = self.pair(["--port", "memif:a", "--port", "memif:a"],
-                         ["--port", "memif:b", "--port", "memif:c"])
-        self.assertEqual(ends[0][2], BAD_INPUT, ends)
-        self.assertIn("a port is named twice: 'memif:a'", ends[0][1])
+    def test_what_is_wrong_with_ports_is_said_before_anybody_is_waited_for(self):
+        zero_copy = "net_memif0,role=server,zero-copy=yes"
+        for ports, says in (
+                (["memif:a"], "the scenario has 2 planes, and 1 ports were given"),
+                (["memif:a", "memif:b", "memif:c"], "the scenario has 2 planes, and 3 ports were given"),
+                (["memif:a", "memif:a"], "a port is named twice: 'memif:a'"),
+                ([zero_copy, "memif:b"], 'zero-copy, which memif has only with its memory in one file: --eal "--single-file-segments"'),
+                (["net_af_packet0,iface=lo,framesz=4096", "memif:b"], "has places of 4096 bytes (framesz), and frames here take 4202"),
+                (["02:00:00:00:39:09", "memif:b"], "no interface of the kernel has this MAC"),
+                (["2/1=memif:a", "1/1=memif:b"], "--port 2/1=: the host has no such plane"),
+                (["0/1=memif:a"], "--port 1/1=: is missing: this host exchanges with it")):
+            with self.subTest(ports=ports):
+                words = [word for port in ports for word in ("--port", port)]
+                self.refused(weft.run("host", "--listen", SOCKET, *words, "--timeout", 300, timeout=60), says)
+        self.refused(weft.run("host", "--to", "127.0.0.1:7000", "--timeout", 300, timeout=60), "between machines ports have to be named")
+        words = ["two-planes", "--rank", 0, "--ranks", 8, "--meet", SOCKET, "--timeout", 300, "--port", "memif:a"]
+        self.refused(weft.run("host", *words, timeout=60), "planes, and 1 ports were given")
 
     def test_pci_devices_that_dpdk_cannot_take(self):
         self.refused(probe("ffff:ff:1f.7"), "this machine has no PCI device: 'ffff:ff:1f.7'")

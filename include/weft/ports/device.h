@@ -35,6 +35,7 @@ struct device {
 	// arguments as DPDK writes them; or the MAC of a port that words of `options` made
 	char word[DEVICE_WORD_BYTES];
 	bool is_server; // memif: this end is there first
+	bool is_held;	// by port_device_check()
 	struct device_filter filter;
 };
 
@@ -45,8 +46,11 @@ struct device {
 int port_device_open(struct ports *ports, struct arena *arena, const struct device *devices,
 		     uint32_t count, const struct dpdk_options *options, struct refusal *refusal);
 
-// -EINVAL where a word names no device of any kind; nothing is opened.
-int port_device_check(const char *word, struct refusal *refusal);
+// What port_device_open() refuses of words, arguments and MTUs, for frames of `frame_bytes`,
+// without opening a device. Takes the kernel's interfaces among them until the process ends.
+// -EINVAL, -EBUSY for an interface that another process of weft has.
+int port_device_check(struct device *devices, uint32_t count, uint32_t frame_bytes,
+		      const struct dpdk_options *options, struct refusal *refusal);
 
 // The longest frame of the interface of the kernel that a word names, by its MTU; UINT32_MAX: it
 // names none.
