@@ -147,6 +147,7 @@ int before_traffic_run(struct call *call)
 	struct transport_config *transport = &scenario->transport;
 	const struct traffic_config traffic = scenario->traffic;
 	const struct watch_config watch = scenario->watch;
+	const uint32_t faults = scenario->fault_count; // whose times count from the traffic's start
 	call->before_traffic = (struct before_traffic){.sets_rtt = transport->cc.base_rtt_ps == 0,
 						       .sets_hole = transport->hole_age_ps < 0,
 						       .sets_rto = !scenario->has_rto};
@@ -156,7 +157,9 @@ int before_traffic_run(struct call *call)
 		transport->hole_age_ps = HOLE_FIRST;
 	if (call->before_traffic.sets_rto)
 		transport->rto_ps = RTO_FIRST;
+	scenario->fault_count = 0;
 	int rc = perform(call);
+	scenario->fault_count = faults;
 	scenario->traffic = traffic;
 	scenario->watch = watch;
 	if (rc == 0 && port_device_time(&call->ports, clocks_now_ns, NULL) > 0)

@@ -59,6 +59,13 @@ class Ends(weft.InFolder):
                 self.assertIn("PARTIAL RESULT, of host 1 alone", ended[1][0])
                 self.assertNotIn(" 0 were taken by faults", ended[1][0])
 
+    def test_a_fault_begins_with_the_traffic(self):
+        """Not while round trips are measured, however long that takes."""
+        for process in self.start_hosts(2, FLOW.replace("1s}", "0s}") % "down"):
+            out, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, PEER_LOST, err)
+            self.assertIn("PARTIAL RESULT", out)
+
     def test_one_of_eight_is_killed_and_all_start_again(self):
         processes = self.start_hosts(8, RING % "16GiB")
         time.sleep(1)
