@@ -596,7 +596,9 @@ static int write(struct import *import)
 static bool is_launch(const char *text)
 {
 	const char *begin = text + strspn(text, " \t\r\n#!/\\");
-	return *begin == '-' || (*begin != '{' && *begin != '[' && strstr(begin, "--num-layers"));
+	return *begin == '-' ||
+		(*begin != '{' && *begin != '[' &&
+		 (strstr(begin, "--num-layers") || strstr(begin, "--hidden-size")));
 }
 
 // Begins with `key:`, behind comments and the line that begins a document.

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "plan.h"
 
@@ -27,6 +28,8 @@ struct config {
 };
 
 // Models by name, as keys of a job file. Facts: torchtitan's tables of each.
+#define LLAMA2(layers, hidden, heads, ffn) \
+	"layers: " #layers ", hidden: " #hidden ", heads: " #heads ", vocab: 32000, " ffn
 #define LLAMA3(layers, hidden, heads, ffn) \
 	"layers: " #layers ", hidden: " #hidden ", heads: " #heads ", kv_heads: 8, ffn: " #ffn \
 	", vocab: 128256"
@@ -65,6 +68,9 @@ static const struct flavor {
 	 DEEPSEEK(61, 7168, 128, 18432, 129280,
 		  "query_rank: 1536, experts: 256, experts_per_token: 8, expert_ffn: 2048, "
 		  "shared_ffn: 2048, dense_layers: 3")},
+	{"llama2", "7B", LLAMA2(32, 4096, 32, "ffn: 11008")},
+	{"llama2", "13B", LLAMA2(40, 5120, 40, "ffn: 13824")},
+	{"llama2", "70B", LLAMA2(80, 8192, 64, "kv_heads: 8, ffn: 28672")},
 };
 
 // ---------------------------------------------------------------- lines
@@ -164,12 +170,15 @@ static int read_lines(struct config *config, char *text)
 // ---------------------------------------------------------------- values
 
 // Whether an entry is that key, now or in older configurations: how a job is cut stood in two
-// sections, and the batch had a shorter name.
+// sections, and batch and shards had shorter names.
 static bool is_named(const char *entry, const char *key)
 {
 	static const char *const sections[] = {"training.", "experimental.", NULL};
 	if (strcmp(key, "training.local_batch_size") == 0 &&
 	    strcmp(entry, "training.batch_size") == 0)
+		return true;
+	if (strcmp(key, "parallelism.data_parallel_shard_degree") == 0 &&
+	    strcmp(entry, "training.data_parallel_degree") == 0)
 		return true;
 	return strcmp(entry, key) == 0 ||
 		(strncmp(key, "parallelism.", 12) == 0 && import_begins(entry, sections) &&
@@ -217,6 +226,8 @@ static const struct flavor *flavor_of(struct config *config)
 {
 	const char *model = text_of(config, "model.name", "llama3");
 	const char *name = text_of(config, "model.flavor", "debugmodel");
+	if (strcmp(model, "llama") == 0) // the first configurations
+		model = "llama2";
 	struct refusal *refusal = config->refusal;
 	for (size_t i = 0; i < sizeof(flavors) / sizeof(*flavors); i++)
 		if (strcmp(flavors[i].model, model) == 0 && strcmp(flavors[i].name, name) == 0)
@@ -327,6 +338,42 @@ static void put_unused(FILE *to, const struct config *config)
 	fprintf(to, "\n");
 }
 
+// Whether linear layers are gathered in 8 bits.
+static bool is_gathered_in_8_bits(const struct config *config)
+{
+	static const char key[] = "enable_fsdp_float8_all_gather";
+	for (uint32_t i = 0; i < config->count; i++) {
+		const char *dot = strrchr(config->entries[i].key, '.');
+		if (dot != NULL && strcmp(dot + 1, key) == 0 &&
+		    strcmp(config->entries[i].value, "true") == 0)
+			return true;
+	}
+	return false;
+}
+
+// Facts, but for what no job file says.
+static void put_inputs(FILE *to, struct config *config, const struct sizes *sizes)
+{
+	bool is_8 = is_gathered_in_8_bits(config);
+	const char *schedule = text_of(config, "parallelism.pipeline_parallel_schedule", "1F1B");
+	bool is_other = sizes->pp > 1 && strcasecmp(schedule, "1F1B") != 0;
+	fprintf(to, "inputs:\n");
+	if (is_8)
+		fprintf(to,
+			"  - {of: wire, origin: assumed, text: \"linear layers are gathered in "
+			"8 bits; here as all others\"}\n");
+	if (is_other)
+		fprintf(to,
+			"  - {of: cut, origin: assumed, text: \"schedule %.40s, with so many "
+			"chunks "
+			"of a stage as vpp is to say, is 1F1B here\"}\n",
+			schedule);
+	fprintf(to,
+		"  - {of: model %sstep %sreduce, origin: fact, text: \"a configuration of "
+		"torchtitan, and its defaults\"}\n",
+		is_other ? "" : "cut ", is_8 ? "" : "wire ");
+}
+
 static void write(FILE *to, struct config *config, const struct flavor *of,
 		  const struct sizes *sizes)
 {
@@ -343,9 +390,7 @@ static void write(FILE *to, struct config *config, const struct flavor *of,
 	fprintf(to, "wire:\n  gradients: %uB\n  parameters: %uB\n", bytes_of(reduce),
 		bytes_of(param));
 	put_reduce(to, sizes, text_of(config, "parallelism.fsdp_reshard_after_forward", "default"));
-	fprintf(to,
-		"inputs:\n  - {of: model cut step wire reduce, origin: fact, text: \"a "
-		"configuration of torchtitan, and its defaults\"}\n");
+	put_inputs(to, config, sizes);
 	put_unused(to, config);
 }
 
