@@ -68,18 +68,49 @@ uint32_t scenario_channels_over(uint32_t members)
 	return channels < COLL_CHANNELS_MAX ? channels : COLL_CHANNELS_MAX;
 }
 
+// What leads up from the parts of a fabric below each of its tiers.
+static void take_parts(struct coll_lines *lines, const struct fabric_config *fabric)
+{
+	uint64_t trunk_bps = fabric->trunk_rate_bps > 0 ? fabric->trunk_rate_bps
+							: fabric->link_rate_bps;
+	uint64_t up_bps = trunk_bps * fabric->planes;
+	switch (fabric->kind) {
+	case TOPOLOGY_CLOS:
+	case TOPOLOGY_RAIL:
+		lines->is_rail = fabric->kind == TOPOLOGY_RAIL;
+		lines->parts[0].ranks = lines->is_rail ? fabric->nics / fabric->nics_per_host
+						       : fabric->nics_per_t0;
+		lines->parts[0].up_bps = up_bps * fabric->t1_count * fabric->bundle;
+		break;
+	case TOPOLOGY_DUMBBELL:
+		lines->parts[0].ranks = fabric->nics / 2;
+		lines->parts[0].up_bps = up_bps * fabric->bundle;
+		break;
+	case TOPOLOGY_FAT_TREE:
+		lines->parts[0].ranks = fabric->tor_nics;
+		lines->parts[0].up_bps = up_bps * fabric->pod_aggs;
+		lines->parts[1].ranks = fabric->tor_nics * fabric->pod_tors;
+		lines->parts[1].up_bps = up_bps * fabric->cores;
+		break;
+	default:
+		break;
+	}
+}
+
 // A hop over the network: two links of a NIC, two trunks and three switches.
 struct coll_lines scenario_lines(const struct scenario *scenario, uint32_t domain)
 {
 	const struct fabric_config *fabric = &scenario->fabric;
 	ps_t network_ps = 2 * fabric->nic_delay_ps + 2 * fabric->trunk_delay_ps +
 		3 * fabric->switch_delay_ps;
-	return (struct coll_lines){
+	struct coll_lines lines = {
 		.bus_bps = fabric_nic_rate_least(fabric) * fabric->planes * domain,
 		.inside_bps = scenario->scaleup.rate_bps,
 		.inside_us = (double)scenario->scaleup.delay_ps / PS_PER_US,
 		.network_us = (double)network_ps / PS_PER_US,
 	};
+	take_parts(&lines, fabric);
+	return lines;
 }
 
 void scenario_collective(struct coll_config *ret, const struct scenario *scenario)

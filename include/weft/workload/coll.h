@@ -178,11 +178,19 @@ uint64_t coll_wrong(const struct coll_config *config, uint32_t rank, const uint8
 // doc/PERFORMANCE.md.
 double coll_bus_factor(enum coll_kind kind, uint32_t ranks);
 
+#define COLL_PARTS 2
+
 // What a model of times goes by.
 struct coll_lines {
 	uint64_t bus_bps;	      // of the NICs of one domain together
 	uint64_t inside_bps;	      // of one GPU inside a domain of several
 	double inside_us, network_us; // a hop inside a domain, and between two
+	struct {
+		uint32_t ranks;	 // one after the other, whole domains of them
+		uint64_t up_bps; // of all links that leave them; 0: there is no such tier
+	} parts[COLL_PARTS]; // of the fabric: below a T0, a pod. Rails: one rail's, a rank of each
+			     // domain
+	bool is_rail;	     // member i of every domain is on rail i
 };
 
 // The likely fastest of what NCCL would choose among (coll_choose.c). The algorithm of `config` is

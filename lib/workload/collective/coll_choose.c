@@ -13,17 +13,26 @@
 //                has one edge there) at 0.92 of the bandwidth (NCCL's share), and the levels where
 //                a domain waits for two children
 //   PAT          log2 n hops, and the bytes at 0.85 of the bandwidth
+// Where a part of the fabric has more to send than leads up from it, that is what bytes take: of a
+// ring one hop of each channel leaves a part, and on rails each hop between domains; of trees the
+// edges that join it to other parts, and on rails none; of PAT the steps of those near its border.
 // The shares are those that choose best among packets of runs (program_nics).
 
 #include <weft/workload/coll.h>
 
+#include <math.h>
+
 #include <weft/core/check.h>
+
+#include "coll_put.h"
 
 #define RING_OVERLAP 0.8	// of an all-reduce, whose second round waits for the first
 #define ROUND_OVERLAP (1 / 3.0) // of one round
 #define TREE_SHARE 0.92
-#define TREE_FILL 0.75 // of the pieces at each level beyond the first two
-#define PAT_SHARE 0.85 // a step of PAT has its blocks whole before it goes on
+#define TREE_UP_SHARE 0.7  // of what leads up from a part: both trees meet there
+#define TREE_FILL 0.75	   // of the pieces at each level beyond the first two
+#define PARTS_LOOKED_AT 32 // of a tier, at least where there are so many
+#define PAT_SHARE 0.85	   // a step of PAT has its blocks whole before it goes on
 
 static uint32_t floor_log2(uint32_t number)
 {
@@ -42,6 +51,27 @@ static double bus_us(const struct coll_config *config, const struct coll_lines *
 	return bus * 8e6 / (double)lines->bus_bps;
 }
 
+// Whether messages between domains may leave this part of the fabric.
+static bool is_left(const struct coll_config *config, const struct coll_lines *lines, size_t i)
+{
+	uint32_t ranks = lines->parts[i].ranks;
+	bool is_cut = lines->is_rail || (ranks >= config->domain && ranks < config->ranks);
+	return lines->parts[i].up_bps > 0 && config->ranks > config->domain && is_cut;
+}
+
+static double ring_up_us(const struct coll_config *config, const struct coll_lines *lines)
+{
+	double us = 0, edges = 1,
+	       bus = (double)config->bytes * coll_bus_factor(config->kind, config->ranks);
+	if (lines->is_rail) // by one rail to the next
+		edges = config->domain > 1 ? (double)config->ranks / config->domain / config->domain
+					   : 0;
+	for (size_t i = 0; i < COLL_PARTS; i++)
+		if (is_left(config, lines, i))
+			us = fmax(us, edges * bus * 8e6 / (double)lines->parts[i].up_bps);
+	return us;
+}
+
 static double ring_us(const struct coll_config *config, const struct coll_lines *lines)
 {
 	uint32_t domains = config->ranks / config->domain;
@@ -49,7 +79,7 @@ static double ring_us(const struct coll_config *config, const struct coll_lines 
 	double network = domains > 1 ? rounds * (domains - 1) : 0;
 	double inside = rounds * (config->ranks - 1) - network;
 	double hops_us = inside * lines->inside_us + network * lines->network_us;
-	double bytes_us = bus_us(config, lines);
+	double bytes_us = fmax(bus_us(config, lines), ring_up_us(config, lines));
 	double overlap = rounds == 2 ? RING_OVERLAP : ROUND_OVERLAP;
 	return hops_us > bytes_us ? hops_us + bytes_us * overlap : bytes_us + hops_us * overlap;
 }
@@ -65,6 +95,39 @@ static double tree_inside_us(const struct coll_config *config, const struct coll
 	return (config->domain - 1) * (lines->inside_us + pieces * 8e6 / (double)lines->inside_bps);
 }
 
+// Edges of both trees between domains [first, first + count) and others.
+static uint32_t edges_across(uint32_t domains, uint32_t first, uint32_t count)
+{
+	uint32_t edges = 0;
+	for (uint32_t tree = 0; tree < 2; tree++)
+		for (uint32_t domain = 0; domain < domains; domain++) {
+			uint32_t above = coll_tree_parent(domain, domains, tree, 0);
+			edges += above != OP_NONE &&
+				(domain - first < count) != (above - first < count);
+		}
+	return edges;
+}
+
+// Each edge carries half of the bytes up and half down.
+static double tree_up_us(const struct coll_config *config, const struct coll_lines *lines)
+{
+	uint32_t domains = config->ranks / config->domain;
+	double us = 0;
+	for (size_t i = 0; i < COLL_PARTS && !lines->is_rail; i++) {
+		if (!is_left(config, lines, i))
+			continue;
+		uint32_t count = lines->parts[i].ranks / config->domain, edges = 0;
+		uint32_t stride = domains / PARTS_LOOKED_AT / count * count + count;
+		for (uint32_t first = 0; first < domains; first += stride) {
+			uint32_t across = edges_across(domains, first, count);
+			edges = across > edges ? across : edges;
+		}
+		us = fmax(us,
+			  edges * (double)config->bytes / 2 * 8e6 / (double)lines->parts[i].up_bps);
+	}
+	return us;
+}
+
 static double tree_us(const struct coll_config *config, const struct coll_lines *lines)
 {
 	uint32_t domains = config->ranks / config->domain;
@@ -76,12 +139,33 @@ static double tree_us(const struct coll_config *config, const struct coll_lines 
 	double fill = levels > 0 ? levels * TREE_FILL : 0;
 	if (wave > bytes)
 		wave = bytes;
-	return 2 * hops_us + (passes * bytes / TREE_SHARE + fill * wave) / bytes_per_us;
+	double bytes_us = fmax(passes * bytes / bytes_per_us / TREE_SHARE,
+			       tree_up_us(config, lines) / TREE_UP_SHARE);
+	return 2 * hops_us + bytes_us + fill * wave / bytes_per_us;
+}
+
+// What steps of PAT take longer since their blocks leave a part of the fabric.
+static double pat_up_us(const struct coll_config *config, const struct coll_lines *lines)
+{
+	double block_us = (double)config->bytes / config->ranks * 8e6, us = 0;
+	for (uint32_t far = 1; far < config->ranks && !lines->is_rail; far *= 2) {
+		uint32_t blocks = (config->ranks - far - 1) / (2 * far) + 1;
+		double nic_us = block_us / (double)lines->bus_bps, longest_us = nic_us;
+		for (size_t i = 0; i < COLL_PARTS; i++) {
+			uint32_t near = far < lines->parts[i].ranks ? far : lines->parts[i].ranks;
+			if (is_left(config, lines, i))
+				longest_us = fmax(longest_us,
+						  near * block_us / (double)lines->parts[i].up_bps);
+		}
+		us += blocks * (longest_us - nic_us);
+	}
+	return us;
 }
 
 static double pat_us(const struct coll_config *config, const struct coll_lines *lines)
 {
-	return floor_log2(config->ranks) * lines->network_us + bus_us(config, lines) / PAT_SHARE;
+	return floor_log2(config->ranks) * lines->network_us +
+		(bus_us(config, lines) + pat_up_us(config, lines)) / PAT_SHARE;
 }
 
 enum coll_algorithm coll_choose(const struct coll_config *config, const struct coll_lines *lines)

@@ -73,6 +73,9 @@ void coll_forget_turns(struct coll_writer *writer);
 uint32_t coll_send_in_turn(struct coll_writer *writer, struct coll_hop hop, struct coll_part part,
 			   uint64_t to_offset, uint32_t before);
 
+// Whom a domain hangs below in tree 0 or 1; OP_NONE: it is on top.
+uint32_t coll_tree_parent(uint32_t domain, uint32_t domains, uint32_t tree, uint32_t root);
+
 // Whom each rank hangs below in tree 0 or 1 of a channel; OP_NONE: it is on top.
 void coll_seat_tree(const struct coll_config *config, uint32_t channel, uint32_t tree,
 		    uint32_t *ret_parent);

@@ -36,6 +36,13 @@ static uint32_t domain_at(uint32_t place, uint32_t domains, uint32_t tree, uint3
 	return (at + root) % domains;
 }
 
+uint32_t coll_tree_parent(uint32_t domain, uint32_t domains, uint32_t tree, uint32_t root)
+{
+	uint32_t place = place_of(domain, domains, tree, root);
+	return place == 0 ? OP_NONE
+			  : domain_at(parent_in_tree(place, domains), domains, tree, root);
+}
+
 // Member (channel + root's member) of a domain is its head, the others follow it in a chain.
 void coll_seat_tree(const struct coll_config *config, uint32_t channel, uint32_t tree,
 		    uint32_t *ret_parent)
@@ -46,16 +53,11 @@ void coll_seat_tree(const struct coll_config *config, uint32_t channel, uint32_t
 	uint32_t head = has_root ? config->root % members : channel % members;
 	for (uint32_t rank = 0; rank < config->ranks; rank++) {
 		uint32_t domain = rank / members, behind = (rank + members - head) % members;
-		uint32_t place = place_of(domain, domains, tree, root);
+		uint32_t above = coll_tree_parent(domain, domains, tree, root);
 		if (behind > 0)
 			ret_parent[rank] = domain * members + (rank + members - 1) % members;
-		else if (place == 0)
-			ret_parent[rank] = OP_NONE;
 		else
-			ret_parent[rank] = domain_at(parent_in_tree(place, domains), domains, tree,
-						     root) *
-					members +
-				head;
+			ret_parent[rank] = above == OP_NONE ? OP_NONE : above * members + head;
 	}
 }
 

@@ -217,6 +217,21 @@ static void what_is_likely_quicker_is_taken(void **state)
 	assert_int_equal(coll_choose(&config, &eight), COLL_RING);
 	config.ranks = 16; // between two hosts a tree sends the bytes once
 	assert_int_equal(coll_choose(&config, &eight), COLL_DOUBLE_TREE);
+	// over-subscribed: of rails every hop of a ring goes up, of T0s one edge of it and more of
+	// trees
+	struct coll_lines over = eight;
+	config.ranks = 64;
+	assert_int_equal(coll_choose(&config, &over), COLL_RING);
+	over.is_rail = true;
+	over.parts[0].ranks = 8;
+	over.parts[0].up_bps = UINT64_C(8) * 400000000000 / 4;
+	assert_int_equal(coll_choose(&config, &over), COLL_DOUBLE_TREE);
+	over.is_rail = false;
+	config.bytes = 16 << 20;
+	over.parts[0].up_bps = 0;
+	assert_int_equal(coll_choose(&config, &over), COLL_DOUBLE_TREE);
+	over.parts[0].up_bps = UINT64_C(3200000000000) / 4;
+	assert_int_equal(coll_choose(&config, &over), COLL_RING);
 }
 
 static void assert_near(double is, double should)
