@@ -79,40 +79,68 @@ static bool has_time(const struct measured *row)
 	return row->end == RUN_DONE && row->why_not[0] == '\0';
 }
 
-// What `auto` may take beside NCCL's ring: double_tree for all_reduce, PAT where each rank is a
-// host of its own.
-static bool find_other(const struct call *call, const struct measured *row,
-		       enum coll_algorithm *ret)
+// What `auto` takes one of: rings, with credits as NCCL's protocol Simple has them and without, and
+// double_tree for all_reduce, PAT where each rank is a host of its own.
+#define CHOICES_MAX 3
+
+static uint32_t list_choices(const struct call *call, const struct measured *row,
+			     struct choice *ret)
 {
-	*ret = call->kind == COLL_ALL_REDUCE ? COLL_DOUBLE_TREE : COLL_PAT;
-	return call->kind == COLL_ALL_REDUCE ||
-		((call->kind == COLL_REDUCE_SCATTER || call->kind == COLL_ALL_GATHER) &&
-		 row->config.domain == 1);
+	bool is_all = call->kind == COLL_ALL_REDUCE;
+	uint32_t count = 0;
+	if (call->kind > COLL_ALL_REDUCE) // NCCL has one algorithm of it
+		return 0;
+	if (!call->is_checked || holds_elements(call, row, row->bytes))
+		ret[count++] = (struct choice){.is_credit_ring = true};
+	if (row->ideal.packets <= call->packets_max) // of longer ones credits are no time
+		ret[count++] = (struct choice){.algorithm = COLL_RING};
+	if (is_all || row->config.domain == 1)
+		ret[count++] = (struct choice){.algorithm = is_all ? COLL_DOUBLE_TREE : COLL_PAT};
+	return count;
+}
+
+static bool is_same(const struct choice *choice, const struct measured *row)
+{
+	return choice->is_credit_ring
+		? row->is_credit_ring
+		: !row->is_credit_ring && row->config.algorithm == choice->algorithm;
+}
+
+// NCCL's own ring stays where the one without credits is hardly faster.
+#define RING_HARDLY 0.99
+
+static bool is_faster(const struct measured *row, const struct measured *than)
+{
+	bool is_ring = !row->is_credit_ring && row->config.algorithm == COLL_RING;
+	double share = than->is_credit_ring && is_ring ? RING_HARDLY : 1;
+	return has_time(row) && (!has_time(than) || row->time_us < share * than->time_us);
 }
 
 // How much slower than the ideal of what NCCL would take another one may be at best, where the time
 // of the first is not known.
 #define IDEALS_MOST 2
 
-// A model of times may be wrong about a fabric: what it would take and the other one, if it could
-// be faster, both run, and the faster is taken.
+// A model of times may be wrong about a fabric: what it would take and the others, if they could be
+// faster, run, and the fastest is taken.
 int measure_size(struct call *call, uint64_t bytes, struct measured *ret)
 {
 	const struct choice before = call->choice;
-	enum coll_algorithm other;
-	struct measured row;
+	struct choice choices[CHOICES_MAX];
+	struct measured row, first;
 	int rc = measure_choice(call, bytes, INFINITY, ret);
-	if (rc < 0 || !before.is_auto || !find_other(call, ret, &other))
+	if (rc < 0 || !before.is_auto)
 		return rc;
-	bool is_other = !ret->is_credit_ring && ret->config.algorithm == other;
-	bool is_whole_ring = is_other && (!call->is_checked || holds_elements(call, ret, bytes));
-	call->choice = is_other
-		? (struct choice){.is_credit_ring = is_whole_ring, .algorithm = COLL_RING}
-		: (struct choice){.algorithm = other};
-	double most_us = has_time(ret) ? ret->time_us : IDEALS_MOST * ideal_us(ret);
-	rc = measure_choice(call, bytes, most_us, &row);
+	first = *ret;
+	uint32_t count = list_choices(call, ret, choices);
+	for (uint32_t i = 0; rc == 0 && i < count; i++) {
+		if (is_same(&choices[i], &first))
+			continue;
+		double most_us = has_time(ret) ? ret->time_us : IDEALS_MOST * ideal_us(ret);
+		call->choice = choices[i];
+		rc = measure_choice(call, bytes, most_us, &row);
+		if (rc == 0 && is_faster(&row, ret))
+			*ret = row;
+	}
 	call->choice = before;
-	if (rc == 0 && has_time(&row) && (!has_time(ret) || row.time_us < ret->time_us))
-		*ret = row;
 	return rc;
 }
