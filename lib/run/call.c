@@ -47,6 +47,8 @@ int call_finish_output(const struct call *call)
 static int name_place(struct call *call, int rc)
 {
 	const char *sample = call->options.sample;
+	if (rc == -EINVAL || rc == -ENOMEM)
+		call_place_variant(call, NULL);
 	if (call->refusal.file[0] == '\0' && rc != -ENODEV && rc != -ENOTSUP)
 		snprintf(call->refusal.file, sizeof(call->refusal.file), "%.180s%s%.60s",
 			 call->scenario.path, sample != NULL ? " --sample " : "",

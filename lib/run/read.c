@@ -190,12 +190,15 @@ static void choose_form(struct call *call)
 		call->scenario.watch.has_links = true;
 }
 
-// What belongs to a scenario that was parsed.
-static int read_rest(struct call *call)
+// What belongs to a scenario that was parsed. With what begin the keys that it is about so far.
+static int read_rest(struct call *call, const char **ret_keys)
 {
+	*ret_keys = "fabric.";
 	int rc = topology_file_read(&call->scenario, &call->refusal);
-	if (rc == 0)
-		rc = plan_files_read(&call->scenario, &call->refusal);
+	if (rc < 0)
+		return rc;
+	*ret_keys = "traffic.";
+	rc = plan_files_read(&call->scenario, &call->refusal);
 	if (rc == 0 && call->options.sample != NULL)
 		rc = take_sample(call);
 	bool is_sampled = call->options.sample != NULL && call->scenario.sample.is_on;
@@ -221,14 +224,13 @@ struct assignments {
 	uint32_t variant_line, variant_column; // where those of a variant stand in the scenario
 };
 
-// It is refused so many columns behind where its assignments begin.
-static void say_variant(struct refusal *refusal, const struct assignments *sets, uint32_t behind)
+static void say_variant(struct refusal *refusal, uint32_t line, uint32_t column)
 {
 	char text[sizeof(refusal->text)];
 	snprintf(text, sizeof(text), "variants[].set: %.*s", (int)sizeof(text) - 20, refusal->text);
 	memcpy(refusal->text, text, sizeof(text));
-	refusal->line = sets->variant_line;
-	refusal->column = sets->variant_column + behind;
+	refusal->line = line;
+	refusal->column = column;
 }
 
 // A refusal counts all assignments together. Those that are not words of the command line are
@@ -239,7 +241,8 @@ static void place_refusal(struct call *call, const struct assignments *sets)
 	bool is_of_variant = sets->of_variant > 0 &&
 		sets->count == sets->of_options + sets->of_variant; // and of no --sweep
 	if (is_of_variant && strcmp(refusal->file, call->options.scenario) == 0) {
-		say_variant(refusal, sets, 0); // the file alone was read before
+		// the file alone was read before
+		say_variant(refusal, sets->variant_line, sets->variant_column);
 		return;
 	}
 	if (strcmp(refusal->file, "--set") != 0 || refusal->line <= sets->of_options)
@@ -251,7 +254,53 @@ static void place_refusal(struct call *call, const struct assignments *sets)
 	}
 	snprintf(refusal->file, sizeof(refusal->file), "%s", call->options.scenario);
 	const char *word = sets->words[refusal->line - 1];
-	say_variant(refusal, sets, refusal->column - 1 + (uint32_t)(word - call->variant_words));
+	say_variant(refusal, sets->variant_line,
+		    sets->variant_column + refusal->column - 1 +
+			    (uint32_t)(word - call->variant_words));
+}
+
+// How far behind its beginning the variant's assignments say the key that the reason names, or else
+// the last key that begins so; NULL: their beginning will do.
+static bool find_key(const struct call *call, const char *keys, uint32_t *ret)
+{
+	const char *set = call->scenario.variants[call->scenario.variant - 1].set;
+	const char *why = call->refusal.text;
+	bool is_found = keys == NULL;
+	*ret = 0;
+	for (const char *word = set + strspn(set, " "); *word != '\0'; word += strspn(word, " ")) {
+		size_t length = strcspn(word, "=");
+		bool is_named = memchr(word, '.', length) != NULL &&
+			memmem(why, strlen(why), word, length) != NULL;
+		bool is_of_keys = keys != NULL && strncmp(word, keys, strlen(keys)) == 0;
+		if (is_named || is_of_keys) {
+			*ret = (uint32_t)(word - set);
+			is_found = true;
+		}
+		if (is_named)
+			break;
+		word += strcspn(word, " ");
+	}
+	return is_found;
+}
+
+void call_place_variant(struct call *call, const char *keys)
+{
+	struct refusal *refusal = &call->refusal, inner = *refusal;
+	uint32_t behind;
+	bool is_of_option = strncmp(inner.file, "--", 2) == 0;
+	if (call->scenario.variant == 0 || is_of_option || !find_key(call, keys, &behind))
+		return;
+	const struct scenario_variant *variant =
+		&call->scenario.variants[call->scenario.variant - 1];
+	bool is_elsewhere = inner.file[0] != '\0' && strcmp(inner.file, call->scenario.path) != 0;
+	char line[16] = "";
+	if (inner.line > 0)
+		snprintf(line, sizeof(line), ":%u", inner.line);
+	if (is_elsewhere)
+		snprintf(refusal->text, sizeof(refusal->text), "%s%s: %.200s", inner.file, line,
+			 inner.text);
+	snprintf(refusal->file, sizeof(refusal->file), "%s", call->options.scenario);
+	say_variant(refusal, variant->line, variant->column + behind);
 }
 
 static void take_variant(struct call *call, uint32_t number, struct assignments *sets)
@@ -286,8 +335,14 @@ static int read_with(struct call *call, const struct assignments *sets, uint32_t
 		place_refusal(call, sets);
 		return rc;
 	}
+	const char *keys;
 	call->scenario.variant = variant;
-	return read_rest(call);
+	rc = read_rest(call, &keys);
+	if (rc < 0 && strcmp(call->refusal.file, "--set") == 0)
+		place_refusal(call, sets);
+	else if (rc < 0)
+		call_place_variant(call, keys);
+	return rc;
 }
 
 int call_read_variant(struct call *call, uint32_t number)
@@ -385,5 +440,6 @@ int call_read(struct call *call)
 	if (call->variant > 0)
 		return call_read_variant(call, call->variant);
 	call->is_comparison = call->scenario.variant_count > 0;
-	return call->is_comparison ? check_variants(call) : read_rest(call);
+	const char *keys;
+	return call->is_comparison ? check_variants(call) : read_rest(call, &keys);
 }

@@ -137,12 +137,27 @@ class Exits(unittest.TestCase):
             self.assertEqual((run.returncode, run.stdout), (2, ""), run)
             self.assertRegex(run.stderr, f"^weft sim: {re.escape(str(path))}:{place}: variants\\[\\].set: ")
 
+    def test_files_of_a_variant_are_refused_at_its_place(self):
+        files = (("traffic.kind=trace", 20, "this scenario runs a workload file"), ("seed=2 traffic.kind=trace", 27, "this scenario runs a workload file"),
+                 ("seed=2 traffic.kind=matrix traffic.matrix=none.cm", 47, "none.cm: cannot be read"),
+                 ("traffic.kind=trace traffic.trace=none.et", 39, "none.et: "), ("seed=3 traffic.kind=model traffic.model=none.yaml", 60, "traffic.model: none.yaml: "),
+                 ("traffic.kind=trace traffic.trace=bad.goal", 39, "bad.goal:1: "))
+        (self.folder / "bad.goal").write_text("what is this\n", encoding="utf-8")
+        path = self.folder / "files.yaml"
+        for words, column, why in files:
+            path.write_text(SMALL + f"variants:\n  - {{name: a, set: traffic.bytes=30kB}}\n  - {{name: b, set: {words}}}\n", encoding="utf-8")
+            for more in (["--variant", "b"], []):
+                run = weft.run("sim", path, *more)
+                self.assertEqual(run.returncode, 2, run)
+                self.assertIn(f"{path}:6:{column}: variants[].set: ", run.stderr)
+                self.assertIn(why, run.stderr)
+
     def test_variants_that_ran_are_shown_where_a_later_one_is_refused(self):
         path = self.folder / "variants.yaml"
         path.write_text(SMALL + "variants:\n  - {name: a, set: traffic.bytes=30kB}\n  - {name: b, set: limits.memory=1MiB}\n", encoding="utf-8")
         run = weft.run("sim", path)
         self.assertEqual(run.returncode, 2, run)
-        self.assertIn("limits.memory", run.stderr)
+        self.assertIn("variants.yaml:6:20: variants[].set: the world does not fit into 1 MiB: raise limits.memory", run.stderr)
         self.assertRegex(run.stdout, r"variants side by side[^$]*\n  a  ")
         told = weft.run("sim", path, "--json").stdout
         self.assertEqual([one["name"] for one in json.loads(told)["variants"]], ["a"])

@@ -68,6 +68,11 @@ int call_read(struct call *call);
 // Reads it again as its variant `variant`, counted from 1.
 int call_read_variant(struct call *call, uint32_t variant);
 
+// What is refused of a variant that was read stands at its place in the file: at the key of its
+// assignments that the reason names, or the last one that begins with `keys` (NULL: where they
+// begin). Where there is none, or no variant, it stands as it is.
+void call_place_variant(struct call *call, const char *keys);
+
 // Reads it again as a run of a study: its variant `variant` (0: none), then these assignments; with
 // the seed of the command line, or without.
 int call_read_point(struct call *call, uint32_t variant, const char *const *words, uint32_t count,
