@@ -128,7 +128,11 @@ static int take_group(struct file *file, struct trace_node *node, const json_t *
 	struct trace_input *input = file->input;
 	const char *name = text_of(args, "Process Group Name");
 	const char *list = text_of(args, "Process Group Ranks");
+	const json_t *told = json_object_get(args, "Process Group Ranks");
 	uint64_t ranks;
+	if (told != NULL && list[0] != '[' && !(json_is_string(told) && list[0] == '\0'))
+		return field_refuse(input, node->place, "Process Group Ranks",
+				    "is no list of ranks, as \"[0, 1]\"");
 	int rc = field_number(input, node->place, json_object_get(args, "Group size"), "Group size",
 			      RANKS_MAX, &ranks);
 	uint32_t *members = rc < 0 ? NULL : malloc((ranks + 1) * sizeof(*members));

@@ -76,6 +76,11 @@ def check_kineto(folder):
     refused(kineto(folder, "silent", 4, {**everyone, 3: [kernel(0, "1", [3])]}), "rank 3 never calls it", "0, 1, 2, 3")
     refused(kineto(folder, "beyond", 4, {**three, 3: [kernel(0, "1", [3, 9])]}), "rank 9 has no file")
     refused(kineto(folder, "wrong size", 4, {**everyone, 3: [kernel(0, "0", range(4), **{"Group size": 3})]}), "Group size")
+    for word in ("all", "0, 1, 2, 3", 4, list(range(4)), None):
+        calls = {rank: [kernel(0, "0", range(4))] for rank in range(4)}
+        for events in calls.values():
+            events[0]["args"]["Process Group Ranks"] = word
+        refused(kineto(folder, f"the word {word}", 4, calls), "record 1: Process Group Ranks is no list of ranks")
     # without a list, callers must be as many as the group has
     plain = {rank: [kernel(0, "0", [0, 1], **{"Process Group Ranks": None})] for rank in range(4)}
     refused(kineto(folder, "no list", 4, plain), '"0"', "2 ranks", "4 files")
