@@ -3,7 +3,7 @@
 // launcher may prefix with a rank; NVIDIA's training code logs each step as
 // {"train_step_time": s, "reduced_train_loss": x} under "tracked_stats", and before each evaluation
 // the mean over the block of steps in the same field, without a loss. A reader that takes such a
-// mean for a step counts a few steps too many.
+// mean for a step counts a few steps too many. Other code says "step_time".
 
 #include <errno.h>
 #include <jansson.h>
@@ -26,6 +26,7 @@ struct reader {
 	bool is_after_evaluation; // the next step is the first
 	bool is_several;	  // logs of several ranks in one file
 	double last_number;
+	char stats[MLLOG_TEXT_BYTES]; // what the first statistics without a time of a step say
 };
 
 // It goes to a terminal.
@@ -123,10 +124,23 @@ static int take_validation(struct reader *reader, double time_s)
 	return 0;
 }
 
+static void note_stats(struct reader *reader, const json_t *value)
+{
+	const char *name = json_object_iter_key(json_object_iter((json_t *)(uintptr_t)value));
+	if (reader->stats[0] != '\0' || name == NULL)
+		return;
+	snprintf(reader->stats, sizeof(reader->stats), "%s", name);
+	make_plain(reader->stats);
+}
+
 static int take_stats(struct reader *reader, const json_t *entry, const json_t *value)
 {
 	double step_s, validation_s;
 	int rc = time_of(reader, value, "train_step_time", &step_s);
+	if (rc == 0 && step_s == 0)
+		rc = time_of(reader, value, "step_time", &step_s);
+	if (rc == 0 && step_s == 0)
+		note_stats(reader, value);
 	if (rc == 0)
 		rc = time_of(reader, value, "validation_step_time", &validation_s);
 	if (rc == 0 && step_s > 0)
@@ -231,8 +245,10 @@ static int leave_out(struct reader *reader, int rc)
 	return 0;
 }
 
-static int check_steps(const struct mllog *log, struct refusal *refusal)
+static int check_steps(const struct reader *reader)
 {
+	const struct mllog *log = reader->log;
+	struct refusal *refusal = reader->refusal;
 	if (log->step_count > 0)
 		return 0;
 	if (log->damaged > 0) {
@@ -242,7 +258,10 @@ static int check_steps(const struct mllog *log, struct refusal *refusal)
 	if (log->entries == 0)
 		return refuse(refusal, -EINVAL, "not an MLPerf log: none of % lines has " MARK,
 			      log->lines);
-	return refuse(refusal, -EINVAL, "no train_step_time in % entries of the log", log->entries);
+	snprintf(refusal->text, sizeof(refusal->text),
+		 "no train_step_time or step_time in %u entries of the log%s%s", log->entries,
+		 reader->stats[0] == '\0' ? "" : "; its tracked_stats say ", reader->stats);
+	return -EINVAL;
 }
 
 // Steps that say no loss at all, as other code than NVIDIA's may log them, are steps all the same.
@@ -277,7 +296,7 @@ int mllog_parse(struct mllog *ret, const char *text, size_t bytes, struct refusa
 		text = stop + 1;
 	}
 	if (rc == 0)
-		rc = check_steps(ret, refusal);
+		rc = check_steps(&reader);
 	if (rc == 0)
 		rc = settle(&reader);
 	if (rc < 0)

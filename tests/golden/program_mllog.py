@@ -90,6 +90,12 @@ def check_cases():
         one = json.loads(out)["logs"][0]
         check(status == 0 and f"{name}:{line}:" in errors and one["damaged"] == 1 and one["steps"] == whole["steps"] - 1 and
               one["kept_median_s"] == whole["kept_median_s"], f"{name}: {errors.strip()}")
+    # a launcher's rank before each line, other output between them; the time of a step by another name
+    for name in ("prefixed.txt", "step_time.txt"):
+        status, out, errors = mllog(cases / name, "--json")
+        one = json.loads(out)["logs"][0]
+        check(status == 0 and errors == "" and {**one, "file": ""} == {**whole, "file": ""}, f"{name}: {one}")
+    refused("blocks.txt", [cases / "blocks.txt"], "no train_step_time or step_time in 17 entries of the log; its tracked_stats say throughput")
 
 
 def check_options(folder):

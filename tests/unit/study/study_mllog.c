@@ -241,7 +241,14 @@ static void a_log_without_steps_is_refused(void **)
 	add("hello");
 	refused(0, "not an MLPerf log");
 	add(":::MLLOG {\"key\": \"eval_start\", \"value\": null}");
-	refused(0, "no train_step_time");
+	refused(0, "no train_step_time or step_time in 1 entries of the log");
+	add(":::MLLOG {\"key\": \"tracked_stats\", \"value\": {\"throughput\": 59.1}}");
+	refused(0, "its tracked_stats say throughput");
+	add(":::MLLOG {\"key\": \"tracked_stats\", \"value\": {\"step_time\": 2, \"throughput\": "
+	    "1}}");
+	assert_int_equal(parse(), 0);
+	assert_int_equal(parsed.step_count, 1);
+	mllog_free(&parsed);
 	add_step(0, "1");
 	assert_int_equal(parse(), 0);
 	assert_int_equal(mllog_figures(&figures, &parsed, 1.02, 18, &refusal), -EINVAL);
