@@ -56,6 +56,13 @@ def roce():
     check(96.1e9 <= bps <= 98.1e9, f"64:1 on a lossless switch: {bps / 1e9:.1f} Gb/s")
 
 
+def bond():
+    """Two ports of one NIC, and a flow that keeps to one of them, as a bond hashes it: it fills that one."""
+    got = result("bond.yaml")
+    share = got["goodput"]["total_bps"] / got["network"]["nic_rate_bps"]
+    check(0.995 * 0.5 * 4096 / (4096 + RC4) < share <= 0.5 * 4096 / (4096 + RC4), f"a flow over a bond of two ports: {share:.3f} of both")
+
+
 def marks():
     for words in ((), ("--set", "queue.pfc_xoff=60kB"), ("--set", "queue.ecn_low=2MB", "--set", "queue.ecn_high=4MB")):
         got = result("w_ecn_above_xoff.yaml", *words)
@@ -209,6 +216,7 @@ if not CASES.is_dir():
     sys.exit(SKIPPED)
 links()
 roce()
+bond()
 marks()
 few_paths()
 dead_trunks()
