@@ -20,8 +20,6 @@
 
 #include <weft/workload/coll.h>
 
-#include <math.h>
-
 #include <weft/core/check.h>
 
 #include "coll_put.h"
@@ -42,6 +40,11 @@ static uint32_t floor_log2(uint32_t number)
 static uint32_t ceil_log2(uint32_t number)
 {
 	return number < 2 ? 0 : floor_log2(number - 1) + 1;
+}
+
+static double longer(double us, double other_us)
+{
+	return us > other_us ? us : other_us;
 }
 
 // The bytes that pass a domain's NICs, or its lines inside where it is the only one.
@@ -68,7 +71,7 @@ static double ring_up_us(const struct coll_config *config, const struct coll_lin
 					   : 0;
 	for (size_t i = 0; i < COLL_PARTS; i++)
 		if (is_left(config, lines, i))
-			us = fmax(us, edges * bus * 8e6 / (double)lines->parts[i].up_bps);
+			us = longer(us, edges * bus * 8e6 / (double)lines->parts[i].up_bps);
 	return us;
 }
 
@@ -79,7 +82,7 @@ static double ring_us(const struct coll_config *config, const struct coll_lines 
 	double network = domains > 1 ? rounds * (domains - 1) : 0;
 	double inside = rounds * (config->ranks - 1) - network;
 	double hops_us = inside * lines->inside_us + network * lines->network_us;
-	double bytes_us = fmax(bus_us(config, lines), ring_up_us(config, lines));
+	double bytes_us = longer(bus_us(config, lines), ring_up_us(config, lines));
 	double overlap = rounds == 2 ? RING_OVERLAP : ROUND_OVERLAP;
 	return hops_us > bytes_us ? hops_us + bytes_us * overlap : bytes_us + hops_us * overlap;
 }
@@ -122,8 +125,9 @@ static double tree_up_us(const struct coll_config *config, const struct coll_lin
 			uint32_t across = edges_across(domains, first, count);
 			edges = across > edges ? across : edges;
 		}
-		us = fmax(us,
-			  edges * (double)config->bytes / 2 * 8e6 / (double)lines->parts[i].up_bps);
+		us = longer(us,
+			    edges * (double)config->bytes / 2 * 8e6 /
+				    (double)lines->parts[i].up_bps);
 	}
 	return us;
 }
@@ -139,8 +143,8 @@ static double tree_us(const struct coll_config *config, const struct coll_lines 
 	double fill = levels > 0 ? levels * TREE_FILL : 0;
 	if (wave > bytes)
 		wave = bytes;
-	double bytes_us = fmax(passes * bytes / bytes_per_us / TREE_SHARE,
-			       tree_up_us(config, lines) / TREE_UP_SHARE);
+	double bytes_us = longer(passes * bytes / bytes_per_us / TREE_SHARE,
+				 tree_up_us(config, lines) / TREE_UP_SHARE);
 	return 2 * hops_us + bytes_us + fill * wave / bytes_per_us;
 }
 
@@ -154,8 +158,9 @@ static double pat_up_us(const struct coll_config *config, const struct coll_line
 		for (size_t i = 0; i < COLL_PARTS; i++) {
 			uint32_t near = far < lines->parts[i].ranks ? far : lines->parts[i].ranks;
 			if (is_left(config, lines, i))
-				longest_us = fmax(longest_us,
-						  near * block_us / (double)lines->parts[i].up_bps);
+				longest_us = longer(longest_us,
+						    near * block_us /
+							    (double)lines->parts[i].up_bps);
 		}
 		us += blocks * (longest_us - nic_us);
 	}
