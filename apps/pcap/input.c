@@ -231,6 +231,10 @@ static void note_file(struct capture_file *file, const struct capture_reader *re
 	file->odd_at = reader->odd_at;
 	file->odd_stamps = reader->odd_stamps;
 	file->odd_stamp_at = reader->odd_stamp_at;
+	file->odd_sections = reader->odd_sections;
+	file->odd_section_at = reader->odd_section_at;
+	file->odd_blocks = reader->odd_blocks;
+	file->odd_block_at = reader->odd_block_at;
 	file->comments = reader->comments;
 	file->interfaces = reader->interface_count;
 	file->sections = reader->sections;
@@ -245,31 +249,43 @@ static void note_file(struct capture_file *file, const struct capture_reader *re
 	}
 }
 
+static void take_packet(struct call *call, struct flow *flow, const struct flow_packet *packet)
+{
+	copies_take(&call->copies, packet);
+	flow_take(flow, packet);
+}
+
 static void read_frames(struct call *call, struct capture_reader *reader, struct flow *flow,
 			const struct wire_config *config, struct source *source, struct bar *bar)
 {
 	static uint16_t places[CAPTURE_INTERFACES_MAX]; // + 1; 0: not asked yet
 	memset(places, 0, sizeof(places));
 	struct capture_frame frame;
-	struct wire_record record;
-	uint64_t odd_frames = 0;
-	while (capture_next(reader, &frame)) {
-		for (; odd_frames < reader->odd_frames; odd_frames++)
-			flow_take_unread(flow);
+	struct wire_record records[2];
+	struct flow_packet packets[2];
+	uint64_t odd_frames = 0, at = 0;
+	// One frame is dissected ahead of the analysis, for whose state the cache has time so.
+	for (; capture_next(reader, &frame); at++) {
 		const struct capture_interface *interface = &reader->interfaces[frame.interface];
 		if (places[frame.interface] == 0)
 			places[frame.interface] = (uint16_t)(place_of(call, reader, interface) + 1);
+		struct wire_record *record = &records[at & 1];
 		wire_dissect(config, interface->link, frame.bytes, frame.captured, frame.original,
-			     &record);
-		struct flow_packet packet = {.record = &record,
-					     .number = bar->frames + 1,
-					     .at_ns = frame.at_ns,
-					     .has_time = frame.has_time,
-					     .place = places[frame.interface] - 1u};
-		copies_take(&call->copies, &packet);
-		flow_take(flow, &packet);
+			     record);
+		packets[at & 1] = (struct flow_packet){.record = record,
+						       .number = bar->frames + 1,
+						       .at_ns = frame.at_ns,
+						       .has_time = frame.has_time,
+						       .place = places[frame.interface] - 1u};
+		flow_expect(flow, &packets[at & 1]);
+		if (at > 0)
+			take_packet(call, flow, &packets[~at & 1]);
+		for (; odd_frames < reader->odd_frames; odd_frames++)
+			flow_take_unread(flow);
 		bar_frame(bar, source);
 	}
+	if (at > 0)
+		take_packet(call, flow, &packets[~at & 1]);
 }
 
 static int read_file(struct call *call, struct capture_file *file, struct capture_reader *reader,

@@ -15,6 +15,7 @@ struct capture_file {
 	const char *path;
 	uint64_t bytes; // read
 	uint64_t frames, odd_frames, odd_at, odd_stamps, odd_stamp_at, comments;
+	uint64_t odd_sections, odd_section_at, odd_blocks, odd_block_at;
 	uint64_t received, dropped; // by its statistics
 	uint64_t left_out;	    // by these received and kept, but not in the file
 	bool has_dropped, is_pcapng;

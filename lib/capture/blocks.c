@@ -20,6 +20,10 @@ enum {
 #define PACKET_BYTES 20	   // in front of the frame
 #define PACKET_SIMPLE_BYTES 4
 #define UNITS_DEFAULT 1000000
+#define SECTION_BYTES 16 // byte order, version, length
+#define SECTION_LENGTH_AT 8
+#define VERSION_AT 12 // in the block
+#define VERSION_MAJOR 1
 
 enum {
 	OPTION_END = 0,
@@ -50,7 +54,7 @@ struct option {
 };
 
 // The option at *at, before `end`. False: none is left, or it does not fit.
-static bool next_option(const struct capture_reader *reader, const uint8_t **at, const uint8_t *end,
+static bool next_option(struct capture_reader *reader, const uint8_t **at, const uint8_t *end,
 			struct option *ret)
 {
 	if (end - *at < 4)
@@ -59,8 +63,12 @@ static bool next_option(const struct capture_reader *reader, const uint8_t **at,
 	ret->bytes = reader_u16(reader, *at + 2);
 	ret->value = *at + 4;
 	uint32_t padded = (ret->bytes + 3u) & ~3u;
-	if (ret->code == OPTION_END || end - ret->value < (int64_t)ret->bytes)
+	if (ret->code == OPTION_END)
 		return false;
+	if (end - ret->value < (int64_t)ret->bytes) {
+		reader_odd_block(reader);
+		return false;
+	}
 	*at = end - ret->value < (int64_t)padded ? end : ret->value + padded;
 	return true;
 }
@@ -72,15 +80,20 @@ static void take_text(char *to, size_t room, const struct option *option)
 	to[bytes] = '\0';
 }
 
-static uint64_t number_of(const struct capture_reader *reader, const struct option *option)
+static uint64_t u64_at(const struct capture_reader *reader, const uint8_t *at)
+{
+	uint64_t first = reader_u32(reader, at), second = reader_u32(reader, at + 4);
+	return reader->is_swapped ? first << 32 | second : second << 32 | first;
+}
+
+static uint64_t number_of(struct capture_reader *reader, const struct option *option)
 {
 	if (option->bytes == 4)
 		return reader_u32(reader, option->value);
-	if (option->bytes != 8)
-		return 0;
-	uint64_t first = reader_u32(reader, option->value);
-	uint64_t second = reader_u32(reader, option->value + 4);
-	return reader->is_swapped ? first << 32 | second : second << 32 | first;
+	if (option->bytes == 8)
+		return u64_at(reader, option->value);
+	reader_odd_block(reader);
+	return 0;
 }
 
 // The units of a second that a resolution byte names; 0: none that a clock can have.
@@ -97,14 +110,38 @@ static uint64_t units_of(uint8_t resolution)
 
 // ---------------------------------------------------------------- blocks that describe
 
+// The section ends here: is this where it says?
+static void end_section(struct capture_reader *reader)
+{
+	if (reader->section_end != 0 && reader->section_end != reader->offset)
+		reader_odd_section(reader, reader->section_at);
+	reader->section_end = 0;
+}
+
+// Notes where a section of `length` bytes behind its block ends. All ones: it does not say.
+static void begin_section(struct capture_reader *reader, const struct block *block, uint64_t length)
+{
+	uint64_t behind = reader->offset + block->bytes + BLOCK_BYTES_MIN;
+	reader->section_at = reader->offset;
+	reader->section_end = length == UINT64_MAX ? 0 : behind + length;
+	if (length != UINT64_MAX && length > UINT64_MAX - behind)
+		reader->section_end = UINT64_MAX; // no file has so many
+}
+
 static void take_section(struct capture_reader *reader, const struct block *block)
 {
 	struct option option;
-	const uint8_t *at = block->body + 16, *end = block->body + block->bytes;
+	end_section(reader);
 	reader->sections++;
 	reader->section_first = reader->interface_count;
 	reader->section_count = 0;
-	while (block->bytes >= 16 && next_option(reader, &at, end, &option)) {
+	if (block->bytes < SECTION_BYTES) {
+		reader_odd_section(reader, reader->offset);
+		return;
+	}
+	begin_section(reader, block, u64_at(reader, block->body + SECTION_LENGTH_AT));
+	const uint8_t *at = block->body + SECTION_BYTES, *end = block->body + block->bytes;
+	while (next_option(reader, &at, end, &option)) {
 		reader->comments += option.code == OPTION_COMMENT;
 		if (option.code == OPTION_PROGRAM)
 			take_text(reader->program, CAPTURE_TEXT_BYTES, &option);
@@ -122,8 +159,10 @@ static void take_interface_option(struct capture_reader *reader, const struct op
 		interface->line_bps = number_of(reader, option);
 	else if (option->code == OPTION_OFFSET)
 		interface->offset_s = (int64_t)number_of(reader, option);
-	else if (option->code == OPTION_RESOLUTION && option->bytes >= 1)
+	else if (option->code == OPTION_RESOLUTION && option->bytes == 1)
 		interface->units = units_of(option->value[0]);
+	else if (option->code == OPTION_RESOLUTION)
+		reader_odd_block(reader);
 	else if (option->code == OPTION_COMMENT)
 		reader->comments++;
 }
@@ -166,8 +205,10 @@ static void give_place(struct capture_reader *reader, const struct capture_inter
 
 static void take_interface(struct capture_reader *reader, const struct block *block)
 {
-	if (block->bytes < 8)
+	if (block->bytes < 8) {
+		reader_odd_block(reader);
 		return;
+	}
 	struct capture_interface found = {
 		.link = reader_u16(reader, block->body),
 		.snap_bytes = reader_u32(reader, block->body + 4),
@@ -194,8 +235,10 @@ static void take_statistics(struct capture_reader *reader, const struct block *b
 	struct capture_interface *interface = block->bytes < 12
 		? NULL
 		: interface_of(reader, reader_u32(reader, block->body));
-	if (interface == NULL)
+	if (interface == NULL) {
+		reader_odd_block(reader);
 		return;
+	}
 	struct option option;
 	const uint8_t *at = block->body + 12, *end = block->body + block->bytes;
 	uint64_t received = 0, dropped = 0, delivered = 0;
@@ -347,8 +390,11 @@ bool pcapng_next(struct capture_reader *reader, struct capture_frame *ret)
 {
 	for (;;) {
 		uint32_t type = 0, bytes = 0;
-		if (!read_head(reader, &type, &bytes))
+		if (!read_head(reader, &type, &bytes)) {
+			if (reader->end == CAPTURE_WHOLE)
+				end_section(reader);
 			return false;
+		}
 		if (bytes > reader->capacity) {
 			if (is_packet(type))
 				reader_odd(reader);
@@ -367,7 +413,15 @@ bool pcapng_next(struct capture_reader *reader, struct capture_frame *ret)
 			return reader_stop(reader, CAPTURE_DAMAGED,
 					   "the block at byte % tells two lengths",
 					   (int64_t)reader->offset, 0);
+		if (type == BLOCK_SECTION && bytes >= SECTION_BYTES + BLOCK_BYTES_MIN &&
+		    reader_u16(reader, at + VERSION_AT) != VERSION_MAJOR)
+			return reader_stop(reader, CAPTURE_DAMAGED,
+					   "the section at byte % is of version %: 1 is the one "
+					   "that is known",
+					   (int64_t)reader->offset,
+					   reader_u16(reader, at + VERSION_AT));
 		struct block block = {type, at + HEAD_BYTES, bytes - BLOCK_BYTES_MIN};
+		__builtin_prefetch(at + bytes); // the head of what comes next
 		bool has_frame = take_block(reader, &block, ret);
 		reader_take(reader, bytes);
 		if (has_frame)

@@ -90,6 +90,21 @@ void reader_odd_stamp(struct capture_reader *reader)
 		reader->odd_stamp_at = reader->offset;
 }
 
+void reader_odd_section(struct capture_reader *reader, uint64_t at)
+{
+	if (reader->odd_sections++ == 0)
+		reader->odd_section_at = at;
+}
+
+void reader_odd_block(struct capture_reader *reader)
+{
+	if (reader->odd_blocks > 0 && reader->odd_block_last == reader->offset)
+		return;
+	if (reader->odd_blocks++ == 0)
+		reader->odd_block_at = reader->offset;
+	reader->odd_block_last = reader->offset;
+}
+
 #define NS_PER_S UINT64_C(1000000000)
 #define SECONDS_MAX INT64_C(9223372035) // INT64_MAX ns, in the year 2262
 

@@ -72,6 +72,12 @@ void reader_odd(struct capture_reader *reader);
 // The stamp of the packet here is none of a clock.
 void reader_odd_stamp(struct capture_reader *reader);
 
+// The section that begins at `at` has not the length that it says.
+void reader_odd_section(struct capture_reader *reader, uint64_t at);
+
+// The block here contradicts itself; it counts once.
+void reader_odd_block(struct capture_reader *reader);
+
 // A stamp of `units` to nanoseconds of UNIX time.
 int64_t reader_time(struct capture_reader *reader, const struct capture_interface *interface,
 		    uint64_t stamp, bool *ret_has_time);

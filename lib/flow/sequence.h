@@ -24,6 +24,9 @@ static inline uint64_t stream_mix(uint64_t hash, uint64_t value)
 uint32_t stream_pair_slot(const struct flow *flow, const uint8_t source[16],
 			  const uint8_t target[16], uint32_t place);
 
+// The stream of a packet if it is among those of late; else NULL.
+const struct flow_stream *stream_recent(const struct flow *flow, const struct flow_packet *packet);
+
 // The stream of a packet, made if there is none.
 struct flow_stream *stream_of(struct flow *flow, const struct flow_packet *packet);
 
@@ -227,6 +230,8 @@ bool packet_is_read(const struct flow_packet *packet);
 void mrc_take(struct flow *flow, struct flow_stream *stream, const struct flow_packet *packet);
 void mrc_end(struct flow *flow, struct flow_stream *stream);
 
+// Where its EV or source port is counted.
+const struct flow_ev *totals_ev(const struct flow_totals *totals, uint32_t ev);
 void totals_take(struct flow *flow, const struct flow_packet *packet);
 // A packet with a PSN of its own, which was seen before or not.
 void totals_take_data(struct flow *flow, const struct flow_packet *packet, bool is_again);

@@ -163,7 +163,7 @@ static struct flow_stream *make(struct flow *flow, const struct key *key,
 	return stream;
 }
 
-static struct recent_stream *recent_of(struct flow *flow, const struct flow_packet *packet)
+static uint32_t recent_slot(const struct flow_packet *packet)
 {
 	const struct wire_record *record = packet->record;
 	uint64_t source, target;
@@ -172,7 +172,7 @@ static struct recent_stream *recent_of(struct flow *flow, const struct flow_pack
 	uint64_t plane = (uint64_t)record->source[7] << 40; // by weft's rule
 	uint64_t hash = stream_mix(source, (uint64_t)packet->place << 32 ^ record->qpn ^ plane);
 	hash = (hash ^ target) * HASH_FACTOR;
-	return &flow->recent[hash >> (64 - RECENT_STREAMS_BITS)]; // which are mixed best
+	return (uint32_t)(hash >> (64 - RECENT_STREAMS_BITS)); // which are mixed best
 }
 
 static bool is_recent(const struct flow *flow, const struct recent_stream *recent,
@@ -195,10 +195,16 @@ static struct flow_stream *find_or_make(struct flow *flow, const struct flow_pac
 	return make(flow, &key, packet);
 }
 
+const struct flow_stream *stream_recent(const struct flow *flow, const struct flow_packet *packet)
+{
+	const struct recent_stream *recent = &flow->recent[recent_slot(packet)];
+	return is_recent(flow, recent, packet) ? &flow->report.streams[recent->index - 1] : NULL;
+}
+
 struct flow_stream *stream_of(struct flow *flow, const struct flow_packet *packet)
 {
 	const struct wire_record *record = packet->record;
-	struct recent_stream *recent = recent_of(flow, packet);
+	struct recent_stream *recent = &flow->recent[recent_slot(packet)];
 	if (is_recent(flow, recent, packet)) {
 		flow->plane = recent->plane;
 	} else {

@@ -73,9 +73,19 @@ static void take_class(struct flow_class *class, const struct wire_record *recor
 
 #define EV_PROBES 64 // places that are looked at
 
+static uint32_t ev_slot(uint32_t ev)
+{
+	return ((ev >> 3) * UINT32_C(0x9e3779b1) >> 16 & ~7u) | (ev & 7); // one line for 8
+}
+
+const struct flow_ev *totals_ev(const struct flow_totals *totals, uint32_t ev)
+{
+	return &totals->evs[ev_slot(ev) % FLOW_EVS];
+}
+
 static void take_ev(struct flow_totals *totals, uint32_t ev)
 {
-	uint32_t at = ((ev >> 3) * UINT32_C(0x9e3779b1) >> 16 & ~7u) | (ev & 7); // one line for 8
+	uint32_t at = ev_slot(ev);
 	for (uint32_t i = 0; i < EV_PROBES; i++, at++) {
 		struct flow_ev *slot = &totals->evs[at % FLOW_EVS];
 		if (slot->packets == 0 || slot->ev == ev) {

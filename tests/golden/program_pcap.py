@@ -270,7 +270,14 @@ def check_malformed():
             ("a section that ends early", heads + good + section[:20], 1, f"it ends in the block that begins at byte {place + len(good)}, after 20 bytes"),
             ("a frame that ends early", heads + good + good[:-9], 1, f"it ends in the block that begins at byte {place + len(good)}, after {len(good) - 9} bytes"),
             ("a block of no length", heads + good + block_of(6, frame, 0), 1, f"the block at byte {place + len(good)} claims 0 bytes"),
-            ("a section of a length that is not its own", block_of(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, 99)) + one + good, 1, "")):
+            ("a section of a length that is not its own", block_of(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, 99)) + one + good, 1,
+             "standard input: 1 section is not as long as it says, the first at byte 0: read on block by block"),
+            ("a section cut at the end of a block", block_of(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, place + 400)) + one + good * 2, 2,
+             "1 section is not as long as it says, the first at byte 0"),
+            ("an option beyond its block", heads + block_of(6, struct.pack("<IIIII", 0, 0, 5, 60, 60) + frame + struct.pack("<HHI", 1, 400, 0)) + good, 2,
+             f"1 block with options beyond the end or of a wrong length, or too short, the first at byte {place}: the rest of it is left out"),
+            ("a section of another version", heads + good + block_of(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 3, 0, -1)), 1,
+             f"the section at byte {place + len(good)} is of version 3: 1 is the one that is known; 1 frame before it is good")):
         status, out, error = analyze("-", given=given)
         check(status == 0 and f" in {read} frame" in out and (told in out if told else "byte" not in out) and error == "", f"{what}: {out!r} {error}")
     _, out, _ = analyze("-", given=heads + good + good[:-9])

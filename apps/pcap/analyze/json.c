@@ -75,6 +75,9 @@ static json_t *files(const struct call *call)
 		put_number(one, "bytes", (int64_t)file->bytes);
 		put_number(one, "frames", (int64_t)file->frames);
 		put_number(one, "frames_left_out", (int64_t)file->odd_frames);
+		put_number(one, "stamps_of_no_clock", (int64_t)file->odd_stamps);
+		put_number(one, "sections_of_wrong_length", (int64_t)file->odd_sections);
+		put_number(one, "blocks_of_wrong_length", (int64_t)file->odd_blocks);
 		put_number(one, "interfaces", file->interfaces);
 		if (file->has_dropped)
 			put_number(one, "dropped", (int64_t)file->dropped);

@@ -442,6 +442,24 @@ static void say_end(FILE *to, const struct capture_file *file, const char *lead,
 	fputc('\n', to);
 }
 
+// Sections and blocks whose lengths contradict what is there.
+static void say_lengths(FILE *to, const struct capture_file *file, const char *lead,
+			const char *name)
+{
+	if (file->odd_sections > 0)
+		fprintf(to,
+			"%s%s: %s section%s not as long as %s, the first at byte %" PRIu64
+			": read on block by block\n",
+			lead, name, n(file->odd_sections),
+			file->odd_sections == 1 ? " is" : "s are",
+			file->odd_sections == 1 ? "it says" : "they say", file->odd_section_at);
+	if (file->odd_blocks > 0)
+		fprintf(to,
+			"%s%s: %s block%s with options beyond the end or of a wrong length, or too "
+			"short, the first at byte %" PRIu64 ": the rest of it is left out\n",
+			lead, name, n(file->odd_blocks), s(file->odd_blocks), file->odd_block_at);
+}
+
 void files_print(FILE *to, const struct call *call, const char *lead)
 {
 	for (uint32_t i = 0; i < call->count; i++) {
@@ -453,6 +471,7 @@ void files_print(FILE *to, const struct call *call, const char *lead)
 				"%s%s: %s frame%s left out, the first at byte %" PRIu64
 				": lengths beyond the block, or an unknown interface\n",
 				lead, name, n(file->odd_frames), s(file->odd_frames), file->odd_at);
+		say_lengths(to, file, lead, name);
 		if (file->odd_stamps > 0)
 			fprintf(to,
 				"%s%s: %s stamp%s that no clock makes, the first at byte %" PRIu64

@@ -72,6 +72,11 @@ struct capture_reader {
 	uint64_t odd_stamps;   // a clock that cannot be, a fraction of a second or more, or beyond
 			       // the year 2262
 	uint64_t odd_stamp_at; // where the first of them is
+	uint64_t odd_sections; // shorter or longer than they say, or too short for their head
+	uint64_t odd_section_at; // where the first of them is
+	uint64_t odd_blocks;   // of other kinds: options beyond their end or of a length that none
+			       // has, too short for their head, statistics of an unknown interface
+	uint64_t odd_block_at; // where the first of them is
 	uint64_t comments;     // of sections, interfaces and frames
 	uint32_t sections;
 	uint32_t interface_count, interfaces_left_out;
@@ -79,10 +84,12 @@ struct capture_reader {
 	bool is_pcapng;
 	// Its own.
 	bool is_swapped, is_modified, is_at_end;
-	uint32_t section_first; // interfaces of earlier sections
-	uint32_t section_count; // of this one
-	size_t from, to;	// what there is in the buffer
-	uint64_t offset;	// of `from` in the file
+	uint64_t section_at, section_end; // of this one, as it says; 0: it does not say
+	uint64_t odd_block_last;	  // where the last of the odd ones is
+	uint32_t section_first;		  // interfaces of earlier sections
+	uint32_t section_count;		  // of this one
+	size_t from, to;		  // what there is in the buffer
+	uint64_t offset;		  // of `from` in the file
 	int64_t read_error;
 	// So many as were found. Last, for they are most of it, and are not cleared.
 	struct capture_interface interfaces[CAPTURE_INTERFACES_MAX];

@@ -39,17 +39,22 @@ static void put_text(uint16_t code, const char *text)
 		put(1, 0);
 }
 
-static void put_section(const char *program)
+static void put_section_of(const char *program, uint16_t version, uint64_t length)
 {
 	open_block(0x0a0d0d0a);
 	put(4, 0x1a2b3c4d);
-	put(2, 1);
+	put(2, version);
 	put(2, 0);
-	put(8, UINT64_MAX);
+	put(8, length);
 	put_text(4, program);
 	put_text(1, "a comment");
 	put(4, 0);
 	close_block();
+}
+
+static void put_section(const char *program)
+{
+	put_section_of(program, 1, UINT64_MAX);
 }
 
 // `resolution` 0: not said.
@@ -292,6 +297,98 @@ static void a_block_larger_than_the_buffer_is_stepped_over(void **)
 	assert_int_equal(reader.odd_frames, 1);
 	assert_false(capture_next(&reader, &frame));
 	assert_int_equal(reader.end, CAPTURE_WHOLE);
+}
+
+// Two sections, each with an interface and a packet: 116 bytes.
+static void sections_are_as_long_as_they_say(void **)
+{
+	static const struct {
+		uint64_t first, second;
+		uint32_t odd; // of the two
+		bool is_second;
+	} cases[] = {{116, 116, 0, false},	     {116, UINT64_MAX, 0, false},
+		     {115, 116, 1, false},	     {116, 112, 1, true},
+		     {120, 120, 2, false},	     {0, 116, 1, false},
+		     {116, UINT64_MAX - 4, 1, true}, {UINT64_C(1) << 63, 1, 2, false}};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct capture_frame frame;
+		size_t begins[2];
+		begin(i % 2 == 1);
+		for (int section = 0; section < 2; section++) {
+			begins[section] = file.size;
+			put_section_of("x", 1, section == 0 ? cases[i].first : cases[i].second);
+			size_t behind = file.size;
+			put_interface("a", 1, 9, 0);
+			put_packet(0, 1, 4, 4);
+			assert_int_equal(file.size - behind, 116);
+		}
+		assert_int_equal(open_file(), 0);
+		for (int frames = 0; frames < 2; frames++)
+			assert_true(capture_next(&reader, &frame));
+		assert_false(capture_next(&reader, &frame));
+		assert_int_equal(reader.end, CAPTURE_WHOLE);
+		assert_int_equal(reader.odd_sections, cases[i].odd);
+		if (cases[i].odd > 0)
+			assert_int_equal(reader.odd_section_at, begins[cases[i].is_second]);
+	}
+}
+
+static void a_section_of_another_version_ends_the_file(void **)
+{
+	struct capture_frame frame;
+	begin(true);
+	put_section("x");
+	put_interface("a", 1, 9, 0);
+	put_packet(0, 1, 4, 4);
+	put_section_of("y", 2, UINT64_MAX);
+	put_packet(0, 1, 4, 4);
+	assert_int_equal(open_file(), 0);
+	assert_true(capture_next(&reader, &frame));
+	assert_false(capture_next(&reader, &frame));
+	assert_int_equal(reader.end, CAPTURE_DAMAGED);
+	assert_non_null(strstr(reader.why, "is of version 2"));
+}
+
+// Each block but the last is read as far as it goes; each counts once.
+static void options_that_cannot_be_are_counted_with_their_place(void **)
+{
+	struct capture_frame frame;
+	begin(false);
+	put_section("x");
+	open_block(1); // a resolution of 2 bytes, a speed of 3, a name beyond the end
+	put(2, 1);
+	put(2, 0);
+	put(4, 0);
+	put_option(9, 2, 9);
+	put_option(8, 3, 100);
+	put(2, 2);
+	put(2, 5);
+	put(4, 0x64636261);
+	close_block();
+	size_t first = block_at;
+	put_interface("b", 1, 9, 0);
+	put_packet(1, 1, 4, 4);
+	file.bytes[file.size - 4 - 9 - 3 - 2] = 200; // the length of its comment
+	put_statistics(1, 10, 1);
+	put_statistics(7, 10, 1); // there is none
+	open_block(1);
+	put(4, 1); // it ends there
+	close_block();
+	put_packet(1, 2, 4, 4);
+	assert_int_equal(open_file(), 0);
+	assert_true(capture_next(&reader, &frame));
+	assert_int_equal(reader.interfaces[0].units, 1000000);
+	assert_int_equal(reader.interfaces[0].line_bps, 0);
+	assert_int_equal(frame.captured, 4);
+	assert_int_equal(frame.comment[0], 0);
+	assert_int_equal(reader.odd_blocks, 2);
+	assert_int_equal(reader.odd_block_at, first);
+	assert_true(capture_next(&reader, &frame));
+	assert_string_equal(frame.comment, "look here");
+	assert_false(capture_next(&reader, &frame));
+	assert_int_equal(reader.end, CAPTURE_WHOLE);
+	assert_int_equal(reader.odd_blocks, 4);
+	assert_int_equal(reader.odd_frames + reader.odd_sections, 0);
 }
 
 static void a_damaged_block_ends_the_file(void **)
