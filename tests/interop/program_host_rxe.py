@@ -14,6 +14,8 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -31,10 +33,17 @@ QPN_FIRST = 2  # of weft's
 US, THEM = "198.18.0.1", "198.18.0.2"
 SEED = 7
 TIMEOUT = 18  # of the guest: 4.096 us * 2^18, 1.07 s; docs/lab/host.md has what its stack does when weft is slower than that, twice
-sys.path.insert(0, str(TOOLS))
 
-# What the peer in the guest is to do besides: look at immediate values, which come in their order, and ask for an atomic.
+# What QEMU is to do besides: write down what goes over the guest's interface. A socket of packets on the tap would not see what DPDK sends, past
+# the kernel's queues (PACKET_QDISC_BYPASS).
+GUEST_ALSO = (('''"-device", f"virtio-net-pci''', '''"-object", f"filter-dump,id=wire,netdev=n,maxlen=64,file={folder}/wire{number}.pcap",
+             "-device", f"virtio-net-pci'''),
+              ("g.ready = g.read()", "g.ready = g.read(300)"))  # seven seconds of a processor, which others want
+
+# What the peer in the guest is to do besides: look at immediate values, which come in their order, ask for an atomic, and forget MACs.
 PEER_ALSO = (
+    ('    if (!strcmp(word, "quit")) break;\n',
+     '    if (!strcmp(word, "quit")) break;\n    else if (!strcmp(word, "forget")) printf(system("ip neigh flush all >/dev/null 2>&1") ? "failed\\n" : "ok\\n");\n'),
     ("    got += k > 0;",
      """    if (k > 0 && ntohl(wc.imm_data) != (uint32_t)got) {
       printf("failed immediate %u after %d\\n", ntohl(wc.imm_data), got);
@@ -91,15 +100,23 @@ class Rxe(unittest.TestCase):
             self.assertEqual([guest.say(f"fill {first + 1} {SEED}"), guest.say(f"receive {first} {receives}")], ["ok", "ok"])
         foreign = [f"--foreign={qpn},{rkey},{address}" for _, _, qpn, _, rkey, address, _ in ends]
         words = ["--port", "tap0", *foreign, "--set", f"transport.payload={payload}B", "--set", f"transport.first_psn={PSN}", *words]
+        told = len(self.arp_of(US))
         weft = subprocess.Popen(["ip", "netns", "exec", guests.space, WEFT, "host", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 text=True)
-        time.sleep(1)
+        while len(self.arp_of(US)) == told and weft.poll() is None:  # its loop begins: what comes before is nobody's
+            time.sleep(0.01)
+        self.assertEqual(guest.say("forget"), "ok")
         # the guest asks for the MAC of its peer before it connects: weft answers
         connected = [self.join(guest, f"connect {first + i} {US} {QPN_FIRST + i} {PSN} 1 0 {TIMEOUT} 7") for i in (0, 1)]
         if connected != ["ok", "ok"]:
             weft.kill()
             self.fail(f"{connected}: {weft.communicate()}")
         return weft
+
+    def arp_of(self, sender):
+        """ARP frames at the guest's interface so far, of a sender or of all (None): time in ms, kind (1 asks, 2 tells), sender, target."""
+        frames = arp_frames(pathlib.Path(self.folder, "wire0.pcap").read_bytes())
+        return [frame for frame in frames if sender in (None, frame[2])]
 
     def join(self, guest, words):
         """Asked again where the MAC was not told in time (110), as by a weft that had not started yet."""
@@ -178,6 +195,20 @@ class Rxe(unittest.TestCase):
                 with self.subTest(how=how):
                     self.what_weft_has_not_is_answered_by_the_nak_for_it(guests, first, how)
             self.a_guest_that_is_killed_is_a_qp_error(guests, 12)
+        self.assert_each_host_answers_arp()
+
+    def assert_each_host_answers_arp(self):
+        """Each weft, before the guest connects to it. No kernel has the address that the guest asks for: the loop of weft is what tells it."""
+        asked_ms, took_ms = None, []
+        for at_ms, kind, sender, target in self.arp_of(None):
+            if (kind, sender, target) == (1, THEM, US):
+                asked_ms = at_ms
+            elif (kind, sender, target) == (2, US, THEM) and asked_ms is not None:
+                took_ms.append(at_ms - asked_ms)
+                asked_ms = None
+        self.assertGreaterEqual(len(took_ms), 7, took_ms)
+        print(f"{len(took_ms)} answers to ARP of the guest, after {min(took_ms):.3f} to {max(took_ms):.3f} ms", flush=True)
+        self.assertLess(min(took_ms), 500)
 
     def test_without_immediate(self):
         with self.boot() as guests:
@@ -282,6 +313,17 @@ class Rxe(unittest.TestCase):
         self.assertEqual(json.loads(out)["payload_bytes_wrong"], 0)
 
 
+def arp_frames(pcap):
+    """Time in ms, kind (1 asks, 2 tells), IP addresses of sender and target of each ARP frame of a pcap file."""
+    at = 24
+    while at + 16 <= len(pcap):
+        seconds, us, length = struct.unpack_from("=III", pcap, at)
+        frame = pcap[at + 16:at + 16 + length].removeprefix(bytes(12))  # virtio's own header
+        at += 16 + length
+        if frame[12:14] == b"\x08\x06":
+            yield seconds * 1e3 + us / 1e3, frame[21], *(socket.inet_ntoa(frame[first:first + 4]) for first in (28, 38))
+
+
 def lacks(folder):
     """What the guest is made of and this machine has not, after an attempt to fetch it: packages, and the kernel."""
     need = re.search(r"^need=\((.*?)\)", (TOOLS / "build").read_text(encoding="utf-8"), re.M).group(1).split()
@@ -292,17 +334,19 @@ def lacks(folder):
 
 
 def tools_in(folder):
-    """The tools of the guest, with what its peer is to do besides."""
+    """The tools of the guest, with what its peer and QEMU are to do besides."""
     shutil.copytree(TOOLS, folder)
     folder.chmod(0o755)
-    peer = folder / "peer.c"
-    peer.chmod(0o644)
-    text = peer.read_text(encoding="utf-8")
-    for before, after in PEER_ALSO:
-        if text.count(before) != 1:
-            sys.exit(f"the peer of the guest is another one: {before!r} is not in it once")
-        text = text.replace(before, after)
-    peer.write_text(text, encoding="utf-8")
+    sys.path.insert(0, str(folder))
+    for name, also in (("peer.c", PEER_ALSO), ("guests.py", GUEST_ALSO)):
+        file = folder / name
+        file.chmod(0o644)
+        text = file.read_text(encoding="utf-8")
+        for before, after in also:
+            if text.count(before) != 1:
+                sys.exit(f"{name} of the guest is another one: {before!r} is not in it once")
+            text = text.replace(before, after)
+        file.write_text(text, encoding="utf-8")
     return folder
 
 
