@@ -26,7 +26,7 @@ WITHHELD = ("congestion.marked", "congestion.queue_bytes_max", "cables", "switch
 RING = """name: ring
 fabric: {nics: 4, planes: 2, nics_per_t0: 4, t1_count: 1, link_rate: 10Gb/s}
 transport: {evs: 16}
-watch: {links: true, delays: true, bin: 10ms, bins: 64}
+watch: {links: true, delays: true, bin: 100ms, bins: 600}
 traffic: {kind: ring, collective: all_reduce, bytes: %s}
 limits: {time: 600s}
 """
