@@ -433,10 +433,13 @@ class Ranks(weft.InFolder):
 
     @unittest.skipUnless(shutil.which("mpirun"), "mpirun is not here")
     def test_mpirun_says_who_is_who(self):
-        words = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "4", WEFT, "host", self.scenario("256KiB")]
+        path = self.scenario("256KiB")
+        path.write_text(path.read_text(encoding="utf-8").replace(": 4,", ": 8,"), encoding="utf-8")
+        words = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "8", WEFT, "host", path]
         run = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
         self.assertEqual(run.returncode, DONE, run.stderr)
-        self.assertRegex(run.stdout, r"\n +3 +\d+ +0 ")
+        self.assertRegex(run.stdout, r"\n +7 +\d+ +0 ")
+        self.assertIn("8 of 8 pieces of work done", run.stdout)
 
     def test_addresses_that_are_none(self):
         for address, reason in (("127.0.0.1:99999", "a port is a number from 1 to 65535: '127.0.0.1:99999'"),
