@@ -18,7 +18,8 @@
 
 #define WORDS_MAX (2 * SETS_MAX + 24)
 
-static const char *const algorithms[] = {"credit_ring", "double_tree"};
+static const char *const algorithms[] = {"credit_ring", "ring", "double_tree"};
+#define ALGORITHMS (int)(sizeof(algorithms) / sizeof(*algorithms))
 
 // Runs weft coll with `words`; its JSON, or NULL with its exit status.
 static json_t *run(char **words, int *ret_status)
@@ -101,7 +102,7 @@ static void take(const struct call *call, struct row *row, const json_t *result)
 int nccl_expect(const struct call *call, struct row *row)
 {
 	bool is_chosen = strcmp(call->collective, "all_reduce") == 0;
-	for (int i = 0; i < (is_chosen ? 2 : 1); i++) {
+	for (int i = 0; i < (is_chosen ? ALGORITHMS : 1); i++) {
 		int status;
 		json_t *root = ask(call, row, is_chosen ? algorithms[i] : "auto", &status);
 		const json_t *result = json_array_get(json_object_get(root, "results"), 0);

@@ -270,10 +270,10 @@ def check_faults():
 def check_ends():
     """Sizes that ran are shown where a later one does not come to its end, by a limit or a signal."""
     words = ["all_reduce", "-b", "1M", "-e", "64M", "-f", "4"]
-    status, out, err = coll(*words, "--set", "limits.time=300us")
+    status, out, err = coll(*words, "--set", "limits.time=200us")
     check(status == 5 and [row[0] for row in rows(out)] == ["1048576", "4194304"] and "# Avg bus bandwidth" in out and
           err == "weft coll: 16777216 bytes: the run ended as time limit; raise limits.time\n", f"a limit: {err}")
-    told = json.loads(coll(*words, "--set", "limits.time=300us", "--json")[1])
+    told = json.loads(coll(*words, "--set", "limits.time=200us", "--json")[1])
     check(told["end"] == "time limit" and len(told["results"]) == 2, "  in JSON, too")
     status, out, err = coll(*words, "--set", "limits.time=30us", "--json")
     check(status == 5 and json.loads(out)["results"] == [] and json.loads(out)["average_bus_bandwidth"]["bandwidth"] is None and
