@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What closed forms expose of coreweave-gb300-deepseek-v3 with one thing of its fabric more in each,
-// to the picosecond, though so small a sample gives no time: the second column of docs/systems.md.
-// Rounded one by one, as --explain prints them, the differences add up to 150.008 ms.
+// What closed forms expose of coreweave-gb300-deepseek-v3 with one thing of its fabric more in
+// each, to the picosecond, though so small a sample gives no time: the second column of
+// docs/systems.md. Rounded one by one, as --explain prints them, the differences add up to 150.008
+// ms.
 #include "../rig.h"
 
 #include <errno.h>
