@@ -545,9 +545,10 @@ static void put_cut(FILE *to, const struct launch *launch)
 	uint64_t vpp = values[CHUNK] > 0 ? values[LAYERS] / pp / values[CHUNK] : values[VIRTUAL];
 	fprintf(to, "cut:\n");
 	put(to, launch, TP, CP);
-	for (int i = EP; i <= ETP; i++) // 1 of a model without experts says nothing
-		if (values[EXPERTS] > 0 || values[i] > 1)
-			put(to, launch, i, i);
+	if (values[EXPERTS] > 0 || values[EP] > 1)
+		put(to, launch, EP, EP);
+	if (values[EXPERTS] > 0)
+		put(to, launch, ETP, ETP);
 	if (values[EXPERTS] > 0 && values[ETP] == 0 &&
 	    values[TP] > 1) // as many, where it is not given
 		fprintf(to, "  etp: %" PRIu64 "\n", values[TP]);
@@ -604,6 +605,8 @@ static int settle(struct launch *launch, struct refusal *refusal)
 		add_name(launch->doubted, "no-q-lora-rank");
 	if (values[MEGATRON_FSDP] && !launch->is_cut)
 		add_name(launch->shared, flags[STRATEGY].name);
+	if (values[EXPERTS] == 0 && values[ETP] > 1) // of a model without experts it says nothing
+		add_name(launch->unused, flags[ETP].name);
 	if (values[CHUNK] > 0 && values[VIRTUAL] > 0)
 		return refuse_flag(refusal, flags[VIRTUAL].name, "says chunks a second time");
 	return 0;

@@ -419,6 +419,9 @@ def main():
         expect(origins == {"model": "assumed", "cut step wire reduce": "fact"}, f"the plan says so: {origins}")
         config.write_text(flags + "--expert-model-parallel-size 1 --expert-tensor-parallel-size 1\n")
         expect(run("--import", config)[1] == out, "1 of a model without experts says nothing")
+        config.write_text(flags + "--expert-tensor-parallel-size 4\n")
+        dense = run("--import", config)[1]
+        expect("etp:" not in dense and "norm-epsilon expert-tensor-parallel-size\n" in dense, f"more of it is not used: {dense}")
         config.write_text(flags + "--num-experts 8 --moe-router-topk 2 --expert-model-parallel-size 2\n")
         job.write_text(run("--import", config)[1].replace("  samples:", "  micro_batches: 6\n  samples:").replace("  ep: 2", "  ep: 2\n  dp: 2"))
         status, out, said = run(job)
