@@ -71,6 +71,25 @@ static bool tells_copy(const struct sequence *sequence, const struct flow_psn *s
 		sequence->acks_asked >= ACKS_MIN;
 }
 
+// What was taken for lost behind the tap has another cause.
+static void change_behind(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
+			  enum flow_cause cause)
+{
+	struct flow_repair *repair = repair_at(flow, sequence->behind_repair);
+	blame(flow, stream, sequence->is_behind_open ? FLOW_GONE_BEHIND : FLOW_LOSS_BEHIND, -1);
+	blame(flow, stream, cause, 1);
+	sequence->is_behind_open = cause == FLOW_GONE_BEHIND;
+	if (repair != NULL)
+		repair->cause = (uint8_t)cause;
+}
+
+// Had it been late, the receiver would have said so before its own repeat; so soon nobody can know.
+void answer_doubt(struct flow *flow, struct flow_stream *stream, struct sequence *sequence)
+{
+	if (sequence->has_behind && !sequence->is_behind_open)
+		change_behind(flow, stream, sequence, FLOW_GONE_BEHIND);
+}
+
 // The receiver has all up to `psn`. If that is what its last NAK wanted, and no repeat can have
 // brought it, it came by itself, late. After a repeat that is so if another NAK wants the very next
 // one: it has not got what was sent behind the late one, and so nothing of the repeat. It is also
@@ -90,7 +109,8 @@ static bool tell_late(struct flow *flow, struct flow_stream *stream, uint32_t ps
 	int64_t lag_ns = at_ns - (is_open ? sequence->pending_ns : slot->last_ns);
 	bool is_repeated = is_open || slot->copies != sequence->behind_copies;
 	bool wants_next = is_nak && psn == wanted;
-	bool had_it = !is_nak && psn == wanted && tells_copy(sequence, slot);
+	bool is_once = slot->copies <= sequence->behind_copies + 1; // else it has the repeat twice
+	bool had_it = !is_nak && psn == wanted && is_once && tells_copy(sequence, slot);
 	bool is_first = is_open && sequence->is_pending &&
 		slot->copies == (uint16_t)(sequence->behind_copies + 1);
 	uint32_t repeated = is_first ? sequence->pending_to : sequence->next;
@@ -99,11 +119,7 @@ static bool tell_late(struct flow *flow, struct flow_stream *stream, uint32_t ps
 	    !(wants_next && is_before_answer(sequence, lag_ns)))
 		return false;
 	sequence->has_behind = false;
-	blame(flow, stream, FLOW_LOSS_BEHIND, -1);
-	blame(flow, stream, FLOW_REORDER_BEHIND, 1);
-	struct flow_repair *repair = repair_at(flow, sequence->behind_repair);
-	if (repair != NULL)
-		repair->cause = FLOW_REORDER_BEHIND;
+	change_behind(flow, stream, sequence, FLOW_REORDER_BEHIND);
 	sequence->was_behind = true;
 	return true;
 }
@@ -223,6 +239,7 @@ static void remember_behind(struct sequence *sequence, uint32_t psn, int64_t at_
 	const struct flow_psn *next = psn_find(sequence, psn + 1); // which a NAK mostly answers
 	sequence->behind_ns = next != NULL && next->flags & PSN_SEEN ? at_ns - next->first_ns : 0;
 	sequence->has_behind = true;
+	sequence->is_behind_open = false;
 	sequence->behind_psn = psn;
 	sequence->behind_copies = slot != NULL ? slot->copies : 0;
 	sequence->behind_repair = repair;

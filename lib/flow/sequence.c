@@ -306,6 +306,10 @@ void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequenc
 	} else if (!sequence_waits(flow, &arrival)) {
 		place(flow, &arrival);
 	}
+	bool goes_on = arrival.is_again && arrival.psn + 1 == sequence->next;
+	if (goes_on && sequence->has_nak && !sequence->is_rnr && arrival.psn == sequence->nak_psn &&
+	    arrival.psn == sequence->behind_psn)
+		answer_doubt(flow, stream, sequence);
 	bool is_bad = packet->record->icrc == WIRE_ICRC_BAD;
 	if (packet_is_read(packet))
 		take_read(&arrival);

@@ -110,6 +110,7 @@ struct sequence {
 	uint32_t nak_psn;
 	// The last NAK of what was lost behind the tap, or came late there: the next answer tells.
 	bool has_behind, was_behind; // it is not reported yet; it came late, and no other NAK since
+	bool is_behind_open;	     // it was one or the other: FLOW_GONE_BEHIND
 	uint16_t behind_copies;	     // of its PSN that had passed
 	uint32_t behind_psn, behind_repair;
 	int64_t behind_ns; // from the packet that it answers to it; 0: not known

@@ -21,6 +21,9 @@ static const struct words {
 		 "several paths for one flow: LAG and ECMP hashing, per-packet spraying"},
 	[FLOW_REORDER_BEHIND] = {"reordering BEHIND the capture point",
 				 "several paths for one flow between the tap and the receiver"},
+	[FLOW_GONE_BEHIND] = {"lost or overtaken BEHIND the capture point, which of both cannot be "
+			      "told: another retransmission brought them first",
+			      "the receiver's NIC, and between it and the tap"},
 	[FLOW_TIMEOUT] = {"time-outs without need: all had arrived, ACKs were late or lost",
 			  "the sender's ACK timeout against the round trip; the way back of ACKs"},
 	[FLOW_TIMER] = {"time-outs whose reason does not pass here",
@@ -168,6 +171,7 @@ static void add_repairs(struct story *story, const struct flow_report *report)
 			continue;
 		story->nak_repairs++;
 		story->nak_behind += repair->cause == FLOW_LOSS_BEHIND ||
+			repair->cause == FLOW_GONE_BEHIND ||
 			(repair->cause == FLOW_REORDER_BEHIND && repair->passed_ns >= 0);
 		story->nak_open += repair->repeat_ns < 0;
 		if (repair->passed_ns >= 0)

@@ -21,6 +21,7 @@ enum flow_cause {
 	FLOW_CORRUPT_BEFORE, // damaged before: bad ICRC here
 	FLOW_REORDER_BEFORE, // overtaken before
 	FLOW_REORDER_BEHIND, // NAKed, then acknowledged before its repeat can have been
+	FLOW_GONE_BEHIND,    // lost or overtaken behind it, and nothing here tells which
 	FLOW_TIMEOUT,	     // sent again by a timer though all had arrived
 	FLOW_TIMER,	     // sent again by a timer; what for is not seen here
 	FLOW_DUPLICATE,	     // doubled by the network

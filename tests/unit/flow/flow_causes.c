@@ -358,6 +358,22 @@ static void a_nak_of_the_next_one_that_comes_too_soon_was_overtaken_behind(void 
 	assert_causes(told(late), FLOW_LOSS_BEHIND, 2, NONE); // the repeat of 12 was lost, too
 }
 
+// What an earlier NAK asked for brings 13 once more before a late 13 could have been told: it was
+// lost, or it was overtaken.
+static void what_another_repeat_brings_is_withheld(void **)
+{
+	static const char open[] = SLOW
+		"F10 M11 M12 M13 M14 N11 M15 N12 M11 M12 M13 M14 N13 M15 M12 M13 M14 M15 L16 +20 "
+		"A16";
+	for (const char **ip = (const char *[]){"", "v0 ", "v6 ", NULL}; *ip != NULL; ip++) {
+		char text[256];
+		snprintf(text, sizeof(text), "%s%s", *ip, open);
+		const struct flow_report *report = told(text);
+		assert_causes(report, FLOW_REORDER_BEHIND, 1, FLOW_GONE_BEHIND, 1, NONE);
+		assert_int_equal(report->repairs[2].cause, FLOW_GONE_BEHIND);
+	}
+}
+
 static void an_ack_of_more_than_was_repeated_tells_lateness(void **)
 {
 	assert_causes(told(SLOW "F10 M11 M12 M13 M14 N11 M11 A13 M12 M13 M14 L15 +20 A15"),
@@ -376,6 +392,9 @@ static void an_ack_that_nobody_asked_for_tells_a_copy(void **)
 #define ASKED "O0 A0 O1 A1 O2 A2 O3 A3 "
 	assert_causes(told(ASKED "F4 M5 M6 N5 M5 M6 L7 A5 A7"), FLOW_REORDER_BEHIND, 1, NONE);
 	assert_causes(told(ASKED "F4 M5 M6 N5 M5 M6 L7 A7"), FLOW_LOSS_BEHIND, 1, NONE);
+	// Not if the network doubled the repeat.
+	assert_causes(told(ASKED "F4 M5 M6 N5 M5 M5= M6 L7 A5 A7"), FLOW_LOSS_BEHIND, 1,
+		      FLOW_DUPLICATE, 1, NONE);
 	// Not if it has acknowledged another one.
 	assert_causes(told(ASKED "F4 A4 M5 M6 N5 M5 M6 L7 A5 A7"), FLOW_LOSS_BEHIND, 1, NONE);
 	assert_causes(told("O0 A0 F1 M2 M3 N2 M2 M3 L4 A2 A4"), FLOW_LOSS_BEHIND, 1, NONE);
