@@ -83,7 +83,6 @@ static void change_behind(struct flow *flow, struct flow_stream *stream, struct 
 		repair->cause = (uint8_t)cause;
 }
 
-// Had it been late, the receiver would have said so before its own repeat; so soon nobody can know.
 void answer_doubt(struct flow *flow, struct flow_stream *stream, struct sequence *sequence)
 {
 	if (sequence->has_behind && !sequence->is_behind_open)
@@ -258,6 +257,27 @@ static void take_twice(struct flow *flow, const struct flow_stream *stream,
 		rules_broken(flow, stream, FLOW_RULE_NAK_TWICE, packet->number);
 }
 
+// How soon a NAK comes behind the packet after the one that it wants, at least.
+static void take_nak_lag(struct sequence *sequence, uint32_t psn, int64_t at_ns)
+{
+	const struct flow_psn *next = psn_find(sequence, psn + 1);
+	int64_t lag_ns = next != NULL && next->copies == 1 ? at_ns - next->first_ns : 0;
+	if (lag_ns > 0 && (sequence->nak_lag_ns == 0 || lag_ns < sequence->nak_lag_ns))
+		sequence->nak_lag_ns = lag_ns;
+}
+
+// The receiver wants the PSN behind that of its last NAK, and the two packets after it passed too
+// long ago for one of them to tell it so: until then it may have waited for the repeat of the one
+// before, which was overtaken, or all three were lost.
+static bool has_waited(const struct sequence *sequence, uint32_t psn, int64_t at_ns)
+{
+	const struct flow_psn *slot = psn_find(sequence, psn),
+			      *second = psn_find(sequence, psn + 2);
+	bool is_behind = slot != NULL && second != NULL && second->last_ns > slot->last_ns;
+	return psn == sequence->nak_psn + 1 && sequence->nak_lag_ns > 0 && is_behind &&
+		at_ns - second->last_ns >= sequence->nak_lag_ns;
+}
+
 void answer_nak(struct flow *flow, struct flow_stream *stream, const struct flow_packet *packet,
 		bool is_rnr)
 {
@@ -305,8 +325,13 @@ void answer_nak(struct flow *flow, struct flow_stream *stream, const struct flow
 	}
 	if (sequence->has_nak && !sequence->is_rnr) // the repeat that it asked for is on its way
 		repair_keep_nak(sequence, 0);
-	if (cause == FLOW_LOSS_BEHIND)
+	if (cause == FLOW_LOSS_BEHIND) {
 		remember_behind(sequence, psn, packet->at_ns, index);
+		if (has_waited(sequence, psn, packet->at_ns))
+			answer_doubt(flow, stream, sequence);
+	}
+	if (!is_rnr)
+		take_nak_lag(sequence, psn, packet->at_ns);
 	sequence->has_nak = true;
 	sequence->nak_repair = index;
 	sequence->nak_psn = psn;

@@ -219,7 +219,8 @@ void sequence_end(struct flow *flow, struct flow_stream *stream, struct sequence
 void answer_ack(struct flow *flow, struct flow_stream *stream, const struct flow_packet *packet);
 void answer_nak(struct flow *flow, struct flow_stream *stream, const struct flow_packet *packet,
 		bool is_rnr);
-// A repeat that another NAK asked for brings what the last one wants.
+// What the last NAK wants was lost or overtaken, and nobody can know: a repeat that another NAK
+// asked for brings it before a late one could be told, say.
 void answer_doubt(struct flow *flow, struct flow_stream *stream, struct sequence *sequence);
 // All below `psn` is acknowledged: messages end, what never passed here is counted.
 void answer_advance(struct flow *flow, struct flow_stream *stream, uint32_t psn, int64_t at_ns);

@@ -56,6 +56,7 @@ def wrong(faults, result, causes):
     full, lost, damaged = dropped(result, "queue_full"), dropped(result, "random_loss"), dropped(result, "bad_frame")
     most = {"loss_before": full + lost, "corruption_before": damaged, "loss_behind": full + lost + damaged}
     planted |= {"loss_before"} if full > 0 else set()
+    planted |= {"lost_or_late_behind"} if planted & {"loss_behind", "reordering_behind"} else set()  # withheld
     for cause, count in causes.items():
         if cause not in planted | ANSWERS:
             yield f"{count} {cause}, not planted"

@@ -21,8 +21,8 @@ static const struct words {
 		 "several paths for one flow: LAG and ECMP hashing, per-packet spraying"},
 	[FLOW_REORDER_BEHIND] = {"reordering BEHIND the capture point",
 				 "several paths for one flow between the tap and the receiver"},
-	[FLOW_GONE_BEHIND] = {"lost or overtaken BEHIND the capture point, which of both cannot be "
-			      "told: another retransmission brought them first",
+	[FLOW_GONE_BEHIND] = {"lost or overtaken BEHIND the capture point, and nothing here "
+			      "tells which",
 			      "the receiver's NIC, and between it and the tap"},
 	[FLOW_TIMEOUT] = {"time-outs without need: all had arrived, ACKs were late or lost",
 			  "the sender's ACK timeout against the round trip; the way back of ACKs"},

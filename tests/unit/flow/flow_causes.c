@@ -374,6 +374,20 @@ static void what_another_repeat_brings_is_withheld(void **)
 	}
 }
 
+// The repeat of 11 may have come late, behind 14: only then the receiver wants 12.
+static void a_nak_that_waited_for_a_late_repeat_is_withheld(void **)
+{
+#define NAKED SLOW "F10 M12 M13 N11 M11 M12 M13 "
+#define REST "M12 M13 M14 M15 L16 +20 A16"
+	for (const char **ip = (const char *[]){"", "v0 ", "v6 ", NULL}; *ip != NULL; ip++) {
+		char text[256];
+		snprintf(text, sizeof(text), "%s%s", *ip, NAKED "M14 M15 N12 " REST);
+		assert_causes(told(text), FLOW_LOSS_BEFORE, 1, FLOW_GONE_BEHIND, 1, NONE);
+		snprintf(text, sizeof(text), "%s%s", *ip, NAKED "M14 N12 " REST);
+		assert_causes(told(text), FLOW_LOSS_BEFORE, 1, FLOW_LOSS_BEHIND, 1, NONE);
+	}
+}
+
 static void an_ack_of_more_than_was_repeated_tells_lateness(void **)
 {
 	assert_causes(told(SLOW "F10 M11 M12 M13 M14 N11 M11 A13 M12 M13 M14 L15 +20 A15"),
