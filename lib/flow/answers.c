@@ -71,6 +71,13 @@ static bool tells_copy(const struct sequence *sequence, const struct flow_psn *s
 		sequence->acks_asked >= ACKS_MIN;
 }
 
+// Whether it may be: it mostly acknowledges what asks for that alone.
+static bool may_tell_copy(const struct sequence *sequence, const struct flow_psn *slot)
+{
+	return !(slot->flags & PSN_ASKS) && sequence->acks_asked >= ACKS_MIN &&
+		4 * sequence->acks_unasked < sequence->acks_asked;
+}
+
 // What was taken for lost behind the tap has another cause.
 static void change_behind(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
 			  enum flow_cause cause)
@@ -109,6 +116,8 @@ static bool tell_late(struct flow *flow, struct flow_stream *stream, uint32_t ps
 	bool is_repeated = is_open || slot->copies != sequence->behind_copies;
 	bool wants_next = is_nak && psn == wanted;
 	bool is_once = slot->copies <= sequence->behind_copies + 1; // else it has the repeat twice
+	if (!is_nak && psn == wanted && is_once && may_tell_copy(sequence, slot))
+		answer_doubt(flow, stream, sequence);
 	bool had_it = !is_nak && psn == wanted && is_once && tells_copy(sequence, slot);
 	bool is_first = is_open && sequence->is_pending &&
 		slot->copies == (uint16_t)(sequence->behind_copies + 1);

@@ -409,6 +409,7 @@ static void an_ack_that_nobody_asked_for_tells_a_copy(void **)
 	// Not if the network doubled the repeat.
 	assert_causes(told(ASKED "F4 M5 M6 N5 M5 M5= M6 L7 A5 A7"), FLOW_LOSS_BEHIND, 1,
 		      FLOW_DUPLICATE, 1, NONE);
+	assert_causes(told(ASKED "O4 A4 F5 A5 M6 M7 N6 M6 M7 L8 A6 A8"), FLOW_GONE_BEHIND, 1, NONE);
 	// Not if it has acknowledged another one.
 	assert_causes(told(ASKED "F4 A4 M5 M6 N5 M5 M6 L7 A5 A7"), FLOW_LOSS_BEHIND, 1, NONE);
 	assert_causes(told("O0 A0 F1 M2 M3 N2 M2 M3 L4 A2 A4"), FLOW_LOSS_BEHIND, 1, NONE);
