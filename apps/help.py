@@ -41,7 +41,7 @@ struct that the program reads its options into:
 
 Behind it may stand, with `;` before each: `needs --a or --b` (of which one must be given; `--a WORD`: with that value),
 `not --a, --b` (beside these it has no effect), `not others` (beside it no other option has one), `has FIELD` (a bool: it was given), `many`, `alone`, and `of VERB, VERB`
-(it belongs to these verbs; the others refuse it). A rule goes on in a line that begins with `= ;`. A rule that begins
+(it belongs to these verbs; the others refuse it). A rule goes on in a line that begins with `= ;` or `= |`. A rule that begins
 with an option (`= -t none ...`) is of one that has no term.
 """
 import io
@@ -147,7 +147,7 @@ def rules_of(path):
     for number, line in enumerate(open(path, encoding="utf-8").read().split("\n"), 1):
         rule = RULE.fullmatch(line)
         section = line if re.fullmatch(r"[A-Z][A-Z ]+", line) else section
-        if rule and rule[1].startswith("; "):
+        if rule and rule[1].startswith(("; ", "|")):
             rows[-1] = (*rows[-1][:3], rows[-1][3] + rule[1])
         elif rule and rule[1].startswith("-"):
             name, text = rule[1].split(" ", 1)
@@ -240,7 +240,7 @@ def check_names(path, rows):
         for clause in rule.split(";")[1:] if not rule.startswith("none ") else []:
             for word in re.findall(r"--([a-z-]+)", clause):
                 if word not in names:
-                    fail(path, 1, f"--{name}: its rule names --{word}, which is no option")
+                    fail(path, 1, f"--{name}: its rule names --{word}, which is not an option")
 
 
 def write_options(out, path):

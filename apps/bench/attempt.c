@@ -91,7 +91,7 @@ int attempt_run(const char *path, const char *text, size_t bytes, bool is_apart,
 	if (!is_apart)
 		return run_here(path, text, bytes, ret, refusal);
 	if (pipe(ends) < 0)
-		return refuse(refusal, -EAGAIN, "the system gives no pipe");
+		return refuse(refusal, -EAGAIN, "cannot open a pipe");
 	fflush(NULL);
 	pid_t parent = getpid(), id = fork();
 	if (id == 0) {
@@ -99,7 +99,7 @@ int attempt_run(const char *path, const char *text, size_t bytes, bool is_apart,
 		run_there(path, text, bytes, parent, ends[1]);
 	}
 	close(ends[1]);
-	int rc = id < 0 ? refuse(refusal, -EAGAIN, "the system gives no process")
+	int rc = id < 0 ? refuse(refusal, -EAGAIN, "cannot start a process")
 			: take_answer(ends[0], id, ret, refusal);
 	close(ends[0]);
 	return rc;

@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 
+#include <weft/core/edit_distance.h>
 #include <weft/core/refusal.h>
 
 #include <weft/run/outcome.h>
@@ -26,6 +27,7 @@ int say_refusal(const struct refusal *refusal, int status);
 
 // One line with the word that is wrong; returns the exit status.
 int bad_word(const char *what, const char *word);
+int bad_name(const char *what, const struct near_word *near_word);
 
 // Puts `count` values in order and returns the middle one.
 double median(double *values, long count);

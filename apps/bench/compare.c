@@ -81,7 +81,7 @@ int compare_read(const char *path, json_t **ret, struct refusal *refusal)
 		snprintf(refusal->text, sizeof(refusal->text), "%s", error.text);
 	} else {
 		snprintf(refusal->text, sizeof(refusal->text),
-			 "these are no figures that weft bench sim --json wrote");
+			 "these are not figures that weft bench sim --json wrote");
 	}
 	json_decref(*ret);
 	*ret = NULL;

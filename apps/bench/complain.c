@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <weft/result/report_escape.h>
 
@@ -17,8 +18,16 @@ int say_refusal(const struct refusal *refusal, int status)
 
 int bad_word(const char *what, const char *word)
 {
-	char *shown = escape_text(word);
-	fprintf(stderr, "weft bench: %s '%s' (weft bench --help lists the options)\n", what, shown);
+	return bad_name(what, &(struct near_word){.asked = word});
+}
+
+int bad_name(const char *what, const struct near_word *near_word)
+{
+	char meant[EDIT_DISTANCE_BYTES + 24] = "";
+	char *shown = escape_text(near_word->asked);
+	if (!near_word_append(near_word, meant, sizeof(meant)))
+		strcpy(meant, " (weft bench --help lists the options)");
+	fprintf(stderr, "weft bench: %s '%s'%s\n", what, shown, meant);
 	free(shown);
 	return EXIT_BAD_INPUT;
 }

@@ -237,7 +237,7 @@ static int measure(struct row *row, uint32_t repeat, struct refusal *refusal)
 	struct arena arena;
 	void *memory = memory_reserve(ARENA_BYTES);
 	if (memory == NULL)
-		return refuse(refusal, -ENODEV, "the system gives no % MiB", ARENA_BYTES >> 20);
+		return refuse(refusal, -ENODEV, "cannot reserve % MiB", ARENA_BYTES >> 20);
 	arena_init(&arena, memory, ARENA_BYTES);
 	int rc = measure_in(row, &arena, repeat, refusal);
 	memory_release(memory, ARENA_BYTES);

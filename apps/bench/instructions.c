@@ -74,7 +74,7 @@ uint64_t instructions_count(const char *option, const char *name, char *ret_reas
 {
 	int ends[2], how;
 	if (pipe(ends) < 0)
-		return give_no_count(ret_reason, bytes, "the system gives no pipe");
+		return give_no_count(ret_reason, bytes, "cannot open a pipe");
 	fflush(NULL);
 	pid_t parent = getpid(), id = fork();
 	if (id == 0)
@@ -82,7 +82,7 @@ uint64_t instructions_count(const char *option, const char *name, char *ret_reas
 	close(ends[1]);
 	if (id < 0) {
 		close(ends[0]);
-		return give_no_count(ret_reason, bytes, "the system gives no process");
+		return give_no_count(ret_reason, bytes, "cannot start a process");
 	}
 	uint64_t total = read_total(ends[0]);
 	while (waitpid(id, &how, 0) < 0 && errno == EINTR)

@@ -21,25 +21,33 @@ static const struct command_line arguments = {
 static int check_dpdk(const struct bench_options *options)
 {
 	if (options->scenario_name != NULL)
-		return bad_word("dpdk runs no scenario:", options->scenario_name);
+		return bad_word("bench dpdk takes no scenario:", options->scenario_name);
 	if (options->only != NULL)
-		return bad_word("dpdk has no cases:", options->only);
+		return bad_word("bench dpdk has no cases:", options->only);
 	if (options->wants_list || options->show != NULL)
 		return bad_word("has no cases:", "dpdk");
 	if (options->compare != NULL)
-		return bad_word("dpdk compares with no file:", options->compare);
+		return bad_word("bench dpdk cannot compare with a file:", options->compare);
 	if (options->has_instructions)
-		return bad_word("dpdk counts none:", "--instructions");
+		return bad_word("bench dpdk counts no instructions:", "--instructions");
 	if (options->repeat > RING_SLICES_MAX)
 		return bad_word("dpdk repeats at most 200 times:", "--repeat");
 	return 0;
+}
+
+static int refuse_thing(const char *what)
+{
+	struct near_word near_word = near_word_of(what);
+	near_word_see(&near_word, "sim");
+	near_word_see(&near_word, "dpdk");
+	return bad_name("sim and dpdk are measured, not", &near_word);
 }
 
 static int measure(const char *what, const struct bench_options *options)
 {
 	bool is_sim = strcmp(what, "sim") == 0;
 	if (!is_sim && strcmp(what, "dpdk") != 0)
-		return bad_word("cannot measure", what);
+		return refuse_thing(what);
 	int status = is_sim ? 0 : check_dpdk(options);
 	if (status != 0)
 		return status;

@@ -340,12 +340,23 @@ static int run_bench(struct bench *bench)
 	return rc < 0 ? say_refusal(&bench->refusal, status_of(rc)) : show(bench);
 }
 
+// `words`: the case that is none, and what stands behind it.
+static int refuse_case(const char *words)
+{
+	char name[EDIT_DISTANCE_BYTES];
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(words, ","), words);
+	struct near_word near_word = near_word_of(name);
+	for (uint32_t i = 0; i < cases_count(); i++)
+		near_word_see(&near_word, cases_at(i)->name);
+	return bad_name("--list names the cases; there is no", &near_word);
+}
+
 int bench_sim(const struct bench_options *options)
 {
 	struct bench bench = {.options = options};
 	const char *unknown = options->only != NULL ? cases_unknown(options->only) : NULL;
 	if (unknown != NULL)
-		return bad_word("--list names the cases; there is no", unknown);
+		return refuse_case(unknown);
 	int status = run_bench(&bench);
 	bench_free(&bench);
 	return status;
@@ -371,5 +382,5 @@ int bench_show(const char *name)
 			fputs(text, stdout);
 			return 0;
 		}
-	return bad_word("--list names the cases; there is no", name);
+	return refuse_case(name);
 }

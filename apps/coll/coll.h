@@ -31,19 +31,19 @@ struct data_type {
 	uint32_t bytes;
 };
 
-// Types as nccl-tests names them; NULL when there is none of that name.
-const struct data_type *type_find(const char *name);
+// Option -d: types as nccl-tests names them.
+int take_type(void *call, const char *word, struct refusal *refusal);
 
 // all_reduce, alltoall, sendrecv, ...: names of nccl-tests and of scenarios. -EINVAL.
 int kind_parse(const char *word, enum coll_kind *ret);
 int kind_refuse(const char *word, struct refusal *refusal); // with those that there are
-// An algorithm's name, or auto, or credit_ring. -EINVAL.
 struct choice {
 	bool is_auto;
 	bool is_credit_ring; // traffic.kind ring: NCCL's Simple protocol
 	enum coll_algorithm algorithm;
 };
-int choice_parse(const char *word, struct choice *ret);
+// Option --algorithm: its name, or auto, or credit_ring.
+int take_algorithm(void *call, const char *word, struct refusal *refusal);
 
 struct call {
 	enum coll_kind kind;

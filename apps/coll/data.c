@@ -33,7 +33,7 @@ int data_scenario(struct call *call, const struct measured *row, struct data *re
 	if (!ring_has_whole_elements(of.config, row->bytes_run, call->type->bytes))
 		return refuse(
 			&call->refusal, -EINVAL,
-			"-c 1: % bytes over % ranks and % channels are no whole elements each",
+			"-c 1: % bytes over % ranks and % channels are not whole elements each",
 			(int64_t)row->bytes_run, traffic->ring.ranks, traffic->ring.channels);
 	size_t bytes = (ring_program_bytes(&of) + JOB_BYTES(all.ranks) + 63) & ~(size_t)63;
 	ret->memory = memory_reserve(bytes);

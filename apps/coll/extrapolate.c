@@ -198,7 +198,7 @@ int judge_ring(struct call *call, struct measured *ret, int rc)
 {
 	bool is_long = ret->ideal.packets > call->packets_max;
 	if (rc == -EOVERFLOW && is_long) // of sample_apply()
-		return give_up(ret, "so few packets are no step of it");
+		return give_up(ret, "so few packets do not make a step");
 	if (rc < 0 || !ret->is_extrapolated || ret->end != RUN_DONE)
 		return rc;
 	ret->error_us += ERROR_MODEL * ret->time_us;

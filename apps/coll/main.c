@@ -17,24 +17,6 @@
 #define PACKETS_DEFAULT 8000000
 #define ITERATIONS_MAX 1000
 
-static int take_type(void *context, const char *word, struct refusal *refusal)
-{
-	struct call *call = context;
-	call->type = type_find(word);
-	return call->type == NULL ? outcome_bad_word(refusal, "no such type:", word) : 0;
-}
-
-static int take_algorithm(void *context, const char *word, struct refusal *refusal)
-{
-	struct call *call = context;
-	if (choice_parse(word, &call->choice) == 0)
-		return 0;
-	return outcome_bad_word(refusal,
-				"an algorithm is auto, credit_ring, ring, tree, double_tree, "
-				"halving_doubling, pat, direct or hierarchical, not",
-				word);
-}
-
 static const struct option_row option_rows[] = {COLL_OPTIONS(struct call), {NULL}};
 static const struct command_line arguments = {
 	.help = help_text, .rows = option_rows, .noun = "collective", .least = 1, .most = 1};
@@ -49,18 +31,20 @@ static int check_call(struct call *call)
 	if (call->size_max < call->size_min)
 		return outcome_bad_line(&call->refusal, "-e is less than -b");
 	if (call->size_max > call->size_min && call->factor == 0 && call->step_bytes == 0)
-		return outcome_bad_line(&call->refusal, "from -b to -e by what? give -f or -i");
+		return outcome_bad_line(&call->refusal,
+					"-b to -e needs a step: give -f FACTOR or -i BYTES");
 	if (call->size_max == call->size_min && (call->factor > 0 || call->step_bytes > 0))
 		return outcome_bad_line(&call->refusal,
 					"there is one size; -f and -i have no effect without -e");
 	if (call->is_root_given && !coll_has_root(call->kind))
-		return outcome_bad_word(&call->refusal, "-r has no effect: no root has",
+		return outcome_bad_word(&call->refusal,
+					"-r has no effect: this collective has no root:",
 					coll_kind_name(call->kind));
 	if (call->op != NULL && !has_sum)
 		return outcome_bad_word(&call->refusal, "-o has no effect: nothing is summed in",
 					coll_kind_name(call->kind));
 	if (call->choice.is_credit_ring && call->kind > COLL_ALL_REDUCE)
-		return outcome_bad_word(&call->refusal, "credit_ring does no",
+		return outcome_bad_word(&call->refusal, "credit_ring cannot do",
 					coll_kind_name(call->kind));
 	return 0;
 }
@@ -182,7 +166,7 @@ int main(int argc, char **argv)
 	static struct call call; // large: kept off the stack
 	call.scenario_name = DEFAULT_SCENARIO;
 	call.size_min = 32 << 20; // nccl-tests
-	call.type = type_find("float");
+	take_type(&call, "float", &call.refusal);
 	call.choice.is_auto = true;
 	call.iterations = 1;
 	call.packets_max = PACKETS_DEFAULT;

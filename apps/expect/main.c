@@ -41,18 +41,31 @@ static void add(struct call *call, uint64_t bytes, uint32_t ranks)
 		call->rows[call->row_count++] = (struct row){.bytes = bytes, .ranks = ranks};
 }
 
+static int check_ranks(struct call *call, uint32_t ranks)
+{
+	uint32_t per_host = call->scenario.fabric.nics_per_host;
+	if (ranks <= per_host || ranks % per_host == 0)
+		return 0;
+	return refuse(&call->refusal, -EINVAL,
+		      "% GPUs do not fill hosts of % (fabric.nics_per_host); --ranks says how many "
+		      "there are",
+		      ranks, per_host);
+}
+
 static int add_scale(struct call *call, uint32_t ranks)
 {
 	if (ranks < 2 || ranks > call->scenario.fabric.nics)
 		return refuse(&call->refusal, -EINVAL,
 			      "--ranks % is not 2 to %, the NICs of the fabric", ranks,
 			      call->scenario.fabric.nics);
-	for (uint64_t bytes = call->size_min; bytes <= call->size_max; bytes *= call->factor) {
+	int rc = check_ranks(call, ranks);
+	for (uint64_t bytes = call->size_min; rc == 0 && bytes <= call->size_max;
+	     bytes *= call->factor) {
 		add(call, bytes, ranks);
 		if (bytes > UINT64_MAX / call->factor)
 			break;
 	}
-	return 0;
+	return rc;
 }
 
 // Two hosts and all of them, or what --ranks says; then ib_write_bw.
@@ -98,12 +111,13 @@ static int choose_held(struct call *call)
 			      "% GPUs on % hosts were measured, and the fabric has % on a host: "
 			      "fabric.nics_per_host says how many",
 			      ranks, output.host_count, per_host);
-	for (uint32_t i = 0; i < output.count; i++) {
+	rc = check_ranks(call, ranks);
+	for (uint32_t i = 0; rc == 0 && i < output.count; i++) {
 		add(call, output.bytes[i], ranks);
 		call->rows[i].is_held = true;
 		call->rows[i].measured = output.value[i];
 	}
-	return 0;
+	return rc;
 }
 
 // Returns an exit status.

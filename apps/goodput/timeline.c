@@ -54,13 +54,13 @@ static int check_timeline(const struct timeline *timeline, struct call *call, do
 	if (timeline->all > SCENARIO_FAULTS_MAX)
 		return refuse(refusal, -EINVAL,
 			      "% cables fail in this run, and a scenario has at most % faults: "
-			      "--days less",
+			      "fewer --days",
 			      timeline->all, SCENARIO_FAULTS_MAX);
 	for (uint32_t i = 0; i < timeline->count; i++)
 		if (timeline->events[i].outage_s * press < 1e-9)
 			return refuse(refusal, -EINVAL,
 				      "pressed like this an outage is shorter than 1 ns: more "
-				      "--faults, or --days less");
+				      "--faults, or fewer --days");
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "goodput.h"
+#include <weft/core/edit_distance.h>
 #include <weft/run/outcome.h>
 
 #define RATE_MAX 1e9
@@ -21,26 +22,29 @@ int take_checkpoint(void *context, const char *word, struct refusal *refusal)
 int take_rates(void *context, const char *word, struct refusal *refusal)
 {
 	struct call *call = context;
+	struct near_word near_word = near_word_of(word);
 	for (const struct rates *at = rates_all; at->name != NULL; at++) {
 		if (strcmp(at->name, word) == 0) {
 			call->rates = at;
 			return 0;
 		}
+		near_word_see(&near_word, at->name);
 	}
-	return outcome_bad_word(refusal, "--rates: there are none (--list has all) of", word);
+	return outcome_bad_name(refusal, "--rates: --list has all names, and not", &near_word);
 }
 
 int take_recovery(void *context, const char *word, struct refusal *refusal)
 {
 	struct call *call = context;
+	struct near_word near_word = near_word_of(word);
 	for (const struct recovery *at = recoveries; at->name != NULL; at++) {
 		if (strcmp(at->name, word) == 0) {
 			call->recovery = at;
 			return 0;
 		}
+		near_word_see(&near_word, at->name);
 	}
-	return outcome_bad_word(refusal, "--recovery: there is none (--list has all) of name",
-				word);
+	return outcome_bad_name(refusal, "--recovery: --list has all names, and not", &near_word);
 }
 
 // "network=40"
@@ -50,7 +54,11 @@ int take_rate(void *context, const char *word, struct refusal *refusal)
 	static const struct option_row row = {
 		.name = "rate COMPONENT=RATE", .kind = OPTION_REAL, .high = RATE_MAX};
 	size_t length = strcspn(word, "=");
+	char name[EDIT_DISTANCE_BYTES];
+	snprintf(name, sizeof(name), "%.*s", (int)length, word);
+	struct near_word near_word = near_word_of(name);
 	for (uint32_t i = 0; components[i].name != NULL; i++) {
+		near_word_see(&near_word, components[i].name);
 		if (strlen(components[i].name) != length ||
 		    memcmp(components[i].name, word, length) != 0 || word[length] != '=')
 			continue;
@@ -58,6 +66,6 @@ int take_rate(void *context, const char *word, struct refusal *refusal)
 			return outcome_bad_word(refusal, "given twice: --rate", word);
 		return option_take(&row, &call->rate_of[i], word + length + 1, refusal);
 	}
-	return outcome_bad_word(refusal,
-				"--rate is COMPONENT=RATE (--list has the components), not", word);
+	return outcome_bad_name(refusal, "--rate is COMPONENT=RATE; --list has no component",
+				&near_word);
 }

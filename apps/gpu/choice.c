@@ -76,7 +76,8 @@ static int take_list(const char *list, uint32_t rank_count, bool *wanted, struct
 					      "--ranks: there is no rank %: the run has %", rank,
 					      rank_count);
 			if (wanted[rank])
-				return refuse(refusal, -EINVAL, "--ranks: rank % twice", rank);
+				return refuse(refusal, -EINVAL, "--ranks: rank % is given twice",
+					      rank);
 			wanted[rank] = true;
 		}
 	}

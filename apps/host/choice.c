@@ -57,7 +57,7 @@ static int add_foreign(void *context, const char *word, struct refusal *refusal)
 	struct choice *choice = context;
 	char *end = NULL;
 	if (choice->foreign_count == 2)
-		return outcome_bad_word(refusal, "--foreign goes twice at most, not", word);
+		return outcome_bad_word(refusal, "--foreign may be given twice at most, not", word);
 	unsigned long long qpn = strtoull(word, &end, 0), rkey = 0, address = 0;
 	if (*end == ',')
 		rkey = strtoull(end + 1, &end, 0);
@@ -65,7 +65,7 @@ static int add_foreign(void *context, const char *word, struct refusal *refusal)
 		address = strtoull(end + 1, &end, 0);
 	if (*end != '\0' || strchr(word, ',') == strrchr(word, ',') || qpn >= 1u << 24 ||
 	    rkey > UINT32_MAX)
-		return outcome_bad_word(refusal, "QPN,RKEY,ADDRESS are needed, not", word);
+		return outcome_bad_word(refusal, "--foreign is QPN,RKEY,ADDRESS, not", word);
 	choice->foreign[choice->foreign_count++] = (struct wall_foreign){(uint32_t)qpn,
 									 (uint32_t)rkey, address};
 	return 0;
@@ -174,11 +174,11 @@ static int check_together(struct choice *choice, struct refusal *refusal)
 	if (choice->gpu != NULL &&
 	    (choice->probe != NULL || choice->foreign_count > 0 || choice->listen != NULL ||
 	     choice->to != NULL))
-		return outcome_bad_word(refusal, "goes with ranks of a scenario:", "--gpu");
+		return outcome_bad_word(refusal, "only ranks of a scenario take", "--gpu");
 	if (choice->out != NULL &&
 	    (choice->probe != NULL || choice->foreign_count > 0 || choice->listen != NULL ||
 	     choice->to != NULL))
-		return outcome_bad_word(refusal, "goes with ranks of a scenario:", "--out");
+		return outcome_bad_word(refusal, "only ranks of a scenario take", "--out");
 	if (choice->probe != NULL)
 		return check_probe(choice, refusal);
 	if (choice->foreign_count > 0)

@@ -205,7 +205,8 @@ static bool tell_requests(const struct wall_counts *counts)
 		has_any = true;
 		fprintf(stderr,
 			"weft host: the peer asked %" PRIu64
-			" times for %s, which weft has not: answered by a NAK (invalid request)\n",
+			" times for %s, which weft does not have: answered by a NAK (invalid "
+			"request)\n",
 			counts->requests[i], wall_request_name((enum rc_request)i));
 	}
 	return has_any;

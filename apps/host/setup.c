@@ -230,7 +230,7 @@ static int agree(struct call *call)
 		if (all[i].has_out > all[0].has_out)
 			return refuse(&call->refusal, -EINVAL,
 				      "host % has --out, and host 0, which writes the result of "
-				      "all, has not: give it to host 0",
+				      "all, does not: give it to host 0",
 				      i);
 		if (all[i].text_hash != call->text_hash)
 			return refuse(&call->refusal, -EINVAL,

@@ -48,9 +48,10 @@ static int take_log(struct fit *fit, const struct log_file *file, struct refusal
 		cut->micro_batches = log->micro_batches;
 	uint64_t each = (uint64_t)cut->micro_batches * cut->samples;
 	if (log->batch > 0 && log->batch % each != 0)
-		return refuse(refusal, -EINVAL,
-			      "%s: a batch of % samples is no whole number of replicas of % each",
-			      log->batch, (int64_t)each);
+		return refuse(
+			refusal, -EINVAL,
+			"%s: a batch of % samples is not a whole number of replicas of % each",
+			log->batch, (int64_t)each);
 	if (log->batch > 0)
 		cut->dp = (uint32_t)(log->batch / each);
 	int rc = plan_check(&to->plan, refusal);

@@ -80,7 +80,7 @@ static int show(struct call *call)
 		double off = log_file_off(call, &call->files[i]);
 		if (fabs(off) <= call->within)
 			continue;
-		fprintf(stderr, "weft mllog: %s: the result is %+.2f %% off, allowed are %.2f %%\n",
+		fprintf(stderr, "weft mllog: %s: the result is %+.2f %% off; %.2f %% is allowed\n",
 			call->files[i].path, off * 100, call->within * 100);
 		status = EXIT_MISSED;
 	}

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <weft/core/edit_distance.h>
 #include <weft/files/files.h>
 #include <weft/run/outcome.h>
 
@@ -38,27 +39,23 @@ static int refuse_verb(const char *word, struct refusal *refusal)
 {
 	char what[160] = "options stand behind the verb:";
 	size_t used = 0;
-	for (size_t i = 0; verb_find(word) == NULL && i < sizeof(verbs) / sizeof(verbs[0]); i++)
+	struct near_word near_word = near_word_of(word);
+	if (verb_find(word) != NULL)
+		return outcome_bad_word(refusal, what, word);
+	near_word_see(&near_word, "analyze");
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
 		used += (size_t)snprintf(what + used, sizeof(what) - used, "%s%s",
 					 used == 0 ? "the verbs are analyze, " : ", ",
 					 verbs[i].name);
-	if (used > 0)
-		snprintf(what + used, sizeof(what) - used, "; there is no verb");
-	return outcome_bad_word(refusal, what, word);
+		near_word_see(&near_word, verbs[i].name);
+	}
+	snprintf(what + used, sizeof(what) - used, "; there is no verb");
+	return outcome_bad_name(refusal, what, &near_word);
 }
 
 static bool writes_file(const struct call *call)
 {
 	return call->annotate != NULL || call->trace != NULL || call->page != NULL;
-}
-
-static int take_rows(void *context, const char *word, struct refusal *refusal)
-{
-	((struct call *)context)->rows = word;
-	return rows_has(word)
-		? 0
-		: outcome_bad_word(refusal,
-				   "streams, connections, dscp, priorities or repairs, not:", word);
 }
 
 static const struct option_row option_rows[] = {PCAP_ANALYZE_OPTIONS(struct call), {NULL}};
@@ -75,7 +72,7 @@ static int parse(struct call *call, int argc, char **argv)
 					"needs --annotate, --trace or --page:", "--force");
 	if (optind == argc)
 		return outcome_bad_line(&call->refusal,
-					"what to do is missing: analyze FILE..., say");
+					"no verb given: weft pcap analyze FILE, for example");
 	if (strcmp(argv[optind], "analyze") != 0)
 		return refuse_verb(argv[optind], &call->refusal);
 	for (optind++; optind < argc; optind++) {

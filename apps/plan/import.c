@@ -11,6 +11,7 @@
 #include <jansson.h>
 
 #include "plan.h"
+#include <weft/core/edit_distance.h>
 #include <weft/files/files.h>
 
 #define FILE_BYTES_MAX ((size_t)1 << 20)
@@ -427,7 +428,7 @@ static uint32_t list_unused(const struct import *import, bool is_doubted, FILE *
 				       "0123456789") == strlen(key);
 		if (is_used(import, key) || (is_doubted && import_begins(key, of_no_size)))
 			continue;
-		fprintf(to, " %s", is_plain ? key : "(a key that is no word)");
+		fprintf(to, " %s", is_plain ? key : "(a key that is not a word)");
 		count++;
 	}
 	return count;
@@ -488,11 +489,14 @@ static int refuse_family(const char *type, struct refusal *refusal)
 	snprintf(refusal->text, sizeof(refusal->text),
 		 "model_type %s%.60s%s is not known; these are:", type != NULL ? "`" : "(none)",
 		 type != NULL ? type : "", type != NULL ? "`" : "");
+	struct near_word near_word = near_word_of(type != NULL ? type : "");
 	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++) {
 		size_t used = strlen(refusal->text);
 		snprintf(refusal->text + used, sizeof(refusal->text) - used, " %s",
 			 families[i].type);
+		near_word_see(&near_word, families[i].type);
 	}
+	near_word_append(&near_word, refusal->text, sizeof(refusal->text));
 	return -EINVAL;
 }
 

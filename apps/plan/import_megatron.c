@@ -286,7 +286,7 @@ static void add_name(char list[UNUSED_BYTES], const char *name)
 	size_t used = strlen(list);
 	bool is_plain = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == strlen(name);
 	snprintf(list + used, UNUSED_BYTES - used, " %s",
-		 is_plain ? name : "(a flag that is no word)");
+		 is_plain ? name : "(a flag that is not a word)");
 }
 
 static void note_unused(struct launch *launch, const char *name)

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include <weft/core/edit_distance.h>
+
 #include "plan.h"
 
 #define ENTRIES_MAX 256
@@ -232,6 +234,7 @@ static const struct flavor *flavor_of(struct config *config)
 	for (size_t i = 0; i < sizeof(flavors) / sizeof(*flavors); i++)
 		if (strcmp(flavors[i].model, model) == 0 && strcmp(flavors[i].name, name) == 0)
 			return &flavors[i];
+	struct near_word near_model = near_word_of(model), near_flavor = near_word_of(name);
 	snprintf(refusal->text, sizeof(refusal->text),
 		 "model %.40s of flavor %.40s is not known; these are:", model, name);
 	for (size_t i = 0; i < sizeof(flavors) / sizeof(*flavors); i++) {
@@ -240,7 +243,12 @@ static const struct flavor *flavor_of(struct config *config)
 		const char *before = i == 0 ? " " : is_first ? "; " : "";
 		snprintf(refusal->text + used, sizeof(refusal->text) - used, "%s%s %s", before,
 			 is_first ? flavors[i].model : "", flavors[i].name);
+		near_word_see(strcmp(flavors[i].model, model) == 0 ? &near_flavor : &near_model,
+			      strcmp(flavors[i].model, model) == 0 ? flavors[i].name
+								   : flavors[i].model);
 	}
+	near_word_append(near_flavor.found[0] != '\0' ? &near_flavor : &near_model, refusal->text,
+			 sizeof(refusal->text));
 	return NULL;
 }
 

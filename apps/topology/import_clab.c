@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <weft/core/edit_distance.h>
+
 #include <yaml.h>
 
 struct reader {
@@ -106,6 +108,19 @@ static int read_nodes(struct reader *reader, const yaml_node_t *topology)
 	return 0;
 }
 
+static int refuse_node(struct reader *reader, const yaml_node_t *end, const char *name,
+		       size_t bytes)
+{
+	char asked[IMPORT_NAME_BYTES], meant[EDIT_DISTANCE_BYTES + 24] = "";
+	snprintf(asked, sizeof(asked), "%.*s", (int)bytes, name);
+	struct near_word near_word = near_word_of(asked);
+	for (uint32_t i = 0; i < reader->import->node_count; i++)
+		near_word_see(&near_word, reader->import->nodes[i].name);
+	near_word_append(&near_word, meant, sizeof(meant));
+	return import_refuse(reader->import, reader->refusal, line_of_node(end),
+			     "there is no node called `%s`%s", asked, meant);
+}
+
 // One end of a link: `node:interface`, or a map that has `node`.
 static int read_end(struct reader *reader, const yaml_node_t *end, uint32_t *ret,
 		    char port[IMPORT_PORT_BYTES])
@@ -123,8 +138,7 @@ static int read_end(struct reader *reader, const yaml_node_t *end, uint32_t *ret
 		snprintf(port, IMPORT_PORT_BYTES, "%s", interface + (*interface == ':'));
 	*ret = find(reader->import, name, bytes);
 	if (*ret == reader->import->node_count)
-		return import_refuse(reader->import, reader->refusal, line_of_node(end),
-				     "there is no node called `%.*s`", (int)bytes, name);
+		return refuse_node(reader, end, name, bytes);
 	return 0;
 }
 
@@ -136,7 +150,7 @@ static int read_link(struct reader *reader, const yaml_node_t *link)
 	if (!has_two)
 		return import_refuse(reader->import, reader->refusal, line_of_node(link),
 				     "a link has two `endpoints`; others (to the host, a bridge "
-				     "outside, a tunnel) are no part of a fabric");
+				     "outside, a tunnel) are not part of a fabric");
 	struct import_link read = {.line = line_of_node(link)};
 	const int *items = ends->data.sequence.items.start;
 	int rc = read_end(reader, yaml_document_get_node(reader->document, items[0]), &read.a,

@@ -130,7 +130,7 @@ static int merge(struct import *import, const char *word, uint32_t *owners, uint
 		return refuse(refusal, -ENODEV, "the system gives no memory");
 	int rc = import_read(config, path, refusal);
 	if (rc == 0 && !config->is_sonic)
-		rc = import_refuse(config, refusal, 0, "this is no config_db.json");
+		rc = import_refuse(config, refusal, 0, "this is not a config_db.json");
 	if (equals != NULL)
 		import_plain_name(name, word, (size_t)(equals - word));
 	if (rc == 0)

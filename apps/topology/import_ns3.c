@@ -61,7 +61,7 @@ static int take(struct reader *reader, const char *word, const struct unit *unit
 	*ret = word == NULL || unit == word || units->text == NULL ? -1 : value * units->factor;
 	if (*ret >= least && *ret <= most)
 		return 0;
-	return import_refuse(reader->import, reader->refusal, reader->line, "`%s` is no %s",
+	return import_refuse(reader->import, reader->refusal, reader->line, "`%s` is not a %s",
 			     word == NULL ? "" : word, what);
 }
 
@@ -73,7 +73,7 @@ static int take_node(struct reader *reader, const char *word, uint32_t *ret)
 	*ret = rc == 0 ? (uint32_t)value : 0;
 	return rc == 0 && *ret != value
 		? import_refuse(reader->import, reader->refusal, reader->line,
-				"`%s` is no node of this file", word)
+				"`%s` is not a node of this file", word)
 		: rc;
 }
 

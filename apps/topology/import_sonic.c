@@ -56,7 +56,7 @@ static int number_of(const struct reader *reader, const char *table, const char 
 	bool may_be_less = strcmp(field, "dynamic_th") == 0;
 	if (!is_whole || (number < 0 && !may_be_less) || number > 1e15)
 		return import_refuse(reader->import, reader->refusal, 0,
-				     "%s|%s|%s: `%.40s` is no number", table, key, field,
+				     "%s|%s|%s: `%.40s` is not a number", table, key, field,
 				     text != NULL ? text : "that");
 	*ret = number;
 	return 0;
@@ -205,7 +205,7 @@ static int read_marks(const struct reader *reader, struct sonic_switch *ret)
 	if (rc == 0 && ret->has_ecn && (ret->low <= 0 || ret->high < ret->low))
 		return import_refuse(reader->import, reader->refusal, 0,
 				     "%s|%s: green_min_threshold %.0f and green_max_threshold %.0f "
-				     "are no pair",
+				     "are not a pair",
 				     table, name, ret->low, ret->high);
 	return rc;
 }

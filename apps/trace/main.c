@@ -19,23 +19,6 @@
 		.channels = 1, .chunk_bytes_max = 2u << 20, .slices = 2, .credits = 4 \
 	}
 
-static int take_format(void *context, const char *word, struct refusal *refusal)
-{
-	struct call *call = context;
-	call->format = trace_format_find(word);
-	return call->format == TRACE_FORMAT_COUNT
-		? outcome_bad_word(refusal, "there is no format", word)
-		: 0;
-}
-
-static int take_export(void *context, const char *word, struct refusal *refusal)
-{
-	struct call *call = context;
-	call->export = export_find(word);
-	return call->export == EXPORT_NONE ? outcome_bad_word(refusal, "there is no export", word)
-					   : 0;
-}
-
 static const struct option_row option_rows[] = {TRACE_OPTIONS(struct call), {NULL}};
 static const struct command_line arguments = {
 	.help = help_text, .rows = option_rows, .noun = "file", .least = 1, .most = UINT32_MAX};

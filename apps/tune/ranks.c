@@ -263,8 +263,8 @@ int ranks_begin(struct call *call, char **argv)
 		return 0;
 	if (verb != VERB_RUN && verb != VERB_RESUME)
 		return outcome_bad_line(&call->refusal,
-					"of several processes, as mpirun starts them, only run and "
-					"resume make use");
+					"only run and resume use several processes, as mpirun "
+					"starts them");
 	if (!ranks_are_built())
 		program_exec("weft-tune-mpi", argv);
 	return 0;

@@ -206,7 +206,7 @@ static int check_holdouts(struct call *call, const struct tune_suite *suite)
 			return outcome_bad_word(
 				&call->refusal,
 				j < call->options.scenario_count
-					? "the search sees this one, so it is no hold-out:"
+					? "the search sees this one, so it is not a hold-out:"
 					: "this hold-out is given twice:",
 				suite->scenarios[i]);
 		}

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <weft/core/edit_distance.h>
 #include <weft/files/files.h>
 #include <weft/run/outcome.h>
 #include <weft/tune/report.h>
@@ -56,11 +57,15 @@ static int take_engine(void *context, const char *word, struct refusal *refusal)
 	struct words *options = context;
 	options->engine = search_engine(word);
 	if (options->engine == NULL) {
+		struct near_word near_word = near_word_of(word);
 		size_t used = (size_t)snprintf(refusal->text, sizeof(refusal->text),
 					       "there is no engine '%.40s'; there are:", word);
-		for (const struct search_engine *one = search_engines(); one->name != NULL; one++)
+		for (const struct search_engine *one = search_engines(); one->name != NULL; one++) {
 			used += (size_t)snprintf(refusal->text + used, sizeof(refusal->text) - used,
 						 " %s", one->name);
+			near_word_see(&near_word, one->name);
+		}
+		near_word_append(&near_word, refusal->text, sizeof(refusal->text));
 		return -EINVAL;
 	}
 	if (options->engine->run != NULL)
@@ -76,7 +81,7 @@ static int take_off(void *context, const char *word, struct refusal *refusal)
 {
 	struct words *options = context;
 	if (options->off_count == TUNE_OFF_MAX || strlen(word) >= TUNE_VALUE_BYTES)
-		return outcome_bad_word(refusal, "too many, or too long a, --off, at", word);
+		return outcome_bad_word(refusal, "too many --off, or one that is too long:", word);
 	options->off[options->off_count++] = word;
 	return 0;
 }
@@ -92,7 +97,7 @@ static int note_word(struct words *options, const char *first, const char *secon
 	if (used + (size_t)more >= sizeof(options->command))
 		return outcome_bad_line(refusal, "the words of this study are too long together");
 	if (strchr(second, '\n') != NULL)
-		return outcome_bad_word(refusal, "a line end in", second);
+		return outcome_bad_word(refusal, "a line end is not allowed in", second);
 	return 0;
 }
 
@@ -198,7 +203,7 @@ int words_of_study(struct words *options, char *words, struct refusal *refusal)
 		if (length == 0)
 			rc = take_scenario(options, word, refusal);
 		else if (row == NULL || !is_of_study(row))
-			rc = outcome_bad_word(refusal, "this study has a word that is none:", word);
+			rc = outcome_bad_word(refusal, "this study has an unknown word:", word);
 		else
 			rc = take_option(options, row, word + 2 + length + (row->value != NULL),
 					 refusal);
@@ -214,8 +219,8 @@ static int take_studies(struct words *options, int argc, char **argv, struct ref
 	int wanted = options->verb == VERB_AB ? 2 : 1, given = argc - optind;
 	if (options->command[0] != '\0' || options->part > 0)
 		return outcome_bad_line(refusal,
-					"a study that is there has its own settings; give --jobs, "
-					"--json and --quiet alone");
+					"a study that exists has its own settings; only --jobs, "
+					"--json and --quiet may be given");
 	if (options->verb == VERB_MERGE && given < 2)
 		return outcome_bad_line(refusal, "a study to join the parts in, and the parts");
 	if (options->verb != VERB_MERGE && given != wanted)

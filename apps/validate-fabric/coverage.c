@@ -9,6 +9,7 @@
 
 #include "acceptance.h"
 #include "coverage.h"
+#include <weft/core/edit_distance.h>
 #include <weft/run/outcome.h>
 
 static bool is_covered(const struct case_run *run)
@@ -69,13 +70,19 @@ int coverage_check(struct acceptance *acceptance)
 		const char *word = acceptance->required[i];
 		double number = number_of(acceptance, word);
 		bool is_known = number >= 1 && number <= acceptance->case_count;
-		for (uint32_t c = 0; c < acceptance->case_count; c++)
+		struct near_word near_word = near_word_of(word);
+		near_word_see(&near_word, "all");
+		for (uint32_t c = 0; c < acceptance->case_count; c++) {
+			const struct acceptance_case *of = acceptance->cases[c].of;
 			is_known |= isnan(number) && is_named(&acceptance->cases[c], word);
+			near_word_see(&near_word, section_word(of->section));
+			near_word_see(&near_word, of->name);
+		}
 		if (!is_known)
-			return outcome_bad_word(&acceptance->refusal,
+			return outcome_bad_name(&acceptance->refusal,
 						"--require has all, a number or share (%) of the "
 						"book's cases, or names of these; not",
-						word);
+						&near_word);
 	}
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <weft/core/edit_distance.h>
 #include <weft/files/files.h>
 #include <weft/files/signals.h>
 
@@ -69,8 +70,13 @@ static int choose_cases(struct acceptance *acceptance)
 			acceptance->cases[acceptance->case_count++].of = &acceptance_cases[i];
 	if (acceptance->case_count > 0)
 		return 0;
-	return outcome_bad_word(&acceptance->refusal,
-				"no section or case (--list has them) is called", acceptance->only);
+	struct near_word near_word = near_word_of(acceptance->only);
+	for (uint32_t i = 0; i < acceptance_case_count(); i++) {
+		near_word_see(&near_word, section_word(acceptance_cases[i].section));
+		near_word_see(&near_word, acceptance_cases[i].name);
+	}
+	return outcome_bad_name(&acceptance->refusal,
+				"no section or case (--list has them) is called", &near_word);
 }
 
 static struct scenario_source source_of(const struct acceptance *acceptance, const char *text,

@@ -66,12 +66,13 @@ const char *page_host(const struct acceptance *acceptance)
 	if (fabric_facts->scaleup_bps > 0)
 		snprintf(scaleup, sizeof(scaleup), "a scale-up domain of %.0f GB/s for each GPU",
 			 fabric_facts->scaleup_bps / 8e9);
-	snprintf(text, sizeof(text),
-		 "%u GPUs with a NIC each, %s, which is no part of what is measured; %u QP%s for a "
-		 "connection; collectives by weft itself: the algorithm of a row is what ran; no "
-		 "time of drivers, PCIe or memory",
-		 fabric_facts->nics_per_host, scaleup, acceptance->scenario.qps_per_connection,
-		 acceptance->scenario.qps_per_connection == 1 ? "" : "s");
+	snprintf(
+		text, sizeof(text),
+		"%u GPUs with a NIC each, %s, which is not part of what is measured; %u QP%s for a "
+		"connection; collectives by weft itself: the algorithm of a row is what ran; no "
+		"time of drivers, PCIe or memory",
+		fabric_facts->nics_per_host, scaleup, acceptance->scenario.qps_per_connection,
+		acceptance->scenario.qps_per_connection == 1 ? "" : "s");
 	return text;
 }
 

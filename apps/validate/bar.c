@@ -2,6 +2,7 @@
 // The progress bar: cases that are through, and about how long the others take. On a terminal only.
 // How many there are is found by asking for each of them without running any.
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@ static struct {
 	bool is_on, is_counting;
 	uint32_t total, begun;
 	double start_s;
+	struct near_word meant; // the case of --only
 } bar;
 
 static void show(const char *name)
@@ -32,13 +34,33 @@ static void show(const char *name)
 	outcome_bar("\033[K");
 }
 
+// Also by how it begins, up to each of its hyphens.
+static void see_name(const char *asked, const char *name)
+{
+	char begin[EDIT_DISTANCE_BYTES];
+	if (bar.meant.asked == NULL)
+		bar.meant = near_word_of(asked);
+	for (const char *at = strchr(name, '-'); at != NULL; at = strchr(at + 1, '-')) {
+		snprintf(begin, sizeof(begin), "%.*s", (int)(at - name), name);
+		near_word_see(&bar.meant, begin);
+	}
+	near_word_see(&bar.meant, name);
+}
+
+const struct near_word *bar_meant(void)
+{
+	return &bar.meant;
+}
+
 bool choice_takes(const struct choice *choice, const char *name)
 {
 	bool is_taken = choice->only == NULL ||
 		strncmp(name, choice->only, strlen(choice->only)) == 0;
 	if (bar.is_counting)
 		bar.total += is_taken;
-	else if (is_taken && bar.is_on && bar.total > 0)
+	if (bar.is_counting && !is_taken)
+		see_name(choice->only, name);
+	if (!bar.is_counting && is_taken && bar.is_on && bar.total > 0)
 		show(name);
 	bar.begun += is_taken && !bar.is_counting;
 	return is_taken && !bar.is_counting;

@@ -95,7 +95,7 @@ static const struct word *take(struct command *ret, const char *name, char **val
 			char *end;
 			double number = strtod(values[at], &end);
 			if (*end != '\0' || !(number >= 0 && number <= UINT32_MAX))
-				snprintf(reason, 96, "%s %.40s is no number", name, values[at]);
+				snprintf(reason, 96, "%s %.40s is not a number", name, values[at]);
 			((double *)((char *)ret + word->number - 1))[at] = number;
 		}
 		ret->is_receiver |= strcmp(name, "-receiver_cc_only") == 0;
@@ -166,7 +166,8 @@ static void find_reason(const struct command *command, char reason[96])
 			 command->balancing);
 	else if (command->cc != NULL && strcmp(command->cc, "nscc") != 0 &&
 		 strcmp(command->cc, "constant") != 0)
-		snprintf(reason, 96, "weft has not htsim's congestion control %.40s", command->cc);
+		snprintf(reason, 96, "weft does not have htsim's congestion control %.40s",
+			 command->cc);
 	else if (command->failed != 0 && command->failed != 4)
 		snprintf(reason, 96, "which %.0f links failed is not known", command->failed);
 	else if (command->matrix == NULL)

@@ -22,8 +22,10 @@
 
 static int bad_input(const char *text, const char *value)
 {
-	char *shown = escape_text(value);
-	fprintf(stderr, "weft validate: %s `%s`; see weft validate --help\n", text, shown);
+	char *shown = escape_text(value), meant[EDIT_DISTANCE_BYTES + 24] = "";
+	if (!near_word_append(bar_meant(), meant, sizeof(meant)))
+		strcpy(meant, "; see weft validate --help");
+	fprintf(stderr, "weft validate: %s `%s`%s\n", text, shown, meant);
 	free(shown);
 	return EXIT_BAD_INPUT;
 }

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <weft/core/edit_distance.h>
 #include <weft/engine/engine.h>
 
 // ---------------------------------------------------------------- one run
@@ -101,6 +102,9 @@ bool choice_takes(const struct choice *choice, const char *name);
 // While cases are counted none is taken. Before a line is printed the bar is taken away.
 void bar_count(bool is_counting);
 void bar_clear(void);
+
+// After the counting, of --only that takes no case: the one that was meant.
+const struct near_word *bar_meant(void);
 
 int closed_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
 int paths_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);

@@ -95,24 +95,6 @@ static bool is_command(const char *name)
 	return command->name != NULL;
 }
 
-// The command that a misspelt word was meant to be, or NULL.
-static const char *nearest_command(const char *word)
-{
-	const char *found = NULL;
-	size_t length = strlen(word);
-	uint32_t least = length < 9 ? 1 + (uint32_t)length / 3 : 3;
-	if (length >= EDIT_DISTANCE_BYTES)
-		return NULL;
-	for (const struct command *command = commands; command->name != NULL; command++) {
-		uint32_t edits = edit_distance(word, command->name);
-		if (edits < least) {
-			least = edits;
-			found = command->name;
-		}
-	}
-	return found;
-}
-
 // Runs the command arguments[0] with what follows it.
 static int run_command(char **arguments)
 {
@@ -130,12 +112,14 @@ static int run_command(char **arguments)
 		return EXIT_ENVIRONMENT;
 	}
 	char *shown = escape_text(command);
-	const char *meant = nearest_command(command);
+	struct near_word meant = near_word_of(command);
+	for (const struct command *at = commands; at->name != NULL; at++)
+		near_word_see(&meant, at->name);
+	bool is_found = meant.found[0] != '\0';
 	fprintf(stderr, "weft: '%s' is not a command%s%s%s\n", shown,
-		meant != NULL ? "; did you mean weft " : "", meant != NULL ? meant : "",
-		meant != NULL ? "?" : "");
+		is_found ? "; did you mean weft " : "", meant.found, is_found ? "?" : "");
 	free(shown);
-	if (meant == NULL)
+	if (!is_found)
 		list_commands(stderr);
 	return EXIT_BAD_INPUT;
 }

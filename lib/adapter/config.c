@@ -112,8 +112,8 @@ static int refuse_ends(const struct adapter_config *config, struct refusal *refu
 			return refuse(refusal, -EINVAL, "the GID of plane % is not of IPv%", plane,
 				      config->wire.ip_version);
 		if (!wire_end_is_possible(&ends[plane]))
-			return refuse(refusal, -EINVAL, "the GID or MAC of plane % is no NIC's",
-				      plane);
+			return refuse(refusal, -EINVAL,
+				      "the GID or MAC of plane % belongs to no NIC", plane);
 		for (uint32_t other = 0; other < plane; other++)
 			if (memcmp(ends[other].gid, ends[plane].gid, sizeof(ends->gid)) == 0)
 				return refuse(refusal, -EINVAL, "planes % and % have one GID",

@@ -79,7 +79,7 @@ int adapter_exchange_read(const struct adapter_exchange *exchange, struct adapte
 			  struct refusal *refusal)
 {
 	if (memcmp(exchange->magic, ADAPTER_MAGIC, sizeof(exchange->magic)) != 0)
-		return refuse(refusal, -EPROTO, "what the peer sent is no exchange");
+		return refuse(refusal, -EPROTO, "what the peer sent is not an exchange");
 	if (exchange->version != ADAPTER_EXCHANGE_VERSION)
 		return refuse(refusal, -EPROTO, "an exchange of version %: this is version %",
 			      exchange->version, ADAPTER_EXCHANGE_VERSION);

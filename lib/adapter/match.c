@@ -41,7 +41,7 @@ static int refuse_ends(const struct adapter *adapter, const struct host_given *g
 				      plane, wire_gid_version(end->gid), version);
 		if (!wire_end_is_possible(end))
 			return refuse(refusal, -EINVAL,
-				      "the peer's GID or MAC in plane % is no NIC's", plane);
+				      "the peer's GID or MAC in plane % belongs to no NIC", plane);
 	}
 	return 0;
 }

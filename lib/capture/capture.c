@@ -33,10 +33,9 @@ static int refuse_format(struct capture_reader *reader, struct refusal *refusal)
 	for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++)
 		if (memcmp(at, looks[i].bytes, looks[i].count) == 0)
 			return refuse(refusal, -EINVAL, looks[i].says);
-	return refuse(
-		refusal, -EINVAL,
-		"neither pcap nor pcapng: its first bytes are none of theirs (an ERF file has "
-		"no head; editcap makes pcap of it)");
+	return refuse(refusal, -EINVAL,
+		      "neither pcap nor pcapng: it begins like neither (an ERF file has "
+		      "no head; editcap makes pcap of it)");
 }
 
 int capture_begin(struct capture_reader *reader, struct refusal *refusal)

@@ -2,7 +2,6 @@
 
 #include <weft/core/edit_distance.h>
 
-#include <stdbool.h>
 #include <string.h>
 
 static uint32_t min3(uint32_t a, uint32_t b, uint32_t c)
@@ -32,4 +31,39 @@ uint32_t edit_distance(const char *a, const char *b)
 		}
 	}
 	return rows[(i - 1) % 3][columns];
+}
+
+struct near_word near_word_of(const char *asked)
+{
+	size_t length = strlen(asked);
+	uint32_t most = length < 9 ? 1 + (uint32_t)length / 3 : 3;
+	return (struct near_word){.asked = asked, .least = length < EDIT_DISTANCE_BYTES ? most : 0};
+}
+
+void near_word_see(struct near_word *near_word, const char *word)
+{
+	size_t length = strlen(word);
+	if (near_word->least == 0 || length >= EDIT_DISTANCE_BYTES)
+		return;
+	uint32_t edits = edit_distance(near_word->asked, word);
+	if (edits < near_word->least && edits < length && edits < strlen(near_word->asked)) {
+		near_word->least = edits;
+		strcpy(near_word->found, word);
+	}
+}
+
+static void append(char *text, size_t bytes, const char *more)
+{
+	size_t used = strlen(text);
+	strncat(text, more, bytes - used - 1);
+}
+
+bool near_word_append(const struct near_word *near_word, char *text, size_t bytes)
+{
+	if (near_word->found[0] == '\0')
+		return false;
+	append(text, bytes, "; did you mean ");
+	append(text, bytes, near_word->found);
+	append(text, bytes, "?");
+	return true;
 }

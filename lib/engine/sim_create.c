@@ -184,7 +184,7 @@ static int check_options(const struct world *world, const struct sim_options *op
 	    (options->ports.kind != PORTS_NONE || options->taps.log != NULL))
 		return refuse(refusal, -EINVAL,
 			      "queue.pfc needs a run without frames (--ports none) and without "
-			      "--log: pauses are no packets there");
+			      "--log: pauses are not packets there");
 	if (world->skipped != NULL &&
 	    (has_bytes || options->pace.is_on || options->external_compute != NULL))
 		return refuse(

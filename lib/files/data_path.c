@@ -99,23 +99,9 @@ static int append_name(void *context, const char *name)
 	return is_full;
 }
 
-// The name that a misspelt one was meant to be.
-struct near_name {
-	const char *asked;
-	char found[EDIT_DISTANCE_BYTES];
-	uint32_t least;
-};
-
 static int see_name(void *context, const char *name)
 {
-	struct near_name *near_name = context;
-	if (strlen(name) >= EDIT_DISTANCE_BYTES)
-		return 0;
-	uint32_t edits = edit_distance(near_name->asked, name);
-	if (edits < near_name->least) {
-		near_name->least = edits;
-		strcpy(near_name->found, name);
-	}
+	near_word_see(context, name);
 	return 0;
 }
 
@@ -138,29 +124,42 @@ static bool is_short_of(const char *asked, const char *name)
 // The shortest name that is longer for what was asked, as llama-3.1-8b-fsdp-h100 for llama3-8b.
 static int see_longer(void *context, const char *name)
 {
-	struct near_name *near_name = context;
+	struct near_word *near_word = context;
 	size_t length = strlen(name);
-	if (length < near_name->least && is_short_of(near_name->asked, name)) {
-		near_name->least = (uint32_t)length;
-		strcpy(near_name->found, name);
+	if (length < near_word->least && is_short_of(near_word->asked, name)) {
+		near_word->least = (uint32_t)length;
+		strcpy(near_word->found, name);
 	}
 	return 0;
 }
 
-// No more than two edits, and of a short name one in three letters; else a part of a name.
-static bool is_meant(enum data_path data_path, const char *name, struct near_name *ret)
+// A name whose first part is misspelt, as clso for clos-131072.
+static int see_begin(void *context, const char *name)
 {
-	size_t length = strlen(name);
-	*ret = (struct near_name){.asked = name,
-				  .least = length < 9 ? 1 + (uint32_t)length / 3 : 3};
-	uint32_t most = ret->least;
-	if (length < EDIT_DISTANCE_BYTES)
-		data_path_each(data_path, see_name, ret);
-	if (ret->least < most || length < 4)
-		return ret->least < most;
-	ret->least = EDIT_DISTANCE_BYTES;
-	data_path_each(data_path, see_longer, ret);
-	return ret->least < EDIT_DISTANCE_BYTES;
+	struct near_word *near_word = context;
+	char begin[EDIT_DISTANCE_BYTES];
+	uint32_t before = near_word->least;
+	snprintf(begin, sizeof(begin), "%.*s", (int)strcspn(name, "-"), name);
+	near_word_see(near_word, begin);
+	if (near_word->least < before)
+		snprintf(near_word->found, sizeof(near_word->found), "%s", name);
+	return 0;
+}
+
+// A misspelt name, else a part of one, else one that begins nearly so.
+static struct near_word meant_by(enum data_path data_path, const char *name)
+{
+	struct near_word ret = near_word_of(name);
+	data_path_each(data_path, see_name, &ret);
+	if (ret.found[0] != '\0' || strlen(name) < 4)
+		return ret;
+	ret.least = EDIT_DISTANCE_BYTES;
+	data_path_each(data_path, see_longer, &ret);
+	if (ret.found[0] == '\0') {
+		ret = near_word_of(name);
+		data_path_each(data_path, see_begin, &ret);
+	}
+	return ret;
 }
 
 int data_path_find(enum data_path data_path, const char *name, char *ret_path, size_t path_bytes,
@@ -179,11 +178,13 @@ int data_path_find(enum data_path data_path, const char *name, char *ret_path, s
 			return 0;
 		}
 	}
-	struct near_name meant;
-	if (is_meant(data_path, name, &meant)) {
-		snprintf(refusal->text, sizeof(refusal->text),
-			 "no %s '%.64s' is shipped; did you mean %s? (%s has all)",
-			 kinds[data_path].noun, name, meant.found, kinds[data_path].list_command);
+	struct near_word meant = meant_by(data_path, name);
+	snprintf(refusal->text, sizeof(refusal->text), "no %s '%.64s' is shipped",
+		 kinds[data_path].noun, name);
+	if (near_word_append(&meant, refusal->text, sizeof(refusal->text))) {
+		size_t used = strlen(refusal->text);
+		snprintf(refusal->text + used, sizeof(refusal->text) - used, " (%s has all)",
+			 kinds[data_path].list_command);
 		return -ENOENT;
 	}
 	snprintf(refusal->text, sizeof(refusal->text),

@@ -29,8 +29,7 @@ int memory_arena(struct arena *ret, size_t bytes, struct refusal *refusal)
 {
 	void *memory = memory_reserve(bytes);
 	if (memory == NULL)
-		return refuse(refusal, -ENODEV,
-			      "the system does not give % MiB: lower limits.memory",
+		return refuse(refusal, -ENODEV, "cannot reserve % MiB: lower limits.memory",
 			      (int64_t)(bytes >> 20));
 	arena_init(ret, memory, bytes);
 	return 0;

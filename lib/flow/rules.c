@@ -34,7 +34,7 @@ static const struct {
 				   "new data far past a NAK whose PSN is not sent again",
 				   IBTA "9.7: a requester goes back to the PSN of a NAK"},
 	[FLOW_RULE_RESPONSE_UNASKED] = {"response_unasked",
-					"a response to what was no READ and no atomic",
+					"a response to what was neither a READ nor an atomic",
 					IBTA "9.7: a response has the PSN of its request"},
 	[FLOW_RULE_PSN_JUMP] = {"psn_jump", "the PSN jumps out of any window amid a message",
 				IBTA "9.7: PSNs count on by one"},
@@ -56,7 +56,7 @@ static const struct {
 				   "empty or more than full, or payload where none may be",
 				   IBTA "C9-92"},
 	[FLOW_RULE_PADDING] = {"padding",
-			       "payload and padding are no multiple of 4, or a first or middle "
+			       "payload and padding are not a multiple of 4, or a first or middle "
 			       "packet is padded",
 			       IBTA "9.2 (BTH, PadCnt)"},
 	[FLOW_RULE_TRANSPORT] = {"transport_of_qp",

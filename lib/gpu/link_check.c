@@ -86,7 +86,7 @@ const char *gpu_link_header_wrong(const struct gpu_link_header *header, uint64_t
 					     .group_ranks = header->group_ranks};
 	struct gpu_link_header whole;
 	if (header->magic != GPU_LINK_MAGIC)
-		return "this is no link of a run";
+		return "this is not a link of a run";
 	if (header->version != GPU_LINK_VERSION || header->header_bytes != sizeof(whole))
 		return "this link has the layout of another version";
 	if (gpu_link_shape_wrong(&shape) != NULL || header->group_ranks == 0 ||

@@ -104,7 +104,7 @@ int link_file_sweep(int fd, const char *path, struct refusal *refusal)
 	bool is_read = pread(fd, &magic, sizeof(magic), 0) == sizeof(magic);
 	if (!is_read || (magic != GPU_LINK_MAGIC && magic != GPU_LINK_ATOMIC_FILE))
 		return link_refuse(refusal, -EEXIST, path,
-				   "there is a file that is no link: take another name");
+				   "there is a file that is not a link: take another name");
 	if (link_file_is_locked(fd, 0) || link_file_lock(fd, 1 + GPU_RANKS_MAX) < 0)
 		return link_refuse(refusal, -EBUSY, path, "another run holds this link");
 	link_file_unname(fd, path);

@@ -72,7 +72,7 @@ static const char *ask_driver(struct driver *driver, struct gpu_probe *ret)
 {
 	int count = 0;
 	if (!find_all(driver))
-		return "libcuda.so.1 is no driver that is known here";
+		return "libcuda.so.1 is not a driver that weft knows";
 	int error = driver->init(0);
 	if (error != 0) {
 		snprintf(ret->reason, sizeof(ret->reason),

@@ -238,7 +238,7 @@ static const char *read_head(struct gpu_record *ret, FILE *file, uint32_t *ret_l
 	struct words words = {.at = line};
 	*ret_line = 1;
 	if (!read_line(line, file) || strcmp(line, "weft-record 2\n") != 0)
-		return "this is no record of a rank: its first line is not `weft-record 2`";
+		return "this is not a record of a rank: its first line is not `weft-record 2`";
 	*ret_line = 2;
 	if (!read_line(line, file))
 		return "the second line does not say what was recorded";
@@ -284,9 +284,10 @@ static const char *read_part(struct gpu_record_part *ret, FILE *file)
 	take_word(&words, " ");
 	ret->wait_ns = (int64_t)take_number(&words, INT64_MAX);
 	take_word(&words, "\n");
-	return words.is_wrong ? "this is no computation: work, step, bucket, slice, its time, its "
-				"wait, as whole numbers"
-			      : NULL;
+	return words.is_wrong
+		? "this is not a computation: work, step, bucket, slice, its time, its "
+		  "wait, as whole numbers"
+		: NULL;
 }
 
 // A file that is too short for what it says gets no memory for it.

@@ -263,12 +263,20 @@ static void put_rest(FILE *to, const struct picture *picture, const uint32_t *dr
 		low = fmin(low, picture->plane_high[i]);
 		high = fmax(high, picture->plane_high[i]);
 	}
-	if (count < picture->planes && low <= high && picture->traffic_ps > 0)
+	uint32_t rest = picture->planes - count;
+	if (rest > 0 && low <= high && picture->traffic_ps > 0) {
 		fprintf(to,
-			"<p class=\"note\">Not drawn: %u planes that look alike; their busiest "
-			"links were between %.1f and %.1f %% busy.</p>\n",
-			picture->planes - count, low * 100, high * 100);
-	else if (count < picture->planes)
+			rest == 1 ? "<p class=\"note\">Not drawn: %u plane that looks alike; its "
+				    "busiest link was "
+				  : "<p class=\"note\">Not drawn: %u planes that look alike; the "
+				    "busiest link of each was ",
+			rest);
+		fprintf(to,
+			lround(low * 1e3) == lround(high * 1e3)
+				? "%.1f %% busy.</p>\n"
+				: "between %.1f and %.1f %% busy.</p>\n",
+			low * 100, high * 100);
+	} else if (rest > 0)
 		fprintf(to, "<p class=\"note\">%u of %u planes are drawn.</p>\n", count,
 			picture->planes);
 }

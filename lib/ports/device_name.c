@@ -100,7 +100,7 @@ static int check_pci(const char *sysfs, const char *address, struct refusal *ref
 	if (!read_line(path, line, sizeof(line)))
 		return refuse_word(refusal, "this machine has no PCI device", address);
 	if (strtoul(line, NULL, 16) >> 16 != CLASS_NETWORK)
-		return refuse_word(refusal, "this PCI device is no NIC", address);
+		return refuse_word(refusal, "this PCI device is not a NIC", address);
 	snprintf(path, sizeof(path), "%s/bus/pci/devices/%s/driver", sysfs, address);
 	link_end(path, driver, sizeof(driver));
 	if (is_ready(driver))

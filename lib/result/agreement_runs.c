@@ -47,7 +47,7 @@ static bool run_is_new(struct schema_fault *fault, const json_t *study, const js
 	if (point >= json_array_size(points))
 		return disagrees(fault, "runs[%zu].point", index, "is of no point");
 	if (seed >= seeds)
-		return disagrees(fault, "runs[%zu].seed", index, "is none of the study's seeds");
+		return disagrees(fault, "runs[%zu].seed", index, "is not one of the study's seeds");
 	if (seen[point * seeds + seed])
 		return disagrees(fault, "runs[%zu]", index, "is there twice: one point, one seed");
 	seen[point * seeds + seed] = true;

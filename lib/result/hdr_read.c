@@ -36,7 +36,7 @@ static const char *read_lines(struct comments *to, const char *text)
 	double value, level, value_before = 0, level_before = -1;
 	uint64_t count, count_before = 0;
 	if (strstr(text, "Value") == NULL)
-		return "is no histogram";
+		return "is not a histogram";
 	for (const char *line = text; line != NULL && *line != '\0';) {
 		if (*line == '#')
 			read_comment(to, line);
@@ -44,7 +44,7 @@ static const char *read_lines(struct comments *to, const char *text)
 			 sscanf(line, "%lf %lf %" SCNu64, &value, &level, &count) == 3) {
 			if (!(value >= value_before) || !(level > level_before) || !(level <= 1) ||
 			    count < count_before)
-				return "is no histogram: its lines do not rise";
+				return "is not a histogram: its lines do not rise";
 			value_before = value;
 			level_before = level;
 			count_before = count;
@@ -82,7 +82,7 @@ int result_check_histogram(const struct result *result, const char *path, const 
 	const char *slash = strrchr(path, '/');
 	const json_t *run = json_object_get(result->fields, "run");
 	const json_t *row = row_of(result->fields, slash == NULL ? path : slash + 1);
-	const char *wrong = strlen(text) != bytes ? "is no text" : read_lines(&comments, text);
+	const char *wrong = strlen(text) != bytes ? "is not text" : read_lines(&comments, text);
 	const char *digest = json_string_value(json_object_get(run, "digest"));
 	if (wrong == NULL && (digest == NULL || strcmp(comments.digest, digest) != 0))
 		wrong = "is of another run: its digest is not the result's";

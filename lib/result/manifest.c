@@ -380,7 +380,7 @@ static int read_rows(struct manifest_rows *to, const struct reading *reading, js
 	size_t at;
 	json_t *value;
 	if (!json_is_array(list) || json_array_size(list) > MANIFEST_FILES_MAX)
-		return refuse_text(reading, "is no list, or too long", 0);
+		return refuse_text(reading, "is not a list, or too long", 0);
 	json_array_foreach(list, at, value)
 	{
 		int rc = read_row(to, reading, value, at);
@@ -398,7 +398,7 @@ static int read_fields(struct manifest *ret, struct reading *reading, json_t *ro
 	if (json_unpack(root, "{s:s, s:I, s:s, s?s, s:o, s:o!}", "kind", &kind, "schema", &schema,
 			"weft", &weft, "run", &run, "files", &files, "inputs", &inputs) != 0 ||
 	    strcmp(kind, MANIFEST_KIND) != 0 || (run[0] != '\0' && !is_digest(run)))
-		return refuse_text(reading, "this is no manifest of weft", 0);
+		return refuse_text(reading, "this is not a manifest of weft", 0);
 	if (schema != MANIFEST_SCHEMA)
 		return refuse_text(reading,
 				   "the fields of this manifest are of another version "

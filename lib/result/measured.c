@@ -45,8 +45,9 @@ static int add_collective(struct sums *sums, const struct world_step *step, cons
 	bool is_other = kind == NULL ||
 		(strcmp(kind, "reduce_scatter") != 0 && strcmp(kind, "all_gather") != 0);
 	if (bytes == 0 || ranks == 0 || copies == 0 || is_other)
-		return bad(refusal, path,
-			   "a collective that is no reduce-scatter or all-gather of a job");
+		return bad(
+			refusal, path,
+			"a collective that is neither a reduce-scatter nor an all-gather of a job");
 	if (ranks != step->setup.dense.ranks)
 		return bad(refusal, path, "its collectives have other ranks than this step's");
 	if (time == 0)

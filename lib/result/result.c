@@ -105,7 +105,7 @@ static int read_result(struct result *result, const char *text, size_t bytes,
 		return rc;
 	}
 	if (!has(result->fields, "weft", JSON_STRING) || !find_kind(result))
-		return result_refuse(refusal, result->path, "this is no result of weft");
+		return result_refuse(refusal, result->path, "this is not a result of weft");
 	return check_fields(result, refusal);
 }
 

@@ -79,7 +79,7 @@ static bool object_holds(struct schema_fault *fault, const json_t *schema, const
 	{
 		const json_t *one = json_object_get(known, name);
 		if (one == NULL && json_is_false(others)) {
-			snprintf(fault->text, sizeof(fault->text), "is no field that is known");
+			snprintf(fault->text, sizeof(fault->text), "is not a known field");
 			return lacks(fault, name);
 		}
 		one = one == NULL && json_is_object(others) ? others : one;

@@ -242,7 +242,7 @@ int export_world(struct trace_set *ret, const struct world *world, struct refusa
 	trace_set_init(ret, TRACE_FORMAT_CHAKRA);
 	ret->gathers_whole = ret->has_times = true;
 	if (world->scenario->sample.is_on && world->job.group_count > 0)
-		return refuse(refusal, -EINVAL, "a sample is no job: export with --sample off");
+		return refuse(refusal, -EINVAL, "a sample is not a job: export with --sample off");
 	if (world->coll_stream != NULL)
 		return refuse(refusal, -EINVAL,
 			      "messages that are generated on demand are in no list: export with "

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <weft/core/check.h>
+#include <weft/core/edit_distance.h>
 #include <weft/result/report_escape.h>
 
 #include <weft/run/outcome.h>
@@ -58,6 +59,14 @@ int outcome_bad_word(struct refusal *refusal, const char *what, const char *word
 {
 	snprintf(refusal->text, sizeof(refusal->text), "%s '%.100s' (--help lists the options)",
 		 what, word);
+	return -EINVAL;
+}
+
+int outcome_bad_name(struct refusal *refusal, const char *what, const struct near_word *near_word)
+{
+	snprintf(refusal->text, sizeof(refusal->text), "%s '%.100s'", what, near_word->asked);
+	if (!near_word_append(near_word, refusal->text, sizeof(refusal->text)))
+		return outcome_bad_word(refusal, what, near_word->asked);
 	return -EINVAL;
 }
 

@@ -10,6 +10,7 @@
 #include <weft/run/call.h>
 #include <weft/run/input_files.h>
 #include <weft/run/trace_files.h>
+#include <weft/scenario/scenario_key.h>
 
 #define TRACE_SCENARIO "trace-default"
 #define NODES_SCENARIO "trace-nodes"
@@ -380,6 +381,8 @@ static int find_variant(struct call *call, uint32_t *ret)
 	snprintf(call->refusal.file, sizeof(call->refusal.file), "--variant");
 	snprintf(call->refusal.text, sizeof(call->refusal.text), "there is no variant %.100s",
 		 name);
+	scenario_variant_meant(&call->scenario, name, call->refusal.text,
+			       sizeof(call->refusal.text));
 	return -EINVAL;
 }
 

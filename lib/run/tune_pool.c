@@ -454,7 +454,7 @@ int tune_pool_runs(void *context, const struct tune_request *requests, uint32_t 
 			      "interrupted; what was run is kept: weft tune resume");
 	if (pool->taken < 0)
 		return pool->taken;
-	return status == 0 ? 0 : refuse(refusal, -EAGAIN, "the system starts no process for a run");
+	return status == 0 ? 0 : refuse(refusal, -EAGAIN, "cannot start a process for a run");
 }
 
 // ---------------------------------------------------------------- ends of ranges

@@ -191,7 +191,7 @@ static const struct scenario_key keys[] = {
 	{"times.backward", "time", "none", "The same backward.", TIME(backward_ps), 1, TIME_MAX,
 	 "none", NULL, 0},
 	{"times.other", "time", "0s",
-	 "All of a step that is no pipeline and no exposed communication.", TIME(other_ps), 0,
+	 "All of a step that is neither pipeline nor exposed communication.", TIME(other_ps), 0,
 	 TIME_MAX, NULL, NULL, 0},
 
 	{"times.weights", "share", "50%",

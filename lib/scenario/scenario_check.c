@@ -291,7 +291,7 @@ static int check_transport(struct reader *reader)
 				     transport->ev_count, transport->planes);
 	if (transport->mpr != 0 && transport->mpr != 64 && transport->mpr % MPR_GRANT_UNIT != 0)
 		return reader_refuse(reader, reader_mark(reader, "transport.mpr"),
-				     "transport.mpr: %u is no multiple of %u", transport->mpr,
+				     "transport.mpr: %u is not a multiple of %u", transport->mpr,
 				     MPR_GRANT_UNIT);
 	if (transport->dynamic_mpr && transport->mpr != 0 && transport->mpr < MPR_GRANT_UNIT)
 		return reader_refuse(reader, reader_mark(reader, "transport.mpr"),
@@ -440,7 +440,7 @@ static int check_step_channels(struct reader *reader)
 	return reader_refuse(
 		reader,
 		either_mark(reader, "transport.qps_per_connection", "traffic.step_channels"),
-		"transport.qps_per_connection: %u QPs are no multiple of the %u "
+		"transport.qps_per_connection: %u QPs are not a multiple of the %u "
 		"channels of traffic.step_channels, each of which has QPs of its own",
 		qps, channels);
 }

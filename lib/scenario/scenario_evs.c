@@ -55,8 +55,8 @@ static int read_ev(struct reader *reader, yaml_document_t *document, const yaml_
 		return rc;
 	return reader_refuse(
 		reader, document_mark(node),
-		"%s: %u is no UDP source port from %u to 65535, which all EVs are here", path, *ret,
-		EV_PORT_FIRST);
+		"%s: %u is not a UDP source port from %u to 65535, which all EVs are here", path,
+		*ret, EV_PORT_FIRST);
 }
 
 static int check_new(struct reader *reader, const yaml_node_t *node, const char *path,

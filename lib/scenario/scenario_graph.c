@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <weft/core/edit_distance.h>
+
 #include "scenario_reader.h"
 
 // ---------------------------------------------------------------- nodes
@@ -75,13 +77,26 @@ int reader_read_node(struct reader *reader, yaml_document_t *document, const yam
 
 // ---------------------------------------------------------------- links
 
+// `behind`: what such names look like.
+static int refuse_name(struct reader *reader, const char *path, const char *noun, const char *name,
+		       const char *behind)
+{
+	const struct graph_plan *graph = &reader->scenario->fabric.graph;
+	char meant[EDIT_DISTANCE_BYTES + 24] = "";
+	struct near_word near_word = near_word_of(name);
+	for (uint32_t i = 0; i < graph->node_count; i++)
+		near_word_see(&near_word, graph->names[i]);
+	near_word_append(&near_word, meant, sizeof(meant));
+	return reader_refuse(reader, reader_mark(reader, path),
+			     "%s: there is no %s called `%s`%s%s", path, noun, name, behind, meant);
+}
+
 static int find_node(struct reader *reader, const char *path, const char *name, uint32_t *ret)
 {
 	const struct graph_plan *graph = &reader->scenario->fabric.graph;
 	uint32_t node = node_find(graph, name);
 	if (node == graph->node_count)
-		return reader_refuse(reader, reader_mark(reader, path),
-				     "%s: there is no node called `%s`", path, name);
+		return refuse_name(reader, path, "node", name, "");
 	*ret = node;
 	return 0;
 }
@@ -254,12 +269,12 @@ static int find_switch(struct reader *reader, const char *path, const char *name
 	*ret = switch_called(fabric, name);
 	if (*ret != UINT32_MAX)
 		return 0;
-	return reader_refuse(reader, reader_mark(reader, path),
-			     "%s: there is no switch called `%s`%s", path, name,
-			     fabric->kind == TOPOLOGY_DUMBBELL	      ? "; there are left and right"
-				     : fabric->kind == TOPOLOGY_TORUS ? "; they are called by x.y, "
-									"or x.y.z, from 0"
-								      : "");
+	return refuse_name(reader, path, "switch", name,
+			   fabric->kind == TOPOLOGY_DUMBBELL ? "; there are left and right"
+				   : fabric->kind == TOPOLOGY_TORUS
+				   ? "; they are called by x.y, or "
+				     "x.y.z, from 0"
+				   : "");
 }
 
 int reader_find_place(struct reader *reader, const char *path, struct link_location *place)

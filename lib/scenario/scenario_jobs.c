@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include <weft/core/edit_distance.h>
+
 #include "scenario_reader.h"
 
 #define KIND(kind) (1u << (kind))
@@ -147,8 +149,13 @@ static int find_only(struct reader *reader)
 			scenario->job_only = i + 1;
 	if (scenario->job_only > 0)
 		return 0;
+	char meant[EDIT_DISTANCE_BYTES + 24] = "";
+	struct near_word near_word = near_word_of(scenario->only);
+	for (uint32_t i = 0; i < scenario->job_count; i++)
+		near_word_see(&near_word, scenario->jobs[i].name);
+	near_word_append(&near_word, meant, sizeof(meant));
 	return reader_refuse(reader, reader_mark(reader, "traffic.only"),
-			     "traffic.only: there is no job %s", scenario->only);
+			     "traffic.only: there is no job %s%s", scenario->only, meant);
 }
 
 int reader_read_jobs(struct reader *reader, yaml_document_t *document)

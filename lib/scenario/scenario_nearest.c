@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which key of the table a misspelt path was meant to be.
+// Which key of the table a misspelt path was meant to be, and which variant a misspelt name.
 
 #include "scenario_keys.h"
 
@@ -106,4 +106,13 @@ const struct scenario_key *scenario_key_of(const char *path, struct refusal *ref
 		 nearest != NULL ? "; did you mean `" : "", nearest != NULL ? nearest : "",
 		 nearest != NULL ? "`?" : "");
 	return NULL;
+}
+
+void scenario_variant_meant(const struct scenario *scenario, const char *name, char *text,
+			    size_t bytes)
+{
+	struct near_word near_word = near_word_of(name);
+	for (uint32_t i = 0; i < scenario->variant_count; i++)
+		near_word_see(&near_word, scenario->variants[i].name);
+	near_word_append(&near_word, text, bytes);
 }

@@ -367,37 +367,30 @@ static const char *word_advice(const char *path, const struct scalar *scalar)
 	return NULL;
 }
 
-// The word that a misspelt one was meant to be, or NULL.
-static const char *word_nearest(const struct scenario_key *key, const char *word)
+static struct near_word word_near(const struct scenario_key *key, const char *word)
 {
-	const char *nearest = NULL;
-	size_t length = strlen(word);
-	uint32_t least = length < 6 ? 2 : 3; // more edits than that are no misspelling
-	for (uint32_t i = 0; length < EDIT_DISTANCE_BYTES && key->words[i] != NULL; i++) {
-		uint32_t edits = edit_distance(word, key->words[i]);
-		if (edits < least && edits < length && edits < strlen(key->words[i])) {
-			least = edits;
-			nearest = key->words[i];
-		}
-	}
-	return nearest;
+	struct near_word ret = near_word_of(word);
+	for (uint32_t i = 0; key->words[i] != NULL; i++)
+		near_word_see(&ret, key->words[i]);
+	return ret;
 }
 
 // "; did you mean all_reduce?", or of a kind of traffic the two keys that make that collective.
 static void word_meant(char *ret, size_t bytes, const struct scenario_key *key,
 		       const struct scalar *scalar)
 {
-	char word[EDIT_DISTANCE_BYTES];
+	char word[EDIT_DISTANCE_BYTES + 1];
 	snprintf(word, sizeof(word), "%.*s", (int)scalar->length, scalar->text);
-	const char *nearest = word_nearest(key, word);
+	struct near_word near_word = word_near(key, word);
 	int collective = scenario_key_find("traffic.collective");
 	ret[0] = '\0';
-	if (nearest != NULL)
-		snprintf(ret, bytes, "; did you mean %s?", nearest);
-	else if (strcmp(key->path, "traffic.kind") == 0 && collective >= 0 &&
-		 (nearest = word_nearest(&scenario_keys()[collective], word)) != NULL)
+	if (near_word_append(&near_word, ret, bytes) || strcmp(key->path, "traffic.kind") != 0 ||
+	    collective < 0)
+		return;
+	near_word = word_near(&scenario_keys()[collective], word);
+	if (near_word.found[0] != '\0')
 		snprintf(ret, bytes, "; did you mean collective, with traffic.collective %s?",
-			 nearest);
+			 near_word.found);
 }
 
 static int value_word(uint64_t *ret, const struct scenario_key *key, const struct scalar *scalar,
@@ -419,7 +412,7 @@ static int value_word(uint64_t *ret, const struct scenario_key *key, const struc
 		return refuse_value(refusal, "`%s` is not a flag; write true or false%s", quoted,
 				    scalar->is_plain ? "" : " without quotes");
 	const char *advice = word_advice(key->path, scalar);
-	char meant[96];
+	char meant[128];
 	word_meant(meant, sizeof(meant), key, scalar);
 	return refuse_value(refusal, "`%s` is not known here; it may be: %s%s%s", quoted, list,
 			    advice != NULL ? "; " : meant, advice != NULL ? advice : "");

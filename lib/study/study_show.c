@@ -29,7 +29,7 @@ static void head(FILE *to, const struct report_study *study)
 			study->plan.seed_first,
 			study->plan.sweep_count > 0 ? "" : "; mean, 95 % confidence, extremes");
 	else
-		fprintf(to, "one seed, %" PRIu64 "\n", study->plan.seed_first);
+		fprintf(to, "seed %" PRIu64 "\n", study->plan.seed_first);
 	if (study->plan.sweep_count > 0) {
 		fprintf(to, "  points:%s", study->plan.variants > 1 ? " variant" : "");
 		for (uint32_t i = 0; i < study->plan.sweep_count; i++)

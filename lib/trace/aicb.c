@@ -568,7 +568,7 @@ static int take_group(struct csv *csv, struct trace_node *node)
 	    group.length - skip >= sizeof(name))
 		return csv_refuse(csv, "comm_group must be CommGroup. and a name", 0, 0);
 	if (size.length > 0 && (!number_of(size.at, size.length, INT32_MAX, &ranks) || ranks == 0))
-		return csv_refuse(csv, "comm_group_size is no number of ranks", 0, 0);
+		return csv_refuse(csv, "comm_group_size is not a number of ranks", 0, 0);
 	memcpy(name, group.at + skip, group.length - skip);
 	name[group.length - skip] = '\0';
 	uint32_t known = group_ranks(csv->input->set, name);
@@ -584,7 +584,7 @@ static int take_bytes(struct csv *csv, struct trace_node *node)
 {
 	struct cell bytes = cell_of(csv, BYTES);
 	if (!number_of(bytes.at, bytes.length, INT64_MAX, &node->bytes))
-		return csv_refuse(csv, "msg_size is no number of bytes", 0, 0);
+		return csv_refuse(csv, "msg_size is not a number of bytes", 0, 0);
 	return 0;
 }
 
@@ -595,7 +595,7 @@ static int take_compute(struct csv *csv, struct trace_node *node)
 	uint64_t ns = 0;
 	node->kind = TRACE_KIND_COMPUTE;
 	if (time.length > 0 && !number_of(time.at, time.length, INT64_MAX / PS_PER_NS, &ns))
-		return csv_refuse(csv, "_elapsed_time is no whole number of nanoseconds", 0, 0);
+		return csv_refuse(csv, "_elapsed_time is not a whole number of nanoseconds", 0, 0);
 	node->duration_ps = (ps_t)ns * PS_PER_NS;
 	csv->input->set->has_times |= ns > 0;
 	return 0;
@@ -611,7 +611,7 @@ static int take_message(struct csv *csv, struct trace_node *node, bool is_send)
 	node->kind = is_send ? TRACE_KIND_SEND : TRACE_KIND_RECEIVE;
 	node->tag = holds(&stage, "backward") ? AICB_BACKWARD : 0;
 	if (peer.length > 0 && !number_of(peer.at, peer.length, RANKS_MAX, &number))
-		return csv_refuse(csv, "dst or src is no rank", 0, 0);
+		return csv_refuse(csv, "dst or src is not a rank", 0, 0);
 	if (peer.length == 0 && !holds(&which, "next") && !holds(&which, "prev"))
 		return csv_refuse(csv, "a message without dst, src or the neighbour in additional",
 				  0, 0);

@@ -116,12 +116,13 @@ static int take_attribute(struct trace_input *input, uint32_t place, struct attr
 	if (strcmp(attribute->name, "pg_name") == 0)
 		return take_name(to, attribute)
 			? 0
-			: input_refuse(input, 0, "message %: pg_name is no name", place, 0);
+			: input_refuse(input, 0, "message %: pg_name is not a name", place, 0);
 	if (strcmp(attribute->name, "involved_dim") == 0)
 		return take_dimensions(to, attribute)
 			? 0
-			: input_refuse(input, 0, "message %: involved_dim is no list of booleans",
-				       place, 0);
+			: input_refuse(input, 0,
+				       "message %: involved_dim is not a list of booleans", place,
+				       0);
 	for (unsigned i = 0; i < sizeof(known) / sizeof(*known); i++) {
 		if (strcmp(attribute->name, known[i].name) != 0)
 			continue;
@@ -129,7 +130,7 @@ static int take_attribute(struct trace_input *input, uint32_t place, struct attr
 			return input_refuse(
 				input, 0,
 				"message %: one of comm_type, comm_size, comm_src, "
-				"comm_dst, comm_tag, tid, is_cpu_op, duration_ps is no whole "
+				"comm_dst, comm_tag, tid, is_cpu_op, duration_ps is not a whole "
 				"number",
 				place, 0);
 		*known[i].has = true;
@@ -156,7 +157,7 @@ static int take_message(struct trace_input *input, struct trace_node *node,
 				    node->place, 0);
 	if (!is_rank(peer) || !is_rank(with->tag))
 		return input_refuse(input, 0,
-				    "message %: comm_src, comm_dst or comm_tag is no "
+				    "message %: comm_src, comm_dst or comm_tag is not a "
 				    "number from 0 to 2147483647",
 				    node->place, 0);
 	if ((is_send ? with->has_source : with->has_target) &&
@@ -283,13 +284,14 @@ static int take_record(struct trace_input *input, size_t at, size_t bytes, uint3
 		Chakra__Metadata *metadata = chakra__metadata__unpack(NULL, bytes, data);
 		bool is_good = metadata != NULL;
 		chakra__metadata__free_unpacked(metadata, NULL);
-		return is_good ? 0
-			       : input_refuse(input, 0, "message 1 is no metadata of Chakra", 0, 0);
+		return is_good
+			? 0
+			: input_refuse(input, 0, "message 1 is not metadata of Chakra", 0, 0);
 	}
 	Chakra__Node *node = chakra__node__unpack(NULL, bytes, data);
 	if (node == NULL)
-		return input_refuse(input, 0, "message %, at byte %, is no node of Chakra", place,
-				    (int64_t)at);
+		return input_refuse(input, 0, "message %, at byte %, is not a node of Chakra",
+				    place, (int64_t)at);
 	int rc = take_node(input, node, place);
 	chakra__node__free_unpacked(node, NULL);
 	return rc;

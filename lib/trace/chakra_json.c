@@ -18,7 +18,7 @@ static int take_waits(struct trace_input *input, const json_t *object, const cha
 	size_t i;
 	int rc = 0;
 	if (list != NULL && !json_is_array(list))
-		return field_refuse(input, place, name, "is no list");
+		return field_refuse(input, place, name, "is not a list");
 	json_array_foreach(list, i, item)
 	{
 		uint64_t id;

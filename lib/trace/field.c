@@ -93,7 +93,7 @@ int field_micros(const struct trace_input *input, uint32_t place, const json_t *
 		return 0;
 	if (json_is_number(value) && micros_ps(json_number_value(value), ret) == 0)
 		return 0;
-	return field_refuse(input, place, name, "is no number of microseconds, 0 to 106 days");
+	return field_refuse(input, place, name, "is not a number of microseconds, 0 to 106 days");
 }
 
 bool field_has_parts(const struct trace_node *node, uint64_t ranks, uint64_t in, const json_t *out)

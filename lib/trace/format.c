@@ -17,14 +17,6 @@ const char *trace_format_name(enum trace_format format)
 	return names[format];
 }
 
-enum trace_format trace_format_find(const char *name)
-{
-	unsigned i = 0;
-	while (i < TRACE_FORMAT_COUNT && strcmp(names[i], name) != 0)
-		i++;
-	return (enum trace_format)i;
-}
-
 bool trace_is_packed(const char *text, size_t bytes)
 {
 	return bytes >= 2 && (uint8_t)text[0] == 0x1f && (uint8_t)text[1] == 0x8b;

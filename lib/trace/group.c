@@ -139,7 +139,7 @@ static int check_callers(const struct expand *expand, const struct instance *cal
 		while (at < group->member_count && group->members[at] < callers->ranks[i])
 			at++;
 		if (at == group->member_count || group->members[at] != callers->ranks[i]) {
-			snprintf(text, sizeof(text), "rank %u calls it and is no member",
+			snprintf(text, sizeof(text), "rank %u calls it and is not a member",
 				 callers->ranks[i]);
 			return members_refuse(expand, callers->ranks[i], callers->nodes[i], group,
 					      text);
@@ -267,7 +267,7 @@ static int shape_of(const struct expand *expand, uint32_t node, uint32_t *ret_ra
 		stride = tensor;
 	if (set->ranks[0].has_number && !group_has(group, set->ranks[0].number)) {
 		char text[96];
-		snprintf(text, sizeof(text), "rank %u calls it and is no member",
+		snprintf(text, sizeof(text), "rank %u calls it and is not a member",
 			 set->ranks[0].number);
 		return members_refuse(expand, 0, node, group, text);
 	}

@@ -160,7 +160,8 @@ static int take_bytes(struct trace_input *input, struct trace_node *node, const 
 {
 	*ret_bytes = field_type_bytes(text_of(args, "dtype"));
 	if (*ret_bytes == 0)
-		return field_refuse(input, node->place, "dtype", "is no type of PyTorch we know");
+		return field_refuse(input, node->place, "dtype",
+				    "is not a PyTorch type that weft knows");
 	int rc = field_number(input, node->place, json_object_get(args, name), name, INT64_MAX / 16,
 			      ret_elements);
 	node->bytes = rc == 0 ? *ret_elements * *ret_bytes : 0;
@@ -189,7 +190,7 @@ static int take_message(struct file *file, struct trace_node *node, const json_t
 	if (peer == NULL && (group->member_count != 2 || !input->rank->has_number))
 		return field_refuse(input, node->place, name, "is not there");
 	if (peer != NULL && !group_has(group, (uint32_t)number))
-		return field_refuse(input, node->place, name, "is no member of the group");
+		return field_refuse(input, node->place, name, "is not a member of the group");
 	node->peer = peer != NULL ? (uint32_t)number
 				  : group->members[group->members[0] == me ? 1 : 0];
 	return 0;
@@ -232,8 +233,7 @@ static int take_collective(struct file *file, struct trace_node *node, const jso
 static int refuse_name(struct file *file, struct trace_node *node, const char *name)
 {
 	if (name[0] != '\0')
-		return field_refuse(file->input, node->place, "Collective name",
-				    "is none that can be run");
+		return field_refuse(file->input, node->place, "Collective name", "cannot be run");
 	return field_refuse(file->input, node->place, "Collective name",
 			    file->has_names ? "is not there, as it is in other records: damaged; "
 					      "--skip-damaged leaves such records out"

@@ -96,7 +96,8 @@ static int take_bytes(struct trace_input *input, struct trace_node *node, const 
 		return rc;
 	uint32_t bytes = type == NULL ? 0 : field_type_bytes(type);
 	if (bytes == 0)
-		return field_refuse(input, node->place, "dtype", "is no type of PyTorch we know");
+		return field_refuse(input, node->place, "dtype",
+				    "is not a PyTorch type that weft knows");
 	node->bytes = elements * bytes;
 	if (!field_has_parts(node, input->set->groups[node->group].ranks, elements,
 			     attribute(from, "out_msg_nelems")))
@@ -120,7 +121,7 @@ static int take_comms(struct trace_input *input, struct trace_node *node, const 
 	enum trace_collective collective = collective_find(name);
 	if (collective == TRACE_COLLECTIVE_COUNT)
 		return field_refuse(input, node->place, "collective_name",
-				    "is none that can be run (send and recv are not)");
+				    "cannot be run (send and recv are not)");
 	node->kind = TRACE_KIND_COLLECTIVE;
 	node->collective = (uint8_t)collective;
 	if ((rc = take_group(input, node, from)) < 0 || collective == TRACE_COLLECTIVE_BARRIER)

@@ -80,15 +80,16 @@ int split_take(struct trace_input *input, const char *text, uint32_t count, uint
 	if (read_rows(text, splits, count) != count)
 		return input_refuse(
 			input, 0,
-			"record %: its split sizes are no whole list of % numbers: what "
+			"record %: its split sizes are not a whole list of % numbers: what "
 			"each rank gets is not known",
 			node->place, count);
 	uint64_t rows = sum_of(splits, count);
 	if (!is_divided(elements, rows))
-		return input_refuse(input, 0,
-				    "record %: its elements are no multiple of the % rows that its "
-				    "split sizes have",
-				    node->place, (int64_t)rows);
+		return input_refuse(
+			input, 0,
+			"record %: its elements are not a multiple of the % rows that its "
+			"split sizes have",
+			node->place, (int64_t)rows);
 	node->split_first = keep(rank, count, elements, element_bytes);
 	node->split_count = count;
 	return 0;
@@ -107,10 +108,11 @@ int split_take_received(struct trace_input *input, const char *text, uint32_t co
 	if (read_rows(text, splits, count) != count)
 		return 0; // what is sent says it as well
 	if (!is_divided(elements, sum_of(splits, count)))
-		return input_refuse(input, 0,
-				    "record %: the elements that come out are no multiple of the "
-				    "% rows that its split sizes have",
-				    node->place, (int64_t)sum_of(splits, count));
+		return input_refuse(
+			input, 0,
+			"record %: the elements that come out are not a multiple of the "
+			"% rows that its split sizes have",
+			node->place, (int64_t)sum_of(splits, count));
 	node->received_first = keep(rank, count, elements, element_bytes);
 	node->received_count = count;
 	return 0;

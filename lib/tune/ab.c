@@ -24,7 +24,8 @@ static int check_pair(const struct tune *a, const struct tune *b, struct refusal
 {
 	const struct tune_plan *first = &a->plan, *second = &b->plan;
 	if (a->result.finalist_count == 0 || b->result.finalist_count == 0)
-		return refuse_pair(refusal, "a study that has nothing to tune is no side of this");
+		return refuse_pair(refusal,
+				   "a study that has nothing to tune cannot be a side of this");
 	if (first->scenario_count != second->scenario_count)
 		return refuse_pair(refusal,
 				   "the studies have not as many scenarios: job by job they are "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <weft/core/edit_distance.h>
 #include <weft/core/order.h>
 #include <weft/tune/aim.h>
 
@@ -22,14 +23,21 @@ static int refuse_word(struct refusal *refusal, const char *text, const char *re
 static int find_figure(uint32_t *ret, const char *text, const char *name, struct refusal *refusal)
 {
 	size_t used;
-	for (uint32_t i = 0; i < report_study_figures(); i++)
+	struct near_word near_word = near_word_of(name);
+	for (uint32_t i = 0; i < report_study_figures(); i++) {
 		if (strcmp(report_study_figure_name(i), name) == 0) {
 			*ret = i;
 			return 0;
 		}
+		near_word_see(&near_word, report_study_figure_name(i));
+	}
 	snprintf(refusal->file, sizeof(refusal->file), "%.200s", text);
-	used = (size_t)snprintf(refusal->text, sizeof(refusal->text),
-				"there is no figure `%.60s`; there are:", name);
+	used = (size_t)snprintf(refusal->text, sizeof(refusal->text), "there is no figure `%.60s`",
+				name);
+	if (near_word_append(&near_word, refusal->text, sizeof(refusal->text)))
+		return -EINVAL;
+	used += (size_t)snprintf(refusal->text + used, sizeof(refusal->text) - used,
+				 "; there are:");
 	for (uint32_t i = 0; i < report_study_figures() && used < sizeof(refusal->text); i++)
 		used += (size_t)snprintf(refusal->text + used, sizeof(refusal->text) - used, " %s",
 					 report_study_figure_name(i));

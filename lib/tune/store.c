@@ -58,7 +58,7 @@ static int refuse_sqlite(struct tune_store *store, struct refusal *refusal)
 		: code == SQLITE_READONLY || code == SQLITE_CANTOPEN ? -EROFS
 		: code == SQLITE_BUSY || code == SQLITE_LOCKED	     ? -EBUSY
 								     : -EIO;
-	const char *reason = code == SQLITE_NOTADB ? "this is no study of weft tune"
+	const char *reason = code == SQLITE_NOTADB ? "this is not a study of weft tune"
 						   : sqlite3_errmsg(store->database);
 	return refuse_file(refusal, store->path, rc, reason);
 }
@@ -121,7 +121,7 @@ static int make(struct tune_store *store, const char *version, const char *comma
 
 static int refuse_foreign(struct tune_store *store, struct refusal *refusal)
 {
-	return refuse_file(refusal, store->path, -EINVAL, "this is no study of weft tune");
+	return refuse_file(refusal, store->path, -EINVAL, "this is not a study of weft tune");
 }
 
 // A study that is there. *ret_empty: nothing is there, or what a maker left that was killed.
@@ -402,7 +402,7 @@ static int check_alike(struct tune_store *store, const char *path, struct refusa
 		return refuse_sqlite(store, refusal);
 	int code = sqlite3_step(statement), rc = 0;
 	if (code == SQLITE_ROW) {
-		snprintf(reason, sizeof(reason), "this is no part of %.100s: its %.60s is another",
+		snprintf(reason, sizeof(reason), "this is not part of %.100s: its %.60s is another",
 			 store->path, (const char *)sqlite3_column_text(statement, 0));
 		rc = refuse_file(refusal, path, -EINVAL, reason);
 	} else if (code != SQLITE_DONE) {

@@ -41,7 +41,7 @@ static const struct {
 static int refuse_bound(struct refusal *refusal, const char *text)
 {
 	snprintf(refusal->text, sizeof(refusal->text),
-		 "`%.80s` is no bound; bounds are as `at least 90 %% of network.nic_rate_bps`, "
+		 "`%.80s` is not a bound; bounds are as `at least 90 %% of network.nic_rate_bps`, "
 		 "`at most 50us`, `is 0`, `is done`",
 		 text);
 	return -EINVAL;

@@ -536,7 +536,7 @@ int verdict_of(struct verdict *ret, const struct profile *profile, const struct 
 	if (baseline != NULL && baseline->is_partial)
 		return result_refuse(
 			refusal, baseline->path,
-			"a partial result is no baseline: its figures are of a part of "
+			"a partial result is not a baseline: its figures are of a part of "
 			"the traffic");
 	describe(ret, result);
 	judge_all(ret, profile, result->fields, baseline != NULL ? baseline->fields : NULL);

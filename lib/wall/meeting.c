@@ -237,7 +237,7 @@ static void judge(const struct meeting *meeting, const struct hello *hello, char
 {
 	ret[0] = '\0';
 	if (memcmp(hello->magic, MAGIC, sizeof(MAGIC)) != 0)
-		snprintf(ret, bytes, "who called is no weft host");
+		snprintf(ret, bytes, "the caller is not a weft host");
 	else if (strncmp(hello->version, meeting->options.version, VERSION_BYTES - 1) != 0)
 		snprintf(ret, bytes, "two versions: host 0 is %.50s, the other one is %.50s",
 			 meeting->options.version, hello->version);
@@ -325,7 +325,7 @@ static int join_host(struct meeting *meeting, const struct hello *mine, void *he
 		return refuse_peer(refusal, rc, 0, meeting->options.timeout_s);
 	answer.why[sizeof(answer.why) - 1] = '\0';
 	if (memcmp(answer.magic, MAGIC, sizeof(MAGIC)) != 0)
-		return refuse_text(refusal, -EINVAL, "%s answers, but is no weft host",
+		return refuse_text(refusal, -EINVAL, "%s answers, but is not a weft host",
 				   meeting->options.address);
 	if (answer.why[0] != '\0')
 		return refuse_text(refusal, -EINVAL, "%s", answer.why);

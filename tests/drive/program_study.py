@@ -150,7 +150,7 @@ class Study(weft.InFolder):
         why = "queue.ecn_low=60kB queue.ecn_high=20kB: queue.ecn_low: 60000 B is above queue.ecn_high, 20000 B"
         self.assertEqual((study["left_out"], study["partial"]), ({"points": 3, "first": why}, False))
         said = self.weft(SMALL, *words[:-2], "--jobs", 2)
-        self.assertIn(f"3 points, one seed, 1\n  points: queue.ecn_low queue.ecn_high\n  left out: 3 more points, whose values do not go together: {why}\n", said.stdout)
+        self.assertIn(f"3 points, seed 1\n  points: queue.ecn_low queue.ecn_high\n  left out: 3 more points, whose values do not go together: {why}\n", said.stdout)
         grid = [line.split() for line in said.stdout.partition("across")[2].split("\n")[2:5]]
         self.assertEqual([len(row) for row in grid], [1, 3, 2])
         for (low, high), run in zip(kept, study["runs"][::2]):  # each is the run that its values give alone

@@ -125,10 +125,11 @@ def check_refusals(folder):
     for text, words, says in (("nothing\n", [], "has no line of nccl-tests"), (table, [], "is a table of weft"),
                               (nccl_text([{"size": 1, "expected": 1}], 1), ["--ranks", "64"], "64 GPUs were measured"),
                               ("#  Rank  0 Group  0 Pid 1 on node0 device 0\n#  Rank  1 Group  0 Pid 2 on node1 device 0\n" + nccl_text([{"size": 1, "expected": 1}], 1, form="old"), [], "2 GPUs on 2 hosts were measured, and the fabric has 8 on a host"),
-                              (nccl_text([{"size": 1024, "expected": 1}], 1), ["--collective", "none"], "there is no collective")):
+                              (nccl_text([{"size": 1024, "expected": 1}], 1), ["--collective", "alreduce"], "not 'alreduce'; did you mean all_reduce?"),
+                              ("#  Rank  0 Group  0 Pid 1 on node0 device 0\n#  Rank  8 Group  0 Pid 2 on node1 device 0\n" + nccl_text([{"size": 1, "expected": 1}], 1, form="old"), [], "9 GPUs do not fill hosts of 8 (fabric.nics_per_host); --ranks says how many")):
         status, rows, said = against(folder, text, *words)
         check(status == 2 and not rows and says in said and said.count("\n") == 0, f"refused: {said}")
-    for words, says in ((["--ranks", "1"], "--ranks is a number"), (["--ranks", "33"], "--ranks 33"), (["-b", "2M", "-e", "1M"], "-e is less"),
+    for words, says in ((["--ranks", "1"], "--ranks is a number"), (["--ranks", "33"], "--ranks 33"), (["--ranks", "12"], "12 GPUs do not fill hosts of 8"), (["-b", "2M", "-e", "1M"], "-e is less"),
                         (["--set", "fabric.planes=x"], "fabric.planes")):
         done = weft.run("expect", "rail-8x4", *words)
         check(done.returncode == 2 and says in done.stderr and done.stdout == "", f"refused: {done.stderr.strip()}")

@@ -161,8 +161,8 @@ def check_measured(folder):
     for text, says in (("{", "not JSON"), ("{}", "no collectives"), ('{"collectives": []}', "no collective in it has a time"),
                        (json.dumps({"collectives": [dict(one, time_ps=closed), dict(one, time_ps=None)]}), "a collective in it has no time"),
                        (json.dumps({"collectives": [dict(one, ranks=8)]}), "other ranks"),
-                       (json.dumps({"collectives": [dict(one, kind="all_reduce")]}), "no reduce-scatter or all-gather"),
-                       (json.dumps({"collectives": [dict(one, bytes=-1)]}), "no reduce-scatter or all-gather")):
+                       (json.dumps({"collectives": [dict(one, kind="all_reduce")]}), "neither a reduce-scatter nor an all-gather"),
+                       (json.dumps({"collectives": [dict(one, bytes=-1)]}), "neither a reduce-scatter nor an all-gather")):
         path.write_text(text)
         refused(f"a result {text[:40]}", [AZURE, "--fidelity", "model", "--measured", str(path)], says)
 
@@ -176,7 +176,7 @@ def check_refusals():
     deep = [AZURE, "--fidelity", "model"]
     refused("no model", ["incast", "--fidelity", "model"], "traffic.kind must be model")
     refused("half a replica", [*deep, "--set", "fabric.nics=8224", "--set", "fabric.nics_per_host=32", "--set",
-                              "fabric.nics_per_t0=32"], "no whole number")
+                              "fabric.nics_per_t0=32"], "not a whole number")
     refused("an order of other words", [*deep, "--order", "tp-zp"], "--order:1:4: ")
     refused("an order that lacks one", [*deep, "--order", "tp-cp-dp"], "lacks a dimension that the plan cuts: pp")
     refused("a flap", [*deep, "--fault", "{kind: flap, at: {nic: 3}, down: 20us, up: 80us}"], "hold for the whole step")

@@ -273,7 +273,7 @@ def check_refusals():
     refused("too many outages", [AZURE, "--rate", "network=10000", "--outage", "30d"], "outages at a time")
     refused("too many hosts", [AZURE, "--spares", "3", "--repair", "1000d"], "in repair")
     refused("saves without end", [AZURE, "--checkpoint", "1ms", "--save", "1ms"], "saves in a run")
-    refused("more faults than a scenario has", [AZURE, "--faults", "5ms", "--days", "1000"], "--days less")
+    refused("more faults than a scenario has", [AZURE, "--faults", "5ms", "--days", "1000"], "fewer --days")
     for word in ("checkpoint=1h", "runs=9", "slow=1", "recovery=new-job", "crash=1s", "save=1s", "spares=3", "ib-retry=7"):
         refused(f"--faults with --{word}", [AZURE, "--faults", "5ms", "--days", "9", f"--{word}"], "has no effect with --faults")
     refused("outages of nothing", [AZURE, "--faults", "1ms", "--days", "20", "--outage", "1ms"], "shorter than 1 ns")

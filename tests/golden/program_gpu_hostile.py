@@ -122,7 +122,7 @@ def raw(change_bytes):
 
 
 # What weft gpu is given as its link, which a run seems to hold: (name, the file's bytes, what it says)
-NO_LINK, CUT, SIZES, LENGTH = "no link of a run", "cut short", "sizes do not fit together", "not as long as it says"
+NO_LINK, CUT, SIZES, LENGTH = "not a link of a run", "cut short", "sizes do not fit together", "not as long as it says"
 FILES = [
     ("64 KiB of 0xff", raw(lambda data: b"\xff" * 65536), NO_LINK),
     ("one byte", raw(lambda data: b"x"), NO_LINK),
@@ -447,7 +447,7 @@ class Hostile(weft.InMemory):
     def test_a_file_that_is_no_link_stays(self):
         path = self.path()
         pathlib.Path(path).write_bytes(b"\xff" * 65536)
-        self.says(self.start(*EMU, path), "no link", ENVIRONMENT, "a file that is no link")
+        self.says(self.start(*EMU, path), "is not a link", ENVIRONMENT, "a file that is no link")
         self.assertEqual(pathlib.Path(path).read_bytes(), b"\xff" * 65536)
 
     def test_only_the_runs_own_file_is_taken_away(self):

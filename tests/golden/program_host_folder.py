@@ -150,7 +150,7 @@ class Folder(weft.InFolder):
         self.assertFalse(self.out.exists())
 
     def test_what_is_refused(self):
-        self.refused("goes with ranks of a scenario: '--out'", "--listen", "x", "--out", self.out)
+        self.refused("only ranks of a scenario take '--out'", "--listen", "x", "--out", self.out)
         self.refused("needs --pcap or --out", "--listen", "x", "--force")
         path = self.folder / "ring.yaml"
         path.write_text(RING % "1MiB", encoding="utf-8")

@@ -140,7 +140,7 @@ class Generators(weft.InMemory):
         self.assertIn("--gpu where others have none", said[0])
 
     def test_words(self):
-        for words, says in ((["--listen", "x"], "goes with ranks of a scenario: '--gpu'"),
+        for words, says in ((["--listen", "x"], "only ranks of a scenario take '--gpu'"),
                             (["two-planes", "--rank", "0", "--ranks", "8", "--meet", "x"], "needs traffic.kind gradients: '--gpu'")):
             _, said = self.end(self.start("host", *words, "--gpu", self.link(0)), BAD_INPUT)
             self.assertIn(says, said)

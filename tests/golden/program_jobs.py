@@ -132,7 +132,7 @@ REFUSED = [
     ("traffic: {kind: jobs}\njobs:\n  - {name: a, kind: ring, bytes: 1MB, ranks: 4, stride: 3}\n", "it needs jobs[].placement spread"),
     ("traffic: {kind: jobs}\njobs:\n  - {name: a, kind: ring, bytes: 1MB, ranks: 4, collective: broadcast}\n", "a ring does no broadcast"),
     ("traffic: {kind: jobs}\njobs:\n  - {name: a, kind: model, model: x, ranks: 8}\n", "jobs[].model: no job 'x' is shipped; there are: "),
-    ("traffic: {kind: jobs}\njobs:\n  - {name: a, kind: model, model: llama-small, ranks: 12}\n", ":4: 12 GPUs are no whole number of replicas of 8"),
+    ("traffic: {kind: jobs}\njobs:\n  - {name: a, kind: model, model: llama-small, ranks: 12}\n", ":4: 12 GPUs are not a whole number of replicas of 8"),
     ("traffic: {kind: jobs}\njobs:\n  - {name: a, kind: ring, bytes: 1MB, ranks: 4, placement: list}\n", "jobs[].nics is missing"),
     ("traffic: {kind: jobs}\njobs:\n" + JOB + "  - {name: b, kind: ring, bytes: 1MB, ranks: 2, placement: list, nics: 3 4}\n",
      ":5: NIC 3 is that of job 1 already"),

@@ -190,7 +190,7 @@ def check_fit(folder):
     job.write_text(JOB.replace("tp: 2", "tp: 3"))
     refused("a job that is none", [logs[0], "--fit", job], "job.yaml:2:")
     job.write_text(JOB.replace("step: {", "step: {samples: 3, "))
-    refused("another batch", [logs[0], "--fit", job], "is no whole number of replicas")
+    refused("another batch", [logs[0], "--fit", job], "is not a whole number of replicas")
     job.write_text("{name: a, times: {device: H100}, model: {layers: 8, hidden: 1024, heads: 8, ffn: 2816, vocab: 8192}, step: {sequence: 512}}")
     refused("times that are not edited", [logs[0], "--fit", job], "as lines of their own")
     refused("--fit with --json", [logs[0], "--fit", job, "--json"], "--fit")

@@ -22,6 +22,27 @@ trace      x --out y                 | needs --export: '--out'
 trace      x --force                 | needs --export: '--force'
 trace      x --json --export goal --out y | has no effect with --export: '--json'
 trace                                | no file given
+sim        clso                      | no scenario 'clso' is shipped; did you mean clos-131072?
+sim        incast --fidelity modle    | --fidelity is model, sample, full or all, not 'modle'; did you mean model?
+sim        compare-ring --variant dcqn-4 | there is no variant dcqn-4; did you mean dcqcn-4?
+coll       alreduce                  | alltoall, broadcast, reduce, gather, scatter, sendrecv; did you mean all_reduce?
+coll       all_reduce --algorithm rng | direct or hierarchical, not 'rng'; did you mean ring?
+coll       all_reduce -d flaot       | there is no data type 'flaot'; did you mean float?
+expect     rail-8x4 --collective alreduce | not 'alreduce'; did you mean all_reduce?
+tune       incast --aim goodput_bp   | there is no figure `goodput_bp`; did you mean goodput_bps?
+tune       incast --engine cmase     | there is no engine 'cmase'; there are: cmaes crs2 direct sbplx random; did you mean cmaes?
+goodput    x --rates llama3          | --rates: --list has all names, and not 'llama3'; did you mean llama-3?
+goodput    x --recovery nvrx-injob   | --recovery: --list has all names, and not 'nvrx-injob'; did you mean nvrx-in-job?
+goodput    x --rate gpux=1           | --list has no component 'gpux'; did you mean gpu?
+plan       llama-small --set hiden=2     | no size of a plan: hiden; did you mean hidden?
+trace      x --format chakr          | aicb-csv or goal, not 'chakr'; did you mean chakra?
+trace      x --export gaol           | --export is chakra, goal or simai, not 'gaol'; did you mean goal?
+pcap       anlyze x                  | there is no verb 'anlyze'; did you mean analyze?
+pcap       analyze x --csv --rows steams | dscp_changes or rules, not 'steams'; did you mean streams?
+bench      sm                        | sim and dpdk are measured, not 'sm'
+bench      sim --show incst32-400g         | --list names the cases; there is no 'incst32-400g'; did you mean incast32-400g?
+validate-fabric incast --out y --only permutation1 | is called 'permutation1'; did you mean permutation-1?
+validate-fabric incast --out y --require basline | or names of these; not 'basline'; did you mean baseline?
 sim        incats                    | no scenario 'incats' is shipped; did you mean incast?
 sim        two-rack                  | no scenario 'two-rack' is shipped; did you mean two-racks?
 sim        torus                     | no scenario 'torus' is shipped; did you mean torus-4x4x4?
@@ -115,7 +136,7 @@ pcap       anonymize x --speed 3     | --speed has no effect here: it goes with 
 pcap       capture x -o y --count 0  | --count is a whole number from 1 to
 pcap       capture x -o y --after 3  | needs --trigger: '--after'
 pcap       capture x -o y --ring 3   | needs --file-mb: '--ring'
-pcap       capture x                 | where to write is missing: -o FILE
+pcap       capture x                 | no output file given: -o FILE
 pcap       send x                    | no capture or device given
 pcap       send x y --drift 1001     | --drift is a number from -1000 to 1000, not '1001'
 pcap       replay x y --packets --speed 0 | --speed is a number from 1e-06 to 1000000, not '0'

@@ -182,7 +182,7 @@ def check_baseline(folder, base):
     partial["run"].update(partial=True, end="time limit")
     remanifest.put(folder / "partial", "result.json", partial)
     status, _, errors = verdict(folder / "base", "superbench", "--baseline", folder / "partial")
-    check(status == 2 and "partial result is no baseline" in errors, f"a partial baseline is refused: {errors.strip()}")
+    check(status == 2 and "partial result is not a baseline" in errors, f"a partial baseline is refused: {errors.strip()}")
     lacks = copy.deepcopy(base)
     lacks["collectives"] = []
     remanifest.put(folder / "lacks", "result.json", lacks)

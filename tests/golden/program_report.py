@@ -438,9 +438,9 @@ def check_refusals(folder):
         ("text", "no JSON"), ("other", {"schema": 1}), ("late", {"schema": 99, "weft": "weft", "run": {}, "scenario": {}})))
     (folder / "lone.json").write_text("{}")
     cases = [([], "no folder given"), ([empty], "no result.json"), ([folder / "none"], "No such file"), ([text], "result.json:1: "), ([folder / "lone.json"], "manifest.json: is missing"),
-             ([other], "no result of weft"), ([late], "version 99"), ([empty, empty], "unexpected argument"),
+             ([other], "not a result of weft"), ([late], "version 99"), ([empty, empty], "unexpected argument"),
              ([empty, "--no-files", "--plain"], "--no-files"), ([empty, "--colour"], "unknown option"),
-             ([other, "--profile", "nobody"], "no result of weft")]
+             ([other, "--profile", "nobody"], "not a result of weft")]
     ran = weft.outcome("report", folder / "unbound" / "result.json", "--no-manifest", "--out", folder / "new", "--quiet")
     check(ran[0] == 0 and (folder / "new" / "report.html").exists(), f"--out makes its folder: {ran[2].strip()}")
     before = sorted(folder.rglob("*"))

@@ -24,7 +24,7 @@ CONFIG = {
 WANTED = ("pfc: true", "ecn_low: 250000B", "ecn_high: 1048576B", "ecn_share: 5%", "shared: 67108864B", "alpha: 0.125", "pfc_headroom: 260000B",
           "pfc_watch: 200ms", "pfc_watch_action: drop", "preset: roce-dcqcn", "nics: 8", "link_rate: 400000Mb/s")
 WRONGS = (("WRED_PROFILE", "LOSSLESS", {"green_min_threshold": "25x"}, "WRED_PROFILE|LOSSLESS|green_min_threshold"),
-          ("WRED_PROFILE", "LOSSLESS", {"green_min_threshold": "2000000"}, "are no pair"),
+          ("WRED_PROFILE", "LOSSLESS", {"green_min_threshold": "2000000"}, "are not a pair"),
           ("QUEUE", "Ethernet0|3-4", {"wred_profile": "OTHER"}, "WRED_PROFILE|OTHER is not there"),
           ("BUFFER_PROFILE", "lossless", {"dynamic_th": "40"}, "dynamic_th"),
           ("PORT", "Ethernet8", {"speed": "fast"}, "PORT|Ethernet8|speed"))
@@ -75,7 +75,7 @@ def check_merged(folder):
     check(result["run"]["end"] == "done" and result["network"]["ecn_low_bytes"] == 250000, "and runs, with the switches' marks")
     check(outcome("topology", "--import", lab, "--config", f"leaf-1={nameless}", "--config", two)[1] == scenario, "a switch may be named beside its file")
     wrongs = (([one], "switch `leaf2` has no --config"), ([one, one], "leaf_1 has a file already"), ([nameless], "has no hostname"),
-              ([one, f"leaf3={two}"], "has no switch `leaf3`"), ([one, lab], "this is no config_db.json"),
+              ([one, f"leaf3={two}"], "has no switch `leaf3`"), ([one, lab], "this is not a config_db.json"),
               ([one, written(folder, "marks.json", config_of("leaf2", WRED_PROFILE={"LOSSLESS": {"green_min_threshold": "200000"}}))],
                "green_min_threshold of leaf2 is 200000, of leaf_1 250000"),
               ([one, written(folder, "slow.json", config_of("leaf2", {"speed": "40000"}))], "two.clab.yml:11: one end of the link has 100 Gb/s, leaf2 40 Gb/s"),

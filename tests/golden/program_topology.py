@@ -188,7 +188,7 @@ class Topology(unittest.TestCase):
                 (("two-planes", "--svg", self.folder / "none" / "x.svg"), 2, "cannot write"),
                 (("azure-gb200-llama405b", "--set", "limits.memory=1MiB"), 2, "no memory"),
                 ((self.file("fabric: {topology: rail, nics: 20480, nics_per_host: 4, t1_count: 8}\ntraffic: {kind: permutation, bytes: 1MB}\n"),), 2,
-                 "switch 0 of a plane would have 5128 ports; it may have 1 to 4096 (fabric.topology clos and fat-tree have smaller ones)")):
+                 "switch 0 of a plane would have 5128 ports; it may have 1 to 4096 (fabric.topology clos, with fabric.nics_per_t0, and fat-tree have smaller ones)")):
             run = self.weft(*words)
             self.assertEqual((run.returncode, run.stdout), (status, ""), words)
             self.assertIn(says, run.stderr)
@@ -224,8 +224,8 @@ class Topology(unittest.TestCase):
     def test_what_a_graph_cannot_say_is_refused_with_its_line(self):
         for change, says in (
                 (("4 1 3", "4 1 4"), "ends before its last link"), (("4 1 3", "4 1 3 8 H100"), "NVLink"),
-                (("4 1 3", "4 2 3"), "1 switches are listed"), (("0 3 ", "1 3 "), "one end at least is a switch"), (("0 3 ", "0 7 "), "`7` is no node"),
-                (("1us", "1 us"), ":3:"), (("25Gbps", "25Gb"), "`25Gb` is no rate"), (("0.001", "2"), "no probability"), (("0 3 25", "0 2 25"), "has no link")):
+                (("4 1 3", "4 2 3"), "1 switches are listed"), (("0 3 ", "1 3 "), "one end at least is a switch"), (("0 3 ", "0 7 "), "`7` is not a node"),
+                (("1us", "1 us"), ":3:"), (("25Gbps", "25Gb"), "`25Gb` is not a rate"), (("0.001", "2"), "not a probability"), (("0 3 25", "0 2 25"), "has no link")):
             run = self.weft("--import", self.file(self.NS3.replace(*change, 1), "other.txt"))
             self.assertEqual((run.returncode, run.stdout), (2, ""), change)
             self.assertIn(says, run.stderr)

@@ -314,14 +314,14 @@ def check_small(folder):
     chakra("an unknown collective", "comm_type from 0 to 9", node(1, ("comm_type", 10), ("comm_size", 1)))
     chakra("no size", "needs comm_size", node(1, ("comm_type", 0)))
     chakra("a send to nobody", "without comm_dst", node(1, *GOOD, kind=5))
-    chakra("no node but noise", "is no node of Chakra", bytes([2, 0x0f, 0xff]))
+    chakra("no node but noise", "is not a node of Chakra", bytes([2, 0x0f, 0xff]))
     chakra("longer than the file", "longer than what is left", node(1, *GOOD)[:-1])
     chakra("a length without an end", "longer than what is left", b"\xff\xff\xff\xff\xff\xff")
     path.write_text("/* two */ num_ranks 2\nrank 0 {\na: calc 5\nb: calc 7 cpu 1\nc: send 9b to 1 tag 4\nb irequires a\nc requires b\n"
                     "a requires c\n}\nrank 1 {\n}\n")
     told = json.loads(trace("--json", path)[1])
     check((told["kinds"]["compute"]["count"], told["kinds"]["other"]["count"], told["compute_ps"]) == (2, 1, 12000),
-          "GOAL: what goes before an operation that another irequires is no computation")
+          "GOAL: what goes before an operation that another irequires is not a computation")
     check(told["circular"] == 4 and told["kinds"]["send"]["count"] == 1 and told["kinds"]["receive"]["count"] == 0,
           "  a circle and a send that nobody receives are counted")
     refused("  and refused when it should run", [path, "--export", "goal", "--out", folder / "x"], "wait in a circle")

@@ -38,8 +38,8 @@ def check_messages(folder):
     refused(kineto(folder, "other rank", 2, {0: [send(0, 1, 0, [0, 1])], 1: [receive(0, 0, 1, [0, 1])]}), "Src Rank", "is not the rank")
     refused(kineto(folder, "unheard", 2, {0: [send(0, 0, 1, [0, 1])], 1: [kernel(0, "1", [1])]}), "")
     refused(kineto(folder, "no member", 3, {0: [send(0, 0, 2, [0, 1])], 1: [kernel(0, "1", [1])], 2: [receive(0, 0, 2, [0, 2])]}),
-            "record 1: Dst Rank is no member of the group")
-    refused(kineto(folder, "beyond", 2, {0: [send(0, 0, 5, [0, 1])], 1: [receive(0, 0, 1, [0, 1])]}), "record 1: Dst Rank is no member")
+            "record 1: Dst Rank is not a member of the group")
+    refused(kineto(folder, "beyond", 2, {0: [send(0, 0, 5, [0, 1])], 1: [receive(0, 0, 1, [0, 1])]}), "record 1: Dst Rank is not a member")
     # one file for all: in each pair that lies like its own, the other way at the other end
     one = run(kineto(folder, "one", 8, {0: [send(0, 0, 4, [0, 4]), receive(300, 4, 0, [0, 4])]}))
     check(placed(one) == 8 * 4 * ELEMENTS, "  four pairs, there and back")
@@ -74,14 +74,14 @@ def check_splits(folder):
     slow = run(pairs(folder, "one large", [[0, 1 << 18, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]))
     least_ps = (1 << 18) * 256 * 8 / 400e9 * 1e12
     check(least_ps < slow["run"]["last_completion_ps"] < 1.1 * least_ps, f"  as long as its line takes: {slow['run']['last_completion_ps']}")
-    refused(pairs(folder, "cut", uneven, **{"In split size": "[1, 2, ..., 5]"}), "no whole list of 4")
-    refused(pairs(folder, "short", uneven, **{"In split size": "[1, 2]"}), "no whole list of 4")
-    refused(pairs(folder, "no rows", uneven, row=1, **{"In split size": "[7, 7, 7, 7]"}), "no multiple of the 28 rows")
+    refused(pairs(folder, "cut", uneven, **{"In split size": "[1, 2, ..., 5]"}), "not a whole list of 4")
+    refused(pairs(folder, "short", uneven, **{"In split size": "[1, 2]"}), "not a whole list of 4")
+    refused(pairs(folder, "no rows", uneven, row=1, **{"In split size": "[7, 7, 7, 7]"}), "not a multiple of the 28 rows")
     received = [[row[rank] for row in uneven] for rank in range(4)]
     check(run(pairs(folder, "both sides", uneven, out=received))["run"]["digest"] == run(folder / "uneven")["run"]["digest"], "  Out agrees with In")
     received[2] = [31, 0, 1, 0]
     refused(pairs(folder, "against", uneven, out=received), "record 1: by its Out split sizes", "7936 bytes of member 0")
-    refused(pairs(folder, "no sum", even, out=[[256, 256, 256, 257]] * 4), "record 1: the elements that come out are no multiple of the 1025 rows")
+    refused(pairs(folder, "no sum", even, out=[[256, 256, 256, 257]] * 4), "record 1: the elements that come out are not a multiple of the 1025 rows")
     refused(pairs(folder, "unsaid", even, **{"In split size": None}), "record 1: In split size is not there")
     refused(pairs(folder, "unsaid too", even, **{"In split size": "[]"}), "record 1: In split size is not there")
     odd = {rank: [kernel(0, "0", range(2), "all_to_all", **{"In msg nelems": 100, "Out msg nelems": 50 + rank * 100})] for rank in range(2)}

@@ -72,7 +72,7 @@ def check_kineto(folder):
         calls = {rank: events for rank, events in everyone.items() if rank != gone}
         refused(kineto(folder, f"without {gone}", 4, calls), f"no file of rank {gone}", "3 of the job's 4 ranks")
     three = {rank: [kernel(0, "0", range(3))] for rank in range(4)}
-    refused(kineto(folder, "no member", 4, three), "rank 3 calls it and is no member", "0, 1, 2")
+    refused(kineto(folder, "no member", 4, three), "rank 3 calls it and is not a member", "0, 1, 2")
     refused(kineto(folder, "silent", 4, {**everyone, 3: [kernel(0, "1", [3])]}), "rank 3 never calls it", "0, 1, 2, 3")
     refused(kineto(folder, "beyond", 4, {**three, 3: [kernel(0, "1", [3, 9])]}), "rank 9 has no file")
     refused(kineto(folder, "wrong size", 4, {**everyone, 3: [kernel(0, "0", range(4), **{"Group size": 3})]}), "Group size")
@@ -100,7 +100,7 @@ def check_kineto(folder):
     # one file for all: a list that is none of the groups side by side
     refused(kineto(folder, "askew", 4, {1: [kernel(0, "0", [1, 2])]}), "do not part the ranks")
     check(placed(run(kineto(folder, "one for all", 4, {2: [kernel(0, "0", [2, 3])]}))) == placed(one), "  one file for all")
-    refused(kineto(folder, "not its own", 4, {3: [kernel(0, "0", [0, 1])]}), "record 1", "rank 3 calls it and is no member", "0, 1")
+    refused(kineto(folder, "not its own", 4, {3: [kernel(0, "0", [0, 1])]}), "record 1", "rank 3 calls it and is not a member", "0, 1")
     refused(kineto(folder, "beyond the world", 4, {4: [kernel(0, "0", [0, 4])]}), "distributedInfo.rank is 4", "world_size 4")
     # what a record lists against what the file lists by that name
     for ranks, fits in (([1, 0], True), ([], True), ([0, 2], False), ([0, 1, 2], False)):

@@ -399,7 +399,7 @@ class Tune(Room):
             store.execute("CREATE TABLE other(a)")
         for study in ("foreign.tune", "other.tune"):
             for words in (["resume", study], ["show", study], ["small.yaml", *KNOBS, "--study", study]):
-                self.assertIn("no study of weft tune", self.weft(*words, status=BAD_INPUT).stderr)
+                self.assertIn("not a study of weft tune", self.weft(*words, status=BAD_INPUT).stderr)
         self.assertEqual((self.folder / "foreign.tune").read_text(encoding="utf-8"), "something else\n")
         self.weft("show", "nowhere.tune", status=BAD_INPUT)
 

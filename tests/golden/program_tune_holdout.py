@@ -142,8 +142,8 @@ class Holdout(program_tune.Room):
         (self.folder / "tiny.yaml").write_text(SMALL.replace("incast, senders: 12, bytes: 200kB", "permutation, bytes: 2kB"), encoding="utf-8")
         (self.folder / "broken.yaml").write_text("name: broken\nfabric: {nics: 16, wires: 3}\n", encoding="utf-8")
         files = sorted(path.name for path in self.folder.iterdir())
-        for words, said in ((["small.yaml"], "the search sees this one, so it is no hold-out: 'small.yaml'"),
-                            (["copy.yaml"], "the search sees this one, so it is no hold-out: 'copy.yaml'"),
+        for words, said in ((["small.yaml"], "the search sees this one, so it is not a hold-out: 'small.yaml'"),
+                            (["copy.yaml"], "the search sees this one, so it is not a hold-out: 'copy.yaml'"),
                             (["other.yaml", "--holdout", "./other.yaml"], "this hold-out is given twice: './other.yaml'"),
                             (["tiny.yaml"], "tiny.yaml: the knobs change the aim in no run of this hold-out"),
                             (["roce.yaml"], "hold-out roce.yaml with cc.target_delay=0.1rtt: cc.target_delay has no effect here"),

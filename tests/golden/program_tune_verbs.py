@@ -67,8 +67,8 @@ class Verbs(program_tune.Room):
         self.weft("small.yaml", *PARTS, "--part", 2, "--seed", 7)
         (self.folder / "foreign.tune").write_text("something else\n", encoding="utf-8")
         before = sorted(path.name for path in self.folder.iterdir() if path.suffix == ".tune")
-        for words, said in ((["small.1.tune", "small.2.tune"], "small.2.tune: this is no part"),
-                            (["small.1.tune", "foreign.tune"], "foreign.tune: this is no study"),
+        for words, said in ((["small.1.tune", "small.2.tune"], "small.2.tune: this is not part"),
+                            (["small.1.tune", "foreign.tune"], "foreign.tune: this is not a study"),
                             (["small.1.tune", "nowhere.tune"], "nowhere.tune")):
             self.assertIn(said, self.weft("merge", "all.tune", *words, status=BAD_INPUT).stderr)
             self.assertEqual(sorted(path.name for path in self.folder.iterdir() if path.suffix == ".tune"), before)
@@ -240,7 +240,7 @@ class Verbs(program_tune.Room):
         self.assertIn(f"{best['fresh']['ratio']:.4f} of the default", text)
         lines = text.splitlines()
         (self.folder / "spoilt").write_text("\n".join([*lines, "rpg_time_reset=many"]), encoding="utf-8")
-        self.assertIn(f"spoilt:{len(lines) + 1}: this is no line of {form}",
+        self.assertIn(f"spoilt:{len(lines) + 1}: this is not a line of {form}",
                       self.weft("import", "spoilt", "--as", form, status=BAD_INPUT).stderr)
         return read, rounded
 

@@ -221,6 +221,27 @@ def check_faults(folder, scenario):
     report = (folder / "lossy" / "report.md").read_text()
     check("| t0 0 up 1 plane 1 - t1 1 (lossy)" in report.split("## Anomalies")[1], "the lossy cable is named")
     check("| **FAIL** |" in report and "no drops on cables" in report.split("## Anomalies")[1], "the report says what was missed")
+    check_missed_in_words(folder / "lossy", report)
+
+
+def check_missed_in_words(out, report):
+    """Of a bound its name, what was measured, and what it must be; on the page the same reason beside the figure of that case."""
+    failed = [one for one in book(out)["cases"] if one["state"] == "fail"]
+    reasons = [one["reason"] for one in failed]
+    check(len(failed) == 5 and all(re.match(r"no drops on cables: [1-9]\d*, must be 0; nobody stands out: 1, must be 0$", one) for one in reasons), f"what a case missed: {reasons}")
+    check(all(one in report for one in reasons), "report.md has each reason")
+    page = html.unescape((out / "report.html").read_text())
+    notes = re.findall(r"payload rate 192\.4 Gb/s; case (\S+) missed: (no drops on cables: \d+, must be 0)<", page)
+    check(notes != [] and all(next(one["reason"] for one in failed if one["name"] == name).startswith(why + ";") for name, why in notes),
+          f"the page's figures say what their case missed: {notes}")
+
+
+def check_windows_in_words(reason):
+    """Of a window its goodput, the least that is allowed, and what was expected: the one below the next."""
+    found = re.findall(r"(before|meanwhile|after): ([\d.]+) Gb/s, at least ([\d.]+) of ([\d.]+)", reason)
+    check([name for name, *_ in found] == ["before", "after"] and all(float(got) < float(least) < float(of) == 192.4 for _, got, least, of in found) and
+          re.search(r"; dead paths are left: [\d.]+ us, at most 600 % of network\.base_rtt_ps \([\d.]+ us\); transport\.path is rotate", reason),
+          f"what a drill missed: {reason}")
 
 
 def check_others(folder, scenario):
@@ -252,6 +273,8 @@ def check_why(folder, scenario):
         _, _, errors = validate(scenario, folder / f"why-{name}", "--quick", "--only", case, "--set", setting, "--force")
         one = book(folder / f"why-{name}")["cases"][0]
         check(one["state"] == state and errors == "" and says in one["reason"], f"{setting}, {case}: {one['state']}: {one['reason']}")
+        if (name, case) == ("rotate", "trunk-down"):
+            check_windows_in_words(one["reason"])
     _, _, errors = validate("rail-8x4", folder / "why-rail", "--quick", "--only", "permutation-1", "--set", "transport.skip_time=turn")
     one = book(folder / "why-rail")["cases"][0]
     check(one["state"] == "fail" and "transport.evs is 256, 5.2 times the packets of a round trip" in one["reason"] and errors == "",

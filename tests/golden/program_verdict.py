@@ -137,7 +137,7 @@ def check_refusals(folder, healthy):
     refused("a profile twice", [healthy, "--profile", "strict", "--profile", "strict"], "given twice")
     refused("an unknown option", [healthy, "--fast"], "unknown option")
     refused("an unknown profile", [healthy, "--profile", "kind"], "no profile 'kind'")
-    refused("no bound", [healthy, "--profile", bad], f"{bad}:3:33: `soon` is no bound")
+    refused("no bound", [healthy, "--profile", bad], f"{bad}:3:33: `soon` is not a bound")
     refused("no such file", [folder / "none", "--profile", "strict"], "none: cannot be read")
     refused("a folder without a result", [folder / "empty", "--profile", "strict"], "no result.json")
     refused("no JSON", [text, "--profile", "strict"], "result.json:1:")

@@ -101,11 +101,11 @@ static int read_counters(const char *path, json_t **ret_root, const json_t **ret
 	snprintf(refusal->file, sizeof(refusal->file), "%s", path);
 	refusal->line = *ret_root == NULL ? (uint32_t)error.line : 0;
 	snprintf(refusal->text, sizeof(refusal->text), "%s",
-		 *ret_root == NULL	      ? "this is no JSON, as rdma statistic -j prints it"
+		 *ret_root == NULL	      ? "this is not JSON, as rdma statistic -j prints it"
 			 : json_is_array(one) ? "the counters of one device are needed, as "
 						"rdma statistic show link DEVICE/PORT -j prints "
 						"them"
-					      : "these are no counters of a device");
+					      : "these are not counters of a device");
 	json_decref(*ret_root);
 	*ret_root = NULL;
 	return -EINVAL;

@@ -228,7 +228,7 @@ static int complete(struct live *live)
 {
 	struct refusal *refusal = &live->refusal;
 	if (live->out == NULL)
-		return outcome_bad_line(refusal, "where to write is missing: -o FILE");
+		return outcome_bad_line(refusal, "no output file given: -o FILE");
 	live->ring.path = live->out;
 	if (live->burst > 0 && strstr(live->words, "ce") == NULL)
 		return outcome_bad_word(refusal, "needs --trigger ce:", "--ce-burst");

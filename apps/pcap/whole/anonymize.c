@@ -43,7 +43,7 @@ static int make_key(struct anonymize *all)
 		? EVP_Digest(all->key, strlen(all->key), key, &bytes, EVP_sha256(), NULL) == 1
 		: getrandom(key, WIRE_ANONYMIZE_KEY_BYTES, 0) == WIRE_ANONYMIZE_KEY_BYTES;
 	if (!is_made)
-		return refuse(&all->refusal, -EIO, "the system gives no key");
+		return refuse(&all->refusal, -EIO, "the system has no random key");
 	struct wire_config config;
 	wire_config_default(6, &config);
 	wire_anonymizer_init(&all->anonymizer, &config, key);
@@ -153,7 +153,7 @@ int anonymize_run(int argc, char **argv)
 	if (rc == COMMAND_LINE_DONE)
 		return EXIT_SUCCESS;
 	if (rc == 0 && all.out == NULL)
-		rc = outcome_bad_line(&all.refusal, "where to write is missing: -o FILE");
+		rc = outcome_bad_line(&all.refusal, "no output file given: -o FILE");
 	if (rc == 0)
 		rc = make(&all, argv[optind]);
 	if (rc < 0)

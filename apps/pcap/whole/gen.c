@@ -49,7 +49,7 @@ static int take_words(struct gen *gen, int argc, char **argv)
 static int run(struct gen *gen)
 {
 	if (gen->out == NULL)
-		return outcome_bad_line(&gen->refusal, "where to write is missing: -o FILE");
+		return outcome_bad_line(&gen->refusal, "no output file given: -o FILE");
 	gen->words[gen->count++] = "--quiet";
 	gen->words[gen->count++] = "--pcap";
 	gen->words[gen->count++] = (char *)gen->out;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include <weft/core/edit_distance.h>
 #include <weft/core/refusal.h>
 
 // Exit statuses, those of README.md. EXIT_SUCCESS is the system's own.
@@ -28,6 +29,9 @@ void outcome_bar(const char *format, ...) __attribute__((format(printf, 1, 2)));
 // A word of the command line that is none. `what` says what would be right, `word` stands behind it
 // in quotes. Returns -EINVAL, for the caller to hand up.
 int outcome_bad_word(struct refusal *refusal, const char *what, const char *word);
+
+// The same for a name that may be misspelt; what `near_word` found stands behind it.
+int outcome_bad_name(struct refusal *refusal, const char *what, const struct near_word *near_word);
 
 // A command line of which no one word is wrong: something is missing, or two options contradict
 // each other, as `what` says. Returns -EINVAL, for the caller to hand up.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <weft/core/refusal.h>
@@ -38,6 +39,10 @@ bool scenario_key_holds(const struct scenario *scenario, const char *path);
 // The key of that path, or second name; NULL with a reason when there is none, or when it belongs
 // to an element of a list.
 const struct scenario_key *scenario_key_of(const char *path, struct refusal *refusal);
+
+// Appends "; did you mean NAME?" to the text, when there is a variant of nearly this name.
+void scenario_variant_meant(const struct scenario *scenario, const char *name, char *text,
+			    size_t bytes);
 
 // Reads `text` as a value of `key`, which holds no text and no list: ps, bytes, bits per second,
 // parts per 10^9, a count, or the index of a word. -EINVAL with the reason.

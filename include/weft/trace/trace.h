@@ -46,9 +46,6 @@ enum trace_format {
 // "chakra", "chakra-json", "pytorch", "kineto", "simai", "aicb", "micro", "aicb-csv", "goal".
 const char *trace_format_name(enum trace_format format);
 
-// The format of that name; TRACE_FORMAT_COUNT when there is none.
-enum trace_format trace_format_find(const char *name);
-
 enum trace_kind {
 	TRACE_KIND_OTHER, // neither computes nor communicates: metadata, memory, a wait
 	TRACE_KIND_COMPUTE,

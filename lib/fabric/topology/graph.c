@@ -130,7 +130,8 @@ static int check_ports(const struct graph *graph, struct refusal *refusal)
 		if (ports == 0 || ports > PORTS_MAX)
 			return refuse(refusal, -EINVAL,
 				      "switch % of a plane would have % ports; it may have 1 to "
-				      "% (fabric.topology clos and fat-tree have smaller ones)",
+				      "% (fabric.topology clos, with fabric.nics_per_t0, and "
+				      "fat-tree have smaller ones)",
 				      node, ports, PORTS_MAX);
 	}
 	return 0;

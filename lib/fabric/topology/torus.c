@@ -37,7 +37,7 @@ int torus_size(const struct fabric_config *config, struct refusal *refusal, stru
 			      (int64_t)routers, config->nics_per_t0, config->nics);
 	if (routers < 2 || config->bundle == 0 || config->bundle > PORTS_MAX)
 		return refuse(refusal, -EINVAL,
-			      "% routers joined by bundles of % links are no torus",
+			      "% routers joined by bundles of % links do not make a torus",
 			      (int64_t)routers, config->bundle);
 	*ret = (struct graph_size){routers, links * config->bundle};
 	return 0;

@@ -43,7 +43,7 @@ static int check_program(const struct world *world, uint32_t element_bytes, stru
 {
 	const struct program *program = world->program;
 	if (program == NULL)
-		return refuse(refusal, -EINVAL, "this traffic has no data: it is no program");
+		return refuse(refusal, -EINVAL, "this traffic has no data: it is not a program");
 	if (world->transport.payload_bytes % element_bytes != 0)
 		return refuse(refusal, -EINVAL,
 			      "packets with % bytes of payload cut elements of %: data cannot be "

@@ -225,6 +225,6 @@ int steps_read(struct steps *steps)
 	else if (is_collective)
 		steps->reason = "watch.operations is false";
 	else
-		steps->reason = "the traffic is no collective";
+		steps->reason = "the traffic is not a collective";
 	return 0;
 }

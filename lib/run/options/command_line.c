@@ -73,26 +73,6 @@ static const struct option_row *row_of(const struct reading *reading, int option
 	return NULL;
 }
 
-// The option that `name`, of `length` letters, was meant to be, or NULL.
-static const char *nearest(const struct reading *reading, const char *name, size_t length)
-{
-	char word[EDIT_DISTANCE_BYTES];
-	const char *found = NULL;
-	uint32_t least = 3; // more edits than that are no misspelling
-	if (length < 2 || length >= sizeof(word))
-		return NULL;
-	memcpy(word, name, length);
-	word[length] = '\0';
-	for (const struct option *at = reading->longs; at->name != NULL; at++) {
-		uint32_t edits = edit_distance(word, at->name);
-		if (edits < least && edits < length && edits < strlen(at->name)) {
-			least = edits;
-			found = at->name;
-		}
-	}
-	return found;
-}
-
 static int refuse_unknown(const struct reading *reading)
 {
 	char *text = reading->refusal->text;
@@ -105,11 +85,15 @@ static int refuse_unknown(const struct reading *reading)
 		snprintf(text, REFUSAL_TEXT_BYTES, "unknown option -%c (--help lists the options)",
 			 optopt);
 	} else {
-		const char *meant = nearest(reading, word + 2, (size_t)length - 2);
+		char name[EDIT_DISTANCE_BYTES];
+		snprintf(name, sizeof(name), "%.*s", length - 2, word + 2);
+		struct near_word near_word = near_word_of(name);
+		for (const struct option *at = reading->longs; at->name != NULL; at++)
+			near_word_see(&near_word, at->name);
 		snprintf(text, REFUSAL_TEXT_BYTES, "unknown option %.*s%s%s%s",
 			 length < 100 ? length : 100, word,
-			 meant != NULL ? "; did you mean --" : "", meant != NULL ? meant : "",
-			 meant != NULL ? "?" : " (--help lists the options)");
+			 near_word.found[0] != '\0' ? "; did you mean --" : "", near_word.found,
+			 near_word.found[0] != '\0' ? "?" : " (--help lists the options)");
 	}
 	return -EINVAL;
 }

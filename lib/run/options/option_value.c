@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <weft/core/check.h>
+#include <weft/core/edit_distance.h>
 #include <weft/files/files.h>
 #include <weft/run/command_line.h>
 #include <weft/run/outcome.h>
@@ -125,8 +126,10 @@ static int take_time(const struct option_row *row, void *to, const char *word,
 			 word, refusal);
 }
 
-// Which of words with '|' between them; -1: none. `ret` has them as a sentence does.
-static int find_word(const char *words, const char *word, char *ret, size_t bytes)
+// Which of words with '|' between them; -1: none. `ret` has them as a sentence does, `near_word`
+// the one that `word` was meant to be.
+static int find_word(const char *words, const char *word, char *ret, size_t bytes,
+		     struct near_word *near_word)
 {
 	int index = -1, count = 0;
 	size_t used = 0;
@@ -142,6 +145,11 @@ static int find_word(const char *words, const char *word, char *ret, size_t byte
 		check(used < bytes);
 		if (strlen(word) == length && memcmp(at, word, length) == 0)
 			index = count;
+		char one[EDIT_DISTANCE_BYTES];
+		if (length < sizeof(one)) {
+			snprintf(one, sizeof(one), "%.*s", (int)length, at);
+			near_word_see(near_word, one);
+		}
 	}
 	return index;
 }
@@ -149,10 +157,14 @@ static int find_word(const char *words, const char *word, char *ret, size_t byte
 static int take_word(const struct option_row *row, void *to, const char *word,
 		     struct refusal *refusal)
 {
-	char all[192];
-	int index = row->words != NULL ? find_word(row->words, word, all, sizeof(all)) : 0;
-	if (index < 0)
-		return bad_value(row, all, word, refusal);
+	char all[192], text[256];
+	struct near_word near_word = near_word_of(word);
+	int index = row->words != NULL ? find_word(row->words, word, all, sizeof(all), &near_word)
+				       : 0;
+	if (index < 0) {
+		snprintf(text, sizeof(text), "--%s is %s, not", row->name, all);
+		return outcome_bad_name(refusal, text, &near_word);
+	}
 	if (row->kind == OPTION_INDEX)
 		*(int *)field(to, row->at) = index + (int)row->min;
 	else

@@ -252,8 +252,9 @@ static int check_sharding(struct checked *checked)
 		return blame(checked, "shard_ranks", "a model with experts has shards of all ranks",
 			     0, 0, 0);
 	if (cut->shard_ranks > 0 && sharing % cut->shard_ranks != 0)
-		return blame(checked, "shard_ranks", "% ranks are no whole number of shards of %",
-			     sharing, cut->shard_ranks, 0);
+		return blame(checked, "shard_ranks",
+			     "% ranks are not a whole number of shards of %", sharing,
+			     cut->shard_ranks, 0);
 	if (cut->sharding == SHARDING_MEGATRON)
 		return cut->is_reduced_each ? blame(checked, "is_reduced_each",
 						    "Megatron-LM reduces once a step", 0, 0, 0)
@@ -344,7 +345,7 @@ int plan_resize(struct plan *ret, const struct plan *plan, uint32_t ranks, struc
 	const struct parallel *cut = &plan->parallel;
 	uint32_t replica = cut->tp * cut->cp * cut->pp;
 	if (ranks == 0 || ranks % replica != 0)
-		return refuse(refusal, -EINVAL, "% GPUs are no whole number of replicas of %",
+		return refuse(refusal, -EINVAL, "% GPUs are not a whole number of replicas of %",
 			      ranks, replica);
 	*ret = *plan;
 	ret->parallel.dp = ranks / replica;

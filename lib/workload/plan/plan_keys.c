@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include <weft/core/edit_distance.h>
+
 #include "plan_keys.h"
 
 #define SIZE_MAX_OF_ANY (UINT64_C(1) << 20) // products of three stay in 64 bits
@@ -157,6 +159,19 @@ static bool is_number(const char *text)
 	return *at == '\0' && at > text;
 }
 
+// A name that --set does not have, "=" or nothing behind it.
+static int refuse_name(struct refusal *refusal, const char *text, size_t length)
+{
+	char name[EDIT_DISTANCE_BYTES] = "";
+	refuse_key(refusal, "no size of a plan: ", 0, 0, text, length);
+	strncat(name, text, length < sizeof(name) - 1 ? length : sizeof(name) - 1);
+	struct near_word near_word = near_word_of(name);
+	for (const struct plan_key *key = keys; key->name != NULL; key++)
+		near_word_see(&near_word, key->name);
+	near_word_append(&near_word, refusal->text, sizeof(refusal->text));
+	return -EINVAL;
+}
+
 int plan_set(struct plan_edit *edit, const char *text, struct refusal *refusal)
 {
 	size_t length = 0;
@@ -168,7 +183,7 @@ int plan_set(struct plan_edit *edit, const char *text, struct refusal *refusal)
 	       (strlen(key->name) != length || memcmp(key->name, text, length) != 0))
 		key++;
 	if (text[length] != '=' || key->name == NULL)
-		return refuse_key(refusal, "no size of a plan: ", 0, 0, text, length);
+		return refuse_name(refusal, text, length);
 	const char *digits = text + length + 1;
 	if (!is_number(digits))
 		return refuse_key(refusal, "a whole number is needed for ", 0, 0, text, length);

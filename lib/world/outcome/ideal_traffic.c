@@ -223,9 +223,10 @@ int ideal_scenario(struct ideal_time *ret, struct arena *arena, const struct sce
 {
 	struct topology topology;
 	if (!is_one_collective(&scenario->traffic))
-		return refuse(refusal, -EINVAL,
-			      "this traffic is no single collective: several rings (traffic.jobs, "
-			      "traffic.axes), or another traffic.kind");
+		return refuse(
+			refusal, -EINVAL,
+			"this traffic is not a single collective: several rings (traffic.jobs, "
+			"traffic.axes), or another traffic.kind");
 	int rc = topology_build(&topology, arena, &scenario->fabric, scenario->seed, refusal);
 	return rc < 0 ? rc : take_collective(ret, arena, scenario, &topology, refusal);
 }

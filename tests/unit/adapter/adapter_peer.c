@@ -93,9 +93,9 @@ static void what_cannot_be_is_refused(void **state)
 		{good, -EINVAL, "UDP port 4790"},
 		{good, -EINVAL, "not one partition"},
 		{good, -EINVAL, "in plane 1 is of IPv4, here it is IPv6"},
-		{good, -EINVAL, "in plane 1 is no NIC's"},
-		{good, -EINVAL, "in plane 0 is no NIC's"},
-		{good, -EINVAL, "in plane 0 is no NIC's"},
+		{good, -EINVAL, "in plane 1 belongs to no NIC"},
+		{good, -EINVAL, "in plane 0 belongs to no NIC"},
+		{good, -EINVAL, "in plane 0 belongs to no NIC"},
 		{good, -EINVAL, "the peer has 4 planes, here are 2"},
 		{good, -EINVAL, "the peer has 1 planes, here are 2"},
 		{good, -EPROTO, "0 planes"},
@@ -153,7 +153,7 @@ static void own_addresses_that_cannot_be_are_refused(void **state)
 	refuse_config(&config, "planes 0 and 1 have one GID");
 	name_ends(1, ends);
 	ends[1].mac[0] |= 1;
-	refuse_config(&config, "plane 1 is no NIC's");
+	refuse_config(&config, "plane 1 belongs to no NIC");
 	name_ends(1, ends);
 	config.wire.ip_version = 4;
 	refuse_config(&config, "plane 0 is not of IPv4");

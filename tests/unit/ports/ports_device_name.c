@@ -110,7 +110,7 @@ static void another_pci_device_is_refused_with_its_reason(void **state)
 {
 	(void)state;
 	names_none("0000:18:00.0", "no PCI device: '0000:18:00.0'");
-	names_none("17:00.0", "is no NIC: '0000:17:00.0'");
+	names_none("17:00.0", "is not a NIC: '0000:17:00.0'");
 	make_driver(NIC, "ice");
 	names_none(NIC, "has the kernel's ice for its driver");
 	names_none(NIC, "dpdk-devbind.py -b vfio-pci " NIC);

@@ -35,7 +35,7 @@ static void schemas_are_held_to(void **state)
 		{"{\"a\": 0, \"b\": {}}", "b", "array"},
 		{"{\"a\": 0, \"c\": {\"x\": 1}}", "c.x", "string"},
 		{"{\"a\": 0, \"d\": 2}", "d", "not what"},
-		{"{\"a\": 0, \"e\": 2}", "e", "no field"},
+		{"{\"a\": 0, \"e\": 2}", "e", "not a known field"},
 		{"[]", "", "object"},
 	};
 	json_t *held = json_loads(schema, 0, NULL);
@@ -122,7 +122,7 @@ static void histograms_are_those_of_the_run(void **state)
 		{LINES ROW_1 ROW_2 TOTAL END, "message_same_t0.hdr", "of other packets"},
 		{LINES ROW_1 ROW_2 TOTAL END, "gap_ns.hdr", NULL},
 		{LINES TOTAL END "#[EV number 3]\n", "one_way_ev_slowest_1.hdr", NULL},
-		{"", "flow.hdr", "no histogram"},
+		{"", "flow.hdr", "not a histogram"},
 		{LINES, "flow.hdr", "was cut"},
 		{LINES ROW_1 ROW_2 TOTAL, "flow.hdr", "was cut"},
 		{LINES ROW_1 ROW_2 END, "flow.hdr", "was cut"},

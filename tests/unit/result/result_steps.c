@@ -212,7 +212,7 @@ static void where_there_is_none_the_reason_is_told(void **)
 {
 	fake = fake_world("nothing");
 	assert_int_equal(steps_of(&steps, &fake->world, 100), 0);
-	assert_string_equal(steps.reason, "the traffic is no collective");
+	assert_string_equal(steps.reason, "the traffic is not a collective");
 	fake->world.job.group_count = 1;
 	assert_int_equal(steps_of(&steps, &fake->world, 100), 0);
 	assert_string_equal(steps.reason, "watch.messages is none");

@@ -83,7 +83,7 @@ static const struct broken broken_files[] = {
 	{"56-queue-below-packet.yaml", 8, 10, "do not hold a full packet of 4258 B"},
 	{"57-hosts-do-not-divide.yaml", 6, 18, "cannot be cut into hosts of 3"},
 	{"58-evs-per-plane.yaml", 6, 11, "256 over 3 planes is not a power of two per plane"},
-	{"59-mpr-power.yaml", 8, 8, "no multiple of 128"},
+	{"59-mpr-power.yaml", 8, 8, "not a multiple of 128"},
 	{"60-payload-and-header.yaml", 8, 12, "at most 65535 B"},
 	{"61-timer-without-end.yaml", 9, 18, "pass the end of time"},
 	{"62-flow-beyond.yaml", 10, 21, "8 does not exist; it may be 0 to 7"},

@@ -241,7 +241,7 @@ static const struct {
 	{SMALL "reduce: {kind: zero-2, aligned: true}\n", 4, 24, "it needs reduce.kind megatron"},
 	{SMALL "reduce: {within: 2}\n", 4, 10, "it needs reduce.kind zero-3 or fsdp"},
 	{SMALL "reduce: {kind: fsdp, within: 3}\ncut: {dp: 8}\n", 4, 30,
-	 "reduce.within: 8 ranks are no whole number of shards of 3"},
+	 "reduce.within: 8 ranks are not a whole number of shards of 3"},
 	{MOE "reduce: {kind: fsdp, within: 2}\ncut: {dp: 8}\n", 4, 30,
 	 "reduce.within: a model with experts has shards of all ranks"},
 	{SMALL "reduce: {sync: each}\n", 4, 10, "reduce.sync has no effect here; it needs reduce."},

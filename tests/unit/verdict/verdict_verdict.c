@@ -317,7 +317,7 @@ static void bad_profiles_are_refused_with_their_place(void **state)
 	assert_refused(HEAD "  - {name: n, bound: is 0, source: s}\n", 4, "no `metric`");
 	assert_refused(HEAD "  - {name: n, metric: a, source: s}\n", 4, "no `bound`");
 	assert_refused(HEAD "  - {name: n, metric: a, bound: is 0}\n", 4, "no `source`");
-	assert_refused(HEAD "  - {name: n, metric: a, bound: soon, source: s}\n", 4, "no bound");
+	assert_refused(HEAD "  - {name: n, metric: a, bound: soon, source: s}\n", 4, "not a bound");
 	assert_refused(HEAD "  - {name: n, metric: a, bound: is 0, source: s, stat: p99}\n", 4,
 		       "not `stat`");
 	assert_refused(HEAD "  - {name: n, metric: a, bound: is 0, source: s, required: yes}\n", 4,

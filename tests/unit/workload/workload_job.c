@@ -226,7 +226,7 @@ static void jobs_that_cannot_be_are_refused(void **)
 	assert_non_null(strstr(refusal.text, "the mapping does not fit the hosts"));
 	assert_int_equal(job_from_plan(&job, &arena, plan, 0, &nccl, &refusal), -EINVAL);
 	assert_int_equal(plan_resize(&other, plan, 8191, &refusal), -EINVAL);
-	assert_non_null(strstr(refusal.text, "no whole number of replicas of 64"));
+	assert_non_null(strstr(refusal.text, "not a whole number of replicas of 64"));
 	assert_int_equal(plan_resize(&other, plan, 0, &refusal), -EINVAL);
 	struct ring_config barrier = nccl;
 	barrier.form = RING_BARRIER;

@@ -51,7 +51,7 @@ static const struct {
 	{EVS("ev_profile: explicit, ev_values: [{ev: 7}, {ev: 4294967296}]"), 1, 69, "too large"},
 	{"wire: {ip: 4}\ntransport: {evs: 1, ev_profile: explicit, ev_values: [{ev: "
 	 "49151}]}" GOOD,
-	 2, 55, "49151 is no UDP source port from 49152 to 65535"},
+	 2, 55, "49151 is not a UDP source port from 49152 to 65535"},
 	{TABLE("deny: [{ev: 8}, {ev: 9}]"), 1, 90, "9 is not in the profile"},
 	{TABLE("deny: [{ev: 8}, {ev: 8}]"), 1, 90, "8 is here twice"},
 	{TABLE("deny: [{ev: 8}, {ev: 7}]"), 1, 80, "one at least must be left"},
