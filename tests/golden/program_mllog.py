@@ -122,7 +122,7 @@ def check_result(folder):
     check(status == 0 and "+0.00 %" not in out and "3.1200 s" in out, "a result near the log")
     result.write_text('{"step": {"step_ps": 3200000000000}}')
     status, out, errors = mllog(SMALL, "--result", result, "--within", "1")
-    check(status == 1 and "allowed are 1.00 %" in errors, f"a result that is off: {errors.strip()}")
+    check(status == 1 and "; 1.00 % is allowed" in errors, f"a result that is off: {errors.strip()}")
     for text, says in (("{", "not JSON"), ("[]", "no step.step_ps"), ('{"step": {"step_ps": -1}}', "no step.step_ps"),
                        ('{"step": {"step_ps": 1.5}}', "no step.step_ps"), ("", "not JSON")):
         result.write_text(text)

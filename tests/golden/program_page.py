@@ -160,6 +160,8 @@ def check_large(folder):
     lines = [svg.count("<line") for svg in drawings]
     check(result["network"]["nics"] == 8192 and len(page) < 500_000, f"a page of 8,192 NICs has {len(page)} bytes")
     check(len(drawings) == 2 and 'aria-label="plane 3' in drawings[0] and all(100 < count <= PICTURE_LINES_MAX for count in lines), f"one plane is drawn, in {lines} lines")
+    said = re.search(r"Not drawn: 7 planes that look alike; the busiest link of each was (?:between ([\d.]+) and )?([\d.]+) % busy\.<", page)
+    check(said and (said[1] is None or float(said[1]) < float(said[2])), f"a range has two ends that differ, else it is one figure: {said and said[0]}")
     check("Not drawn: 7 planes that look alike" in page and ">t0 77<" in drawings[0] and ">t1 5<" in drawings[0], "what stands out has boxes of its own, and the other planes are told")
     check(all(re.findall(r'class="hot"[^>]*><title>(.*?):', svg) == ["t0 77 – t1 5"] for svg in drawings), "the lossy link is marked")
     links = [int(count) for count in re.findall(r"<title>[^<]*: (\d+) links", drawings[0])] + [1] * len(re.findall(r"<title>[^<]*: \d+ % busy", drawings[0]))

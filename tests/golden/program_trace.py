@@ -375,7 +375,7 @@ def check_options(folder):
     (folder / "empty").mkdir()
     refused("an empty folder", [folder / "empty"], f"{folder / 'empty'}: there is no file in the folder")
     refused("unknown option", ["--fast", path], "unknown option")
-    refused("unknown format", ["--format", "pcap", path], "there is no format")
+    refused("unknown format", ["--format", "pcap", path], "--format is chakra, chakra-json, pytorch, ")
     refused("another format than it is", ["--format", "kineto", path], "not JSON")
     (folder / "other.csv").write_text("comm_type,comm_group,msg_size\nCommType.all_reduce,CommGroup.tp_group,1\n")
     refused("files of two formats", [path, folder / "other.csv"], "other.csv")

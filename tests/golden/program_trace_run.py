@@ -114,7 +114,7 @@ def check_refusals(folder):
     refused("--out alone", ["trace", path, "--out", folder / "x"], "needs --export")
     refused("--ranks alone", ["trace", path, "--ranks", "4"], "needs --export")
     refused("--export alone", ["trace", path, "--export", "goal"], "needs --out")
-    refused("an export that is none", ["trace", path, "--export", "pdf", "--out", folder / "x"], "there is no export")
+    refused("an export that is none", ["trace", path, "--export", "pdf", "--out", folder / "x"], "--export is chakra, goal or simai, not")
     refused("--ranks of words", ["trace", path, "--export", "goal", "--out", folder / "x", "--ranks", "a"], "--ranks is a whole number")
     refused("--ranks beside the trace's", ["trace", path, "--export", "goal", "--out", folder / "x", "--ranks", "4"], "of 8 ranks")
     refused("a folder that is there", ["trace", path, "--export", "goal", "--out", folder], "holds other files")
