@@ -266,12 +266,12 @@ static void take_twice(struct flow *flow, const struct flow_stream *stream,
 		rules_broken(flow, stream, FLOW_RULE_NAK_TWICE, packet->number);
 }
 
-// How soon a NAK comes behind the packet after the one that it wants, at least.
+// How long a NAK comes behind the packet after the one that it wants, at most.
 static void take_nak_lag(struct sequence *sequence, uint32_t psn, int64_t at_ns)
 {
 	const struct flow_psn *next = psn_find(sequence, psn + 1);
 	int64_t lag_ns = next != NULL && next->copies == 1 ? at_ns - next->first_ns : 0;
-	if (lag_ns > 0 && (sequence->nak_lag_ns == 0 || lag_ns < sequence->nak_lag_ns))
+	if (lag_ns > sequence->nak_lag_ns)
 		sequence->nak_lag_ns = lag_ns;
 }
 
@@ -284,7 +284,7 @@ static bool has_waited(const struct sequence *sequence, uint32_t psn, int64_t at
 			      *second = psn_find(sequence, psn + 2);
 	bool is_behind = slot != NULL && second != NULL && second->last_ns > slot->last_ns;
 	return psn == sequence->nak_psn + 1 && sequence->nak_lag_ns > 0 && is_behind &&
-		at_ns - second->last_ns >= sequence->nak_lag_ns;
+		at_ns - second->last_ns > sequence->nak_lag_ns;
 }
 
 void answer_nak(struct flow *flow, struct flow_stream *stream, const struct flow_packet *packet,
@@ -334,12 +334,12 @@ void answer_nak(struct flow *flow, struct flow_stream *stream, const struct flow
 	}
 	if (sequence->has_nak && !sequence->is_rnr) // the repeat that it asked for is on its way
 		repair_keep_nak(sequence, 0);
-	if (cause == FLOW_LOSS_BEHIND) {
+	bool waited = has_waited(sequence, psn, packet->at_ns);
+	if (cause == FLOW_LOSS_BEHIND)
 		remember_behind(sequence, psn, packet->at_ns, index);
-		if (has_waited(sequence, psn, packet->at_ns))
-			answer_doubt(flow, stream, sequence);
-	}
-	if (!is_rnr)
+	if (cause == FLOW_LOSS_BEHIND && waited)
+		answer_doubt(flow, stream, sequence);
+	if (!is_rnr && !waited)
 		take_nak_lag(sequence, psn, packet->at_ns);
 	sequence->has_nak = true;
 	sequence->nak_repair = index;

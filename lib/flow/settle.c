@@ -143,7 +143,8 @@ static void settle_one(struct flow *flow, struct flow_stream *stream, struct seq
 	// Right behind its original, and a repeat from farther back comes next.
 	bool is_echo = goes_back && !is_far && !is_asked;
 	bool may_be_copy = (goes_on || is_echo) && is_one && is_soon && sequence->pending_is_again;
-	if (may_be_copy && is_copied && is_left_out(sequence, slot)) {
+	// Asked for, it was sent once more than the repeat that went on from it shows.
+	if (may_be_copy && is_copied && (is_asked || is_left_out(sequence, slot))) {
 		note(flow, stream, FLOW_NOTE_LATE, sequence->pending_number, from, 1);
 		hole_count_late(flow, stream);
 		return;

@@ -108,7 +108,7 @@ struct sequence {
 	bool has_nak, is_rnr;
 	uint32_t nak_repair; // index + 1; 0: not kept
 	uint32_t nak_psn;
-	int64_t nak_lag_ns; // a NAK came no sooner behind the packet that shows the loss; 0: none
+	int64_t nak_lag_ns; // no NAK came later behind the packet that shows the loss; 0: none came
 	// The last NAK of what was lost behind the tap, or came late there: the next answer tells.
 	bool has_behind, was_behind; // it is not reported yet; it came late, and no other NAK since
 	bool is_behind_open;	     // it was one or the other: FLOW_GONE_BEHIND

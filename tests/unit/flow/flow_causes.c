@@ -374,16 +374,24 @@ static void what_another_repeat_brings_is_withheld(void **)
 	}
 }
 
+// Both NAKs are answered: 12 was sent once in each repeat, and one of these was overtaken.
+static void what_two_naks_ask_for_is_no_copy(void **)
+{
+	static const char text[] =
+		"v6 " SLOW "F10 M11 M12 M13 N11 M14 N12 M11 M12 M13 M14 M12 M15 L16 +20 A16";
+	assert_causes(told(text), FLOW_REORDER_BEHIND, 1, FLOW_REORDER_BEFORE, 1, NONE);
+}
+
 // The repeat of 11 may have come late, behind 14: only then the receiver wants 12.
 static void a_nak_that_waited_for_a_late_repeat_is_withheld(void **)
 {
 #define NAKED SLOW "F10 M12 M13 N11 M11 M12 M13 "
-#define REST "M12 M13 M14 M15 L16 +20 A16"
+#define WAITED "M12 M13 M14 M15 L16 +20 A16"
 	for (const char **ip = (const char *[]){"", "v0 ", "v6 ", NULL}; *ip != NULL; ip++) {
 		char text[256];
-		snprintf(text, sizeof(text), "%s%s", *ip, NAKED "M14 M15 N12 " REST);
+		snprintf(text, sizeof(text), "%s%s", *ip, NAKED "M14 M15 +1 N12 " WAITED);
 		assert_causes(told(text), FLOW_LOSS_BEFORE, 1, FLOW_GONE_BEHIND, 1, NONE);
-		snprintf(text, sizeof(text), "%s%s", *ip, NAKED "M14 N12 " REST);
+		snprintf(text, sizeof(text), "%s%s", *ip, NAKED "M14 M15 N12 " WAITED);
 		assert_causes(told(text), FLOW_LOSS_BEFORE, 1, FLOW_LOSS_BEHIND, 1, NONE);
 	}
 }
