@@ -85,6 +85,9 @@ def draw_stages(seed, folder):
     host, vpp = max(tp, dice.choice((1, 1, 2))), dice.choice((1, 2))
     hidden, batches, width = dice.choice((256, 512)), dice.choice((1, 2, 3)) * pp, dice.choice((2, 4))
     compute, rate, aligned = dice.choice((100, 300, 1000)), dice.choice((25, 100, 400)), dice.choice(("true", "false"))
+    delay = "4us"
+    if seed >= 50:  # those before did not hold once as they are; closed forms have 9 us from NIC to NIC
+        delay, host = dice.choice(("4us", "500ns", "10us")), max(host, dice.choice((1, 1, 4)))
     way = way or f"reduce: {{aligned: {aligned}}}"
     (folder / "job.yaml").write_text(
         f"name: random-{seed}\nmodel: {{layers: 8, hidden: {hidden}, heads: 8, ffn: {hidden * 3}, vocab: 1024}}\n"
@@ -92,9 +95,9 @@ def draw_stages(seed, folder):
         f"wire: {{gradients: {width}B}}\ntimes: {{forward: {compute}us, backward: {2 * compute}us}}\n{way}\n")
     scenario = folder / "fabric.yaml"
     scenario.write_text(
-        f"name: random\nfabric: {{nics: {tp * pp * dp}, nics_per_host: {host}, nics_per_t0: {tp * pp * dp}, t1_count: 0, nic_delay: 4us, "
+        f"name: random\nfabric: {{nics: {tp * pp * dp}, nics_per_host: {host}, nics_per_t0: {tp * pp * dp}, t1_count: 0, nic_delay: {delay}, "
         f"link_rate: {rate}Gb/s}}\n{'scaleup: {rate: 450GB/s, delay: 1us}' if host > 1 else ''}\ntraffic: {{kind: model, model: job.yaml}}\n")
-    return scenario, f"{way}, tp {tp}, pp {pp}, vpp {vpp}, dp {dp}, hosts of {host}"
+    return scenario, f"{way}, tp {tp}, pp {pp}, vpp {vpp}, dp {dp}, hosts of {host}, delay {delay}"
 
 
 def run(seed, folder, drawn):
@@ -107,10 +110,10 @@ def run(seed, folder, drawn):
         return None
     of = json.loads(done.stdout)
     model, sample, full = (of[depth]["exposed_ps"] for depth in ("model_own_sends", "sample", "full"))
-    error, more = of["sample"]["exposed_error_ps"], of["sample"]["exposed_stages_more_ps"]
-    held = -error <= full - sample + LEFT * full and full - sample - LEFT * full <= error + more
+    error, more, less = (of["sample"][f"exposed_{key}_ps"] for key in ("error", "stages_more", "stages_less"))
+    held = -error - less <= full - sample + LEFT * full and full - sample - LEFT * full <= error + more
     if not held:
-        print(f"seed {seed}: {what}: sample {sample / 1e9:.3f} +- {error / 1e9:.3f} ms, up to {more / 1e9:.3f} more, all packets {full / 1e9:.3f} ms")
+        print(f"seed {seed}: {what}: sample {sample / 1e9:.3f} +- {error / 1e9:.3f} ms, up to {more / 1e9:.3f} more, {less / 1e9:.3f} less, all packets {full / 1e9:.3f} ms")
     if drawn is draw and model > LONG_PS:  # without trunks
         check(RATIO[0] < full / model < RATIO[1], f"seed {seed}: {what}: packets expose {full / model:.2f} of closed forms")
     check(of["full"]["silent_ps"] == of["model_own_sends"]["silent_ps"], f"seed {seed}: without a network they are one")

@@ -38,6 +38,7 @@ struct sampled_run {
 	ps_t steps_ps;	     // of it: all samples at the end of their error
 	ps_t schedule_ps;    // of it: other collectives and messages at the same time
 	ps_t stages_more_ps; // the exposed time is longer by this at most: sends beside reduces
+	ps_t stages_less_ps; // and shorter by this at most: their latency on this fabric
 	ps_t quiet_ps;	     // exposed time with messages of tensor ranks in closed form
 	ps_t others_ps;	     // exposed time if collectives that did not run were a tenth longer
 	int64_t longer_ppb;  // those that ran, against their closed form

@@ -66,8 +66,8 @@ static ps_t unsampled_messages_ps(const struct world_step *step, const struct fa
 
 // Elsewhere than in FSDP reduces of a stage begin where the last micro-batch leaves it, chunk by
 // chunk, and so do gathers of further chunks where the first one leaves it: each message of the way
-// from stage to stage may have one part of a NIC of which each channel has one, where it leaves and
-// where it arrives. It only adds.
+// from stage to stage may have one part of a NIC of which each channel there has one, where it
+// leaves and where it arrives. Channels leave a domain by its members in turn. It only adds.
 static ps_t stages_more_ps(const struct world_step *step)
 {
 	const struct world_off_domain *stages = &step->off_domain[DIMENSION_PP];
@@ -79,8 +79,27 @@ static ps_t stages_more_ps(const struct world_step *step)
 		hops += chunks;
 	if (cut->is_reduced_each)
 		hops *= cut->micro_batches;
-	double more = 2.0 * (double)hops * (double)stages->message_ps * step->setup.dense.channels;
+	const struct ring_time *ring = &step->setup.dense;
+	uint32_t channels = (ring->channels + ring->ranks_per_domain - 1) / ring->ranks_per_domain;
+	double more = 2.0 * (double)hops * (double)stages->message_ps * channels;
 	return more < (double)PS_NEVER ? (ps_t)more : PS_NEVER;
+}
+
+// Closed forms give each message between stages the same latency, whatever the fabric's. On the way
+// of a micro-batch through all cells and back each hop is as much shorter or longer, and once more
+// for each micro-batch where as many are under way as there are stages.
+static void add_stages_latency(struct sampled_run *run)
+{
+	const struct parallel *cut = &run->world.plan.parallel;
+	uint64_t hops = 2 * ((uint64_t)cut->vpp * (cut->pp + cut->micro_batches) - 1);
+	double less = (double)hops *
+		(double)(run->world.setup.dense.network_ps - run->base_rtt_ps / 2);
+	if (!run->world.off_domain[DIMENSION_PP].is_off_domain)
+		return;
+	if (less > 0)
+		run->stages_less_ps = (ps_t)less;
+	else if (run->stages_more_ps < PS_NEVER + (ps_t)less)
+		run->stages_more_ps -= (ps_t)less;
 }
 
 // Collectives run one by one here, and in the step beside those of other stages, each rank when it
@@ -95,6 +114,7 @@ void fidelity_add_schedule_error(struct sampled_run *run, const struct sampled_t
 	ps_t messages = unsampled_messages_ps(&run->world, fabric);
 	run->schedule_ps = (ps_t)hypot((double)beside, (double)messages);
 	run->stages_more_ps = stages_more_ps(&run->world);
+	add_stages_latency(run);
 	double steps = (double)run->steps_ps, schedule = (double)run->schedule_ps;
 	run->error_ps = (ps_t)sqrt(steps * steps + schedule * schedule);
 }

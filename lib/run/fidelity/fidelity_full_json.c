@@ -69,6 +69,7 @@ void fidelity_all_json(FILE *to, const struct call *call, const struct fidelity_
 	json_t *root = begin(call, "all"), *sample = times_of(&fidelity->sample.run.times);
 	put(sample, "exposed_error_ps", json_integer(fidelity->sample.run.error_ps));
 	put(sample, "exposed_stages_more_ps", json_integer(fidelity->sample.run.stages_more_ps));
+	put(sample, "exposed_stages_less_ps", json_integer(fidelity->sample.run.stages_less_ps));
 	put_count(sample, "packets", fidelity->sample.run.packets);
 	put(root, "model", times_of(&fidelity->full.model));
 	put(root, "model_own_sends", times_of(&fidelity->full.own));

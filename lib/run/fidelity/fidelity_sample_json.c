@@ -52,6 +52,7 @@ static json_t *run_of(const struct sampled_run *run)
 	put(to, "exposed_error_steps_ps", json_integer(run->steps_ps));
 	put(to, "exposed_error_schedule_ps", json_integer(run->schedule_ps));
 	put(to, "exposed_stages_more_ps", json_integer(run->stages_more_ps));
+	put(to, "exposed_stages_less_ps", json_integer(run->stages_less_ps));
 	put(to, "head_ps", json_integer(run->times.head_ps));
 	put(to, "tail_ps", json_integer(run->times.tail_ps));
 	put(to, "silent_ps", json_integer(run->times.without.step_ps));

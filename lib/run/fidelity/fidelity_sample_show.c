@@ -29,6 +29,10 @@ void fidelity_print_unsampled(const struct sampled_run *run)
 		printf("      up to %.3f more: messages between stages share a NIC with "
 		       "reduces and gathers\n",
 		       fidelity_ms(run->stages_more_ps));
+	if (run->stages_less_ps > 0)
+		printf("      up to %.3f less: their latency is this fabric's, not %.0f us\n",
+		       fidelity_ms(run->stages_less_ps),
+		       (double)run->world.setup.dense.network_ps / PS_PER_US);
 	if (run->stages_more_ps > fidelity_exposed(&run->times) / 4 - run->error_ps)
 		printf("      that is above 25 %%: --fidelity full runs every packet\n");
 }
