@@ -56,7 +56,7 @@ def gpt_oss(layers, experts):
 
 GEMMA3 = {"head_dim": 256, "vocab_size": 262144, "max_position_embeddings": 32768, "query_pre_attn_scalar": 256, "sliding_window_pattern": 6}
 VISION = 27 * (4 * 1152 * 1153 + 2 * 1152 * 4304 + 4304 + 1152 + 4 * 1152) + 588 * 1152 + 1152 + 4096 * 1152 + 2 * 1152
-QWEN2, QWEN3 = {"model_type": "qwen2"}, {"model_type": "qwen3", "head_dim": 128}
+QWEN2, QWEN3 = {"model_type": "qwen2", "use_mrope": False}, {"model_type": "qwen3", "head_dim": 128}
 DEEPSEEK = {
     "model_type": "deepseek_v3", "q_lora_rank": 1536, "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64,
     "v_head_dim": 128, "n_routed_experts": 256, "num_experts_per_tok": 8, "moe_intermediate_size": 2048, "n_shared_experts": 1,
@@ -142,6 +142,8 @@ MODELS = {
         "first_k_dense_replace": 1}, 235741434880, 0),
     # its routers also have a number for each expert that gradients do not reach
     "DeepSeek-V3": (llama(61, 7168, 128, 128, 18432, 129280) | DEEPSEEK, 671026419200, 58 * 256),
+    "Kimi K2": (llama(61, 7168, 64, 64, 18432, 163840) | DEEPSEEK | {"model_type": "kimi_k2", "n_routed_experts": 384, "first_k_dense_replace": 1},
+                1026408232448, 60 * 384),
 }
 
 
