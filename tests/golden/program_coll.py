@@ -49,7 +49,7 @@ REFUSED = [  # words, what must be said
     (["all_reduce", "-b", "99999999999999999999"], "--minbytes is 1 or more"),
     (["all_reduce", "-b", "2M", "-e", "1M", "-f", "2"], "-e is less than -b (--help"),
     (["all_reduce", "--packets", "0"], "--packets is 1 or more, as 4096 or 4K, not '0'"),
-    (["all_reduce", "-b", "1M", "-e", "2M"], "give -f or -i"),
+    (["all_reduce", "-b", "1M", "-e", "2M"], "-b to -e needs a step: give -f FACTOR or -i BYTES"),
     (["all_reduce", "-b", "1M", "-e", "2M", "-f", "2", "-i", "1M"], "has no effect with --stepbytes"),
     (["all_reduce", "-f", "2"], "have no effect without"),
     (["all_reduce", "-f", "1"], "--stepfactor is a whole number from 2 to 1024"),
