@@ -161,13 +161,12 @@ static int open_port(struct call *call, const struct codec *codec, uint32_t fram
 				&call->refusal);
 }
 
-// What a peer is asked with: a frame of the scenario, as far as the port's MTU goes.
+// What a port is opened for, as far as its MTU goes: a peer is asked with a frame of the scenario.
 static uint32_t asked_bytes(const struct call *call, uint32_t bytes)
 {
 	uint32_t longest = port_device_longest(call->choice.probe);
-	if (call->choice.to == NULL)
-		return PROBE_FRAME_BYTES;
-	return longest < bytes ? longest : bytes;
+	uint32_t wanted = call->choice.to == NULL ? PROBE_FRAME_BYTES : bytes;
+	return longest < wanted ? longest : wanted;
 }
 
 static int look(struct call *call, const struct codec *codec)

@@ -111,8 +111,9 @@ class Drivers(unittest.TestCase):
             fits = int(re.search(r"too long for 1514 B; payload of at most (\d+) B fits", small.stdout).group(1))
             for payload, says in ((fits, "they fit into 1514 B"), (fits + 1, f"payload of at most {fits} B fits")):
                 self.assertIn(says, probe(word, "--set", f"transport.payload={payload}B", inside=inside).stdout)
-            ip("-n", NAMESPACE, "link", "set", "va", "mtu", "9000")
-            self.assertIn("they fit into 9014 B", probe("va", inside=inside).stdout)
+            for mtu, says in ((1280, "too long for 1294 B; payload of at most"), (9000, "they fit into 9014 B")):
+                ip("-n", NAMESPACE, "link", "set", "va", "mtu", str(mtu))
+                self.assertIn(says, probe("va", inside=inside).stdout)
             ip("-n", NAMESPACE, "link", "set", "va", "down")
             self.assertIn("link: down\n", probe("va", inside=inside).stdout)
         finally:
