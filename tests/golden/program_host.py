@@ -444,7 +444,7 @@ class Ranks(weft.InFolder):
     def test_addresses_that_are_none(self):
         for address, reason in (("127.0.0.1:99999", "a port is a number from 1 to 65535: '127.0.0.1:99999'"),
                                 ("127.0.0.1:0", "a port is a number from 1 to 65535"), ("127.0.0.1:rdma", "a port is a number from 1 to 65535")):
-            run = weft.run("host", "--to", address, timeout=60)
+            run = weft.run("host", "--to", address, "--port", "memif:a", "--port", "memif:b", timeout=60)
             self.assertEqual((run.returncode, run.stdout), (BAD_INPUT, ""), run.stderr)
             self.assertIn(reason, run.stderr)
 
