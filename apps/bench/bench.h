@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include <weft/core/edit_distance.h>
+#include <weft/core/near_word.h>
 #include <weft/core/refusal.h>
 
 #include <weft/run/outcome.h>

@@ -23,7 +23,7 @@ int bad_word(const char *what, const char *word)
 
 int bad_name(const char *what, const struct near_word *near_word)
 {
-	char meant[EDIT_DISTANCE_BYTES + 24] = "";
+	char meant[NEAR_WORD_BYTES + 24] = "";
 	char *shown = escape_text(near_word->asked);
 	if (!near_word_append(near_word, meant, sizeof(meant)))
 		strcpy(meant, " (weft bench --help lists the options)");

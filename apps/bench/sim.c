@@ -343,7 +343,7 @@ static int run_bench(struct bench *bench)
 // `words`: the case that is none, and what stands behind it.
 static int refuse_case(const char *words)
 {
-	char name[EDIT_DISTANCE_BYTES];
+	char name[NEAR_WORD_BYTES];
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(words, ","), words);
 	struct near_word near_word = near_word_of(name);
 	for (uint32_t i = 0; i < cases_count(); i++)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/core/edit_distance.h>
+#include <weft/core/near_word.h>
 
 #include "coll.h"
 #include <weft/run/outcome.h>

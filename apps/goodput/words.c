@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "goodput.h"
-#include <weft/core/edit_distance.h>
+#include <weft/core/near_word.h>
 #include <weft/run/outcome.h>
 
 #define RATE_MAX 1e9
@@ -54,7 +54,7 @@ int take_rate(void *context, const char *word, struct refusal *refusal)
 	static const struct option_row row = {
 		.name = "rate COMPONENT=RATE", .kind = OPTION_REAL, .high = RATE_MAX};
 	size_t length = strcspn(word, "=");
-	char name[EDIT_DISTANCE_BYTES];
+	char name[NEAR_WORD_BYTES];
 	snprintf(name, sizeof(name), "%.*s", (int)length, word);
 	struct near_word near_word = near_word_of(name);
 	for (uint32_t i = 0; components[i].name != NULL; i++) {

@@ -11,7 +11,7 @@
 #include <jansson.h>
 
 #include "plan.h"
-#include <weft/core/edit_distance.h>
+#include <weft/core/near_word.h>
 #include <weft/files/files.h>
 
 #define FILE_BYTES_MAX ((size_t)1 << 20)

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include <weft/core/edit_distance.h>
+#include <weft/core/near_word.h>
 
 #include "plan.h"
 

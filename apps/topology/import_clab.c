@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include <weft/core/edit_distance.h>
+#include <weft/core/near_word.h>
 
 #include <yaml.h>
 
@@ -111,7 +111,7 @@ static int read_nodes(struct reader *reader, const yaml_node_t *topology)
 static int refuse_node(struct reader *reader, const yaml_node_t *end, const char *name,
 		       size_t bytes)
 {
-	char asked[IMPORT_NAME_BYTES], meant[EDIT_DISTANCE_BYTES + 24] = "";
+	char asked[IMPORT_NAME_BYTES], meant[NEAR_WORD_BYTES + 24] = "";
 	snprintf(asked, sizeof(asked), "%.*s", (int)bytes, name);
 	struct near_word near_word = near_word_of(asked);
 	for (uint32_t i = 0; i < reader->import->node_count; i++)

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <weft/core/edit_distance.h>
+#include <weft/core/near_word.h>
 #include <weft/files/files.h>
 #include <weft/run/outcome.h>
 #include <weft/tune/report.h>

@@ -9,7 +9,7 @@
 
 #include "acceptance.h"
 #include "coverage.h"
-#include <weft/core/edit_distance.h>
+#include <weft/core/near_word.h>
 #include <weft/run/outcome.h>
 
 static bool is_covered(const struct case_run *run)

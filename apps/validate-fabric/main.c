@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <weft/core/edit_distance.h>
+#include <weft/core/near_word.h>
 #include <weft/files/files.h>
 #include <weft/files/signals.h>
 

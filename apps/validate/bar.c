@@ -37,7 +37,7 @@ static void show(const char *name)
 // Also by how it begins, up to each of its hyphens.
 static void see_name(const char *asked, const char *name)
 {
-	char begin[EDIT_DISTANCE_BYTES];
+	char begin[NEAR_WORD_BYTES];
 	if (bar.meant.asked == NULL)
 		bar.meant = near_word_of(asked);
 	for (const char *at = strchr(name, '-'); at != NULL; at = strchr(at + 1, '-')) {

@@ -22,7 +22,7 @@
 
 static int bad_input(const char *text, const char *value)
 {
-	char *shown = escape_text(value), meant[EDIT_DISTANCE_BYTES + 24] = "";
+	char *shown = escape_text(value), meant[NEAR_WORD_BYTES + 24] = "";
 	if (!near_word_append(bar_meant(), meant, sizeof(meant)))
 		strcpy(meant, "; see weft validate --help");
 	fprintf(stderr, "weft validate: %s `%s`%s\n", text, shown, meant);

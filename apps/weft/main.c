@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <weft/core/edit_distance.h>
+#include <weft/core/near_word.h>
 #include <weft/result/report_escape.h>
 
 #include "command.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <weft/core/edit_distance.h>
+#include <weft/core/near_word.h>
 #include <weft/files/files.h>
 
 // Relative to the folder of the program: a build folder inside the source tree, an installation's
@@ -137,7 +137,7 @@ static int see_longer(void *context, const char *name)
 static int see_begin(void *context, const char *name)
 {
 	struct near_word *near_word = context;
-	char begin[EDIT_DISTANCE_BYTES];
+	char begin[NEAR_WORD_BYTES];
 	uint32_t before = near_word->least;
 	snprintf(begin, sizeof(begin), "%.*s", (int)strcspn(name, "-"), name);
 	near_word_see(near_word, begin);
@@ -153,7 +153,7 @@ static struct near_word meant_by(enum data_path data_path, const char *name)
 	data_path_each(data_path, see_name, &ret);
 	if (ret.found[0] != '\0' || strlen(name) < 4)
 		return ret;
-	ret.least = EDIT_DISTANCE_BYTES;
+	ret.least = NEAR_WORD_BYTES;
 	data_path_each(data_path, see_longer, &ret);
 	if (ret.found[0] == '\0') {
 		ret = near_word_of(name);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include <weft/core/check.h>
-#include <weft/core/edit_distance.h>
+#include <weft/core/near_word.h>
 #include <weft/result/report_escape.h>
 
 #include <weft/run/outcome.h>

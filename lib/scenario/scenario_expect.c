@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include <weft/core/edit_distance.h>
+#include <weft/core/near_word.h>
 #include <weft/fabric/fabric_capacity.h>
 
 #include "scenario_reader.h"
@@ -231,7 +231,7 @@ static int check_name(struct reader *reader, const yaml_node_t *node, const char
 	if (is_used && !reader_is_given(reader, path))
 		return reader_refuse(reader, document_mark(node), "%s is missing", path);
 	if (is_used && !is_variant(reader->scenario, name)) {
-		char meant[EDIT_DISTANCE_BYTES + 24] = "";
+		char meant[NEAR_WORD_BYTES + 24] = "";
 		scenario_variant_meant(reader->scenario, name, meant, sizeof(meant));
 		return reader_refuse(reader, reader_mark(reader, path),
 				     "%s: there is no variant %s%s", path, name, meant);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <weft/core/edit_distance.h>
+#include <weft/core/near_word.h>
 
 #include "scenario_reader.h"
 
@@ -82,7 +82,7 @@ static int refuse_name(struct reader *reader, const char *path, const char *noun
 		       const char *behind)
 {
 	const struct graph_plan *graph = &reader->scenario->fabric.graph;
-	char meant[EDIT_DISTANCE_BYTES + 24] = "";
+	char meant[NEAR_WORD_BYTES + 24] = "";
 	struct near_word near_word = near_word_of(name);
 	for (uint32_t i = 0; i < graph->node_count; i++)
 		near_word_see(&near_word, graph->names[i]);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include <weft/core/edit_distance.h>
+#include <weft/core/near_word.h>
 
 #include "scenario_reader.h"
 
@@ -149,7 +149,7 @@ static int find_only(struct reader *reader)
 			scenario->job_only = i + 1;
 	if (scenario->job_only > 0)
 		return 0;
-	char meant[EDIT_DISTANCE_BYTES + 24] = "";
+	char meant[NEAR_WORD_BYTES + 24] = "";
 	struct near_word near_word = near_word_of(scenario->only);
 	for (uint32_t i = 0; i < scenario->job_count; i++)
 		near_word_see(&near_word, scenario->jobs[i].name);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <weft/core/edit_distance.h>
+#include <weft/core/near_word.h>
 
 #define OF_VARIANT "variants[]."
 
@@ -70,10 +70,10 @@ const char *key_nearest(const struct key_table *table, const char *path)
 	const char *nearest = table == &scenario_table ? meaning_of(path) : NULL;
 	size_t length = strlen(path);
 	uint32_t least = 4; // more edits than that are no misspelling
-	if (nearest != NULL || length >= EDIT_DISTANCE_BYTES)
+	if (nearest != NULL || length >= NEAR_WORD_BYTES)
 		return nearest;
 	for (int i = 0; sections[i] != NULL; i++) {
-		uint32_t edits = edit_distance(path, sections[i]);
+		uint32_t edits = near_word_edits(path, sections[i]);
 		if (edits < 3 && 2 * edits < strlen(sections[i])) // `time` is no `wire`
 			return sections[i];
 	}
@@ -81,7 +81,7 @@ const char *key_nearest(const struct key_table *table, const char *path)
 		size_t other = strlen(keys[i].path);
 		if ((other > length ? other - length : length - other) >= least)
 			continue; // each is an edit
-		uint32_t edits = edit_distance(path, keys[i].path);
+		uint32_t edits = near_word_edits(path, keys[i].path);
 		if (edits < least && edits < strlen(last_word(keys[i].path)) && edits < length) {
 			least = edits;
 			nearest = keys[i].path;

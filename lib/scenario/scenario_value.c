@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include <weft/core/check.h>
-#include <weft/core/edit_distance.h>
+#include <weft/core/near_word.h>
 
 #define DIGITS_MAX 18 // of the whole part and of the fraction: each fits 64 bits
 
@@ -379,7 +379,7 @@ static struct near_word word_near(const struct scenario_key *key, const char *wo
 static void word_meant(char *ret, size_t bytes, const struct scenario_key *key,
 		       const struct scalar *scalar)
 {
-	char word[EDIT_DISTANCE_BYTES + 1];
+	char word[NEAR_WORD_BYTES + 1];
 	snprintf(word, sizeof(word), "%.*s", (int)scalar->length, scalar->text);
 	struct near_word near_word = word_near(key, word);
 	int collective = scenario_key_find("traffic.collective");

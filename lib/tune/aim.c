@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include <weft/core/edit_distance.h>
+#include <weft/core/near_word.h>
 #include <weft/core/order.h>
 #include <weft/tune/aim.h>
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include <weft/core/edit_distance.h>
+#include <weft/core/near_word.h>
 #include <weft/core/refusal.h>
 
 // Exit statuses, those of README.md. EXIT_SUCCESS is the system's own.

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include <weft/core/check.h>
-#include <weft/core/edit_distance.h>
+#include <weft/core/near_word.h>
 #include <weft/run/command_line.h>
 #include <weft/run/outcome.h>
 
@@ -85,7 +85,7 @@ static int refuse_unknown(const struct reading *reading)
 		snprintf(text, REFUSAL_TEXT_BYTES, "unknown option -%c (--help lists the options)",
 			 optopt);
 	} else {
-		char name[EDIT_DISTANCE_BYTES];
+		char name[NEAR_WORD_BYTES];
 		snprintf(name, sizeof(name), "%.*s", length - 2, word + 2);
 		struct near_word near_word = near_word_of(name);
 		for (const struct option *at = reading->longs; at->name != NULL; at++)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include <weft/core/check.h>
-#include <weft/core/edit_distance.h>
+#include <weft/core/near_word.h>
 #include <weft/files/files.h>
 #include <weft/run/command_line.h>
 #include <weft/run/outcome.h>
@@ -145,7 +145,7 @@ static int find_word(const char *words, const char *word, char *ret, size_t byte
 		check(used < bytes);
 		if (strlen(word) == length && memcmp(at, word, length) == 0)
 			index = count;
-		char one[EDIT_DISTANCE_BYTES];
+		char one[NEAR_WORD_BYTES];
 		if (length < sizeof(one)) {
 			snprintf(one, sizeof(one), "%.*s", (int)length, at);
 			near_word_see(near_word, one);

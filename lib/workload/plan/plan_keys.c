@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include <weft/core/edit_distance.h>
+#include <weft/core/near_word.h>
 
 #include "plan_keys.h"
 
@@ -162,9 +162,9 @@ static bool is_number(const char *text)
 // A name that --set does not have, "=" or nothing behind it.
 static int refuse_name(struct refusal *refusal, const char *text, size_t length)
 {
-	char name[EDIT_DISTANCE_BYTES] = "";
+	char name[NEAR_WORD_BYTES] = "";
 	refuse_key(refusal, "no size of a plan: ", 0, 0, text, length);
-	strncat(name, text, length < sizeof(name) - 1 ? length : sizeof(name) - 1);
+	memcpy(name, text, length < sizeof(name) - 1 ? length : sizeof(name) - 1);
 	struct near_word near_word = near_word_of(name);
 	for (const struct plan_key *key = keys; key->name != NULL; key++)
 		near_word_see(&near_word, key->name);

@@ -80,7 +80,7 @@ class Help(unittest.TestCase):
         self.assertIn('.name = "list", .kind = OPTION_NONE, .words = "it goes with show"', made[1])
 
     def test_a_wrong_rule_is_refused(self):
-        for rule, why in (("bogus out", "no rule"), ("text out; needs --none", "no option"), ("text out; bogus", "no clause"),
+        for rule, why in (("bogus out", "no rule"), ("text out; needs --none", "is not an option"), ("text out; bogus", "no clause"),
                           ("text out\n        = text out", "one too many")):
             status, made = self.make("options", TEXT.replace("        Write", f"        = {rule}\n        Write").replace(
                 "    --list        what there is\n", ""))

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include <weft/core/edit_distance.h>
+#include <weft/core/near_word.h>
 
 static const char *meant(const char *asked)
 {
@@ -53,9 +53,9 @@ static void a_word_is_appended_as_far_as_it_fits(void **)
 
 static void long_words_are_not_compared(void **)
 {
-	char longer[EDIT_DISTANCE_BYTES + 1];
-	memset(longer, 'a', EDIT_DISTANCE_BYTES);
-	longer[EDIT_DISTANCE_BYTES] = '\0';
+	char longer[NEAR_WORD_BYTES + 1];
+	memset(longer, 'a', NEAR_WORD_BYTES);
+	longer[NEAR_WORD_BYTES] = '\0';
 	assert_string_equal(meant(longer), "");
 	struct near_word near_word = near_word_of("aaa");
 	near_word_see(&near_word, longer);

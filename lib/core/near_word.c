@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include <weft/core/edit_distance.h>
+#include <weft/core/near_word.h>
 
 #include <string.h>
 
@@ -11,9 +11,9 @@ static uint32_t min3(uint32_t a, uint32_t b, uint32_t c)
 }
 
 // Three rows of the table of edits: this one, and those of one and of two letters less of `a`.
-uint32_t edit_distance(const char *a, const char *b)
+uint32_t near_word_edits(const char *a, const char *b)
 {
-	uint32_t rows[3][EDIT_DISTANCE_BYTES + 1];
+	uint32_t rows[3][NEAR_WORD_BYTES + 1];
 	uint32_t columns = (uint32_t)strlen(b), i = 0;
 	for (uint32_t j = 0; j <= columns; j++)
 		rows[0][j] = j;
@@ -37,25 +37,27 @@ struct near_word near_word_of(const char *asked)
 {
 	size_t length = strlen(asked);
 	uint32_t most = length < 9 ? 1 + (uint32_t)length / 3 : 3;
-	return (struct near_word){.asked = asked, .least = length < EDIT_DISTANCE_BYTES ? most : 0};
+	return (struct near_word){.asked = asked, .least = length < NEAR_WORD_BYTES ? most : 0};
 }
 
 void near_word_see(struct near_word *near_word, const char *word)
 {
 	size_t length = strlen(word);
-	if (near_word->least == 0 || length >= EDIT_DISTANCE_BYTES)
+	if (near_word->least == 0 || length >= NEAR_WORD_BYTES)
 		return;
-	uint32_t edits = edit_distance(near_word->asked, word);
+	uint32_t edits = near_word_edits(near_word->asked, word);
 	if (edits < near_word->least && edits < length && edits < strlen(near_word->asked)) {
 		near_word->least = edits;
-		strcpy(near_word->found, word);
+		memcpy(near_word->found, word, length + 1);
 	}
 }
 
 static void append(char *text, size_t bytes, const char *more)
 {
-	size_t used = strlen(text);
-	strncat(text, more, bytes - used - 1);
+	size_t used = strlen(text), length = strlen(more), room = bytes - used - 1;
+	length = length < room ? length : room;
+	memcpy(text + used, more, length);
+	text[used + length] = '\0';
 }
 
 bool near_word_append(const struct near_word *near_word, char *text, size_t bytes)
