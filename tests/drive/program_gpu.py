@@ -236,7 +236,7 @@ class Generators(weft.InMemory):
             self.assertFalse(os.path.exists(self.link))
         for words, says in (
             (["--ranks", "3-1"], "--ranks is all, or numbers"), (["--ranks", "4"], "there is no rank 4: the run has 4"),
-            (["--ranks", "1,1"], "rank 1 twice"), (["--device", "gpu"], "--device is none or a number"),
+            (["--ranks", "1,1"], "rank 1 is given twice"), (["--device", "gpu"], "--device is none or a number"),
             (["--payload", "nic"], "--payload is host or device"), (["--timeout", "0"], "--timeout is a whole number from 1 to 86400"), (["--probe"], "has no effect with --probe"),
         ):
             emu = self.emu(*SMALL, "--dilation", 1)
@@ -291,7 +291,7 @@ class Generators(weft.InMemory):
             self.assertLessEqual(rank["step_min_ns"], rank["step_mean_ns"])
             self.assertGreaterEqual(rank["step_min_ns"], (20 + 40) * 2000 + 20000)
         self.assertIn("do not do the same", self.end(self.start(*both[:3], "--play", self.record("--set", "traffic.steps=1")[0]), BAD_INPUT)[1])
-        self.assertIn("rank 1 twice", self.end(self.start(*both[:3], "--play", paths[0]), BAD_INPUT)[1])
+        self.assertIn("rank 1 is given twice", self.end(self.start(*both[:3], "--play", paths[0]), BAD_INPUT)[1])
         self.assertIn("needs --play: '--scale'", self.end(self.start("gpu", "--link", self.link, "--scale", "2"), BAD_INPUT)[1])
 
     def test_what_computing_is_can_be_work(self):

@@ -447,7 +447,7 @@ class Hostile(weft.InMemory):
     def test_a_file_that_is_no_link_stays(self):
         path = self.path()
         pathlib.Path(path).write_bytes(b"\xff" * 65536)
-        self.says(self.start(*EMU, path), "is not a link", ENVIRONMENT, "a file that is no link")
+        self.says(self.start(*EMU, path), "a file that is no link", ENVIRONMENT, "there is a file that is not a link")
         self.assertEqual(pathlib.Path(path).read_bytes(), b"\xff" * 65536)
 
     def test_only_the_runs_own_file_is_taken_away(self):

@@ -753,7 +753,7 @@ class Words(unittest.TestCase):
         self.assert_refused(["--foreign", "1,2,3", "--foreign", "1,2,3", "--port", "net_null0", "--set", "wire.qpns=drawn"], "wire.qpns: with --foreign")
         self.assert_refused(["--foreign", "1,2"], "--foreign is QPN,RKEY,ADDRESS, not")
         self.assert_refused(["--foreign", "1,2,3", "--foreign", "0x1000000,2,3"], "--foreign is QPN,RKEY,ADDRESS, not")
-        self.assert_refused(["--foreign", "1,2,3", "--foreign", "1,2,3", "--foreign", "1,2,3"], "goes twice at most")
+        self.assert_refused(["--foreign", "1,2,3", "--foreign", "1,2,3", "--foreign", "1,2,3"], "may be given twice at most")
         self.assert_refused(["--foreign", "1,2,3", "--foreign", "1,2,3", "--port", "x", "--to", "a"], "a pair with somebody else")
         self.assert_refused(["--to", "a", "--plain"], "needs --foreign: '--plain'")
         self.assert_refused(["--to", "a", "--incast", "1"], "from 2 to 256")

@@ -175,7 +175,7 @@ class Folder(weft.InFolder):
         for process in processes:
             out, err = process.communicate(timeout=300)
             self.assertEqual((process.returncode, out), (BAD_INPUT, ""))
-            self.assertIn("host 2 has --out, and host 0, which writes the result of all, has not", err)
+            self.assertIn("host 2 has --out, and host 0, which writes the result of all, does not", err)
         self.assertFalse(self.out.exists())
 
 

@@ -195,7 +195,7 @@ class Lines(unittest.TestCase):
     def test_lines_of_one_input_are_not_told_of_another(self):
         record, model = "record/rank-1.record", ("sim", "azure-gb200-llama405b", "--fidelity", "model")
         self.refused(("gpu", "--play", record, "--play", "none"), "weft gpu: none: cannot be read: No such file or directory\n")
-        self.refused(("gpu", "--play", record, "--play", record), "weft gpu: rank 1 twice\n")
+        self.refused(("gpu", "--play", record, "--play", record), "weft gpu: rank 1 is given twice\n")
         known = "a schedule knows only faults that hold for the whole step: link_down and slow, of a nic, a plane or all"
         for number, fault in enumerate(("{kind: loss, at: all, probability: 1%}", "{kind: link_down, at: {nic: 0, plane: 0}, from: 1us}")):
             before = ("--fault", "{kind: link_down, at: {nic: 0, plane: 1}}") * number

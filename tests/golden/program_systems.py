@@ -172,7 +172,7 @@ REFUSED = [
     (["tpu-v3-1024", "--set", "traffic.ranks=512"], "take every router once"),
     (["tpu-v3-1024", "--set", "traffic.axes=q"], "`q`"),
     (["a100-4096", "--set", "traffic.axes=x"], "traffic.axes"),
-    (["uec", "--set", "traffic.model=llama-9"], "no job 'llama-9' is shipped; there are: "),
+    (["uec", "--set", "traffic.model=palm-9"], "no job 'palm-9' is shipped; there are: "),
     (["uec", "--set", "fabric.nics=544", "--set", "fabric.nics_per_host=32", "--set", "fabric.nics_per_t0=32"],
      "544 GPUs are not a whole number of replicas of 64"),
 ]

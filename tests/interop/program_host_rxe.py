@@ -294,7 +294,7 @@ class Rxe(unittest.TestCase):
         self.assertEqual(weft.returncode, PEER_LOST, err)
         name = how if how == "atomic" else how.upper()
         self.assertEqual((json.loads(out)["requests_refused"], json.loads(out)["bad_frames"]), ({name: 1}, {}))
-        self.assertIn(f"for {name}, which weft has not", err)
+        self.assertIn(f"for {name}, which weft does not have", err)
         self.assertIn("a QP went to ERROR: by that NAK", err)
 
     def a_guest_that_is_killed_is_a_qp_error(self, guests, first):
