@@ -263,13 +263,13 @@ static void table_row(FILE *to, const json_t *row)
 
 static void table_findings(FILE *to, const json_t *culprits)
 {
-	json_t *findings = json_object_get(culprits, "findings"), *count;
+	json_t *counts = json_object_get(culprits, "findings"), *count;
 	double unjudged = document_number(culprits, "switches") -
 		document_number(culprits, "switches_judged");
 	const char *finding;
-	json_object_foreach(findings, finding, count) if (json_is_null(count)) fprintf(
-		to, "  not looked for: %s (%s)\n", finding, document_reason(findings, finding));
-	if (json_is_integer(json_object_get(findings, "ecn")) && unjudged > 0) {
+	json_object_foreach(counts, finding, count) if (json_is_null(count)) fprintf(
+		to, "  not looked for: %s (%s)\n", finding, document_reason(counts, finding));
+	if (json_is_integer(json_object_get(counts, "ecn")) && unjudged > 0) {
 		fprintf(to, "  %.0f of ", unjudged);
 		table_say(
 			to, culprits,

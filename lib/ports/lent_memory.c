@@ -2,6 +2,7 @@
 // Memory that devices read payload from. A frame of it has three buffers: its headers, an external
 // one with a count of its readers, and what goes behind the payload. See device.h.
 
+#define ALLOW_EXPERIMENTAL_API // rte_dev_dma_map()
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -420,7 +420,7 @@ static void add_closed_forms(struct refusal *refusal, const struct sampled_terms
 	snprintf(why, sizeof(why), "%s", refusal->text);
 	snprintf(refusal->text, sizeof(refusal->text),
 		 "closed forms with this fabric's latency, credits, headers and SACKs expose "
-		 "%.3f ms; by packets %s",
+		 "%.3f ms; by packets %.400s",
 		 fidelity_ms(terms->sack_ps), why);
 }
 
