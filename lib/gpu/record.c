@@ -415,7 +415,8 @@ static int check_together(const struct gpu_record *records, uint32_t count, stru
 				      first->rank, other->rank);
 		for (uint32_t k = 0; k < i; k++)
 			if (records[k].rank == other->rank)
-				return refuse(refusal, -EINVAL, "rank % is given twice", other->rank);
+				return refuse(refusal, -EINVAL, "rank % is given twice",
+					      other->rank);
 	}
 	return 0;
 }
