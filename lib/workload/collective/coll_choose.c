@@ -15,8 +15,8 @@
 //   PAT          log2 n hops, and the bytes at 0.85 of the bandwidth
 // Where a part of the fabric has more to send than leads up from it, that is what bytes take: of a
 // ring one hop of each channel leaves a part, and on rails each hop between domains; of trees the
-// edges that join it to other parts, and on rails none; of PAT the steps of those near its border.
-// The shares are those that choose best among packets of runs (program_nics).
+// edges that join it to other parts, and on rails none; of PAT the steps of ranks whose partner is
+// in another part. The shares are those that choose best among packets of runs (program_nics).
 
 #include <weft/workload/coll.h>
 
