@@ -75,9 +75,14 @@ def skip(why):
     sys.exit(SKIPPED)
 
 
+def is_sanitized():
+    """Whether a test shall do less: sanitizers make it ten times slower, the plain build does it all, and so does `tests/run sanitize`."""
+    return bool(os.environ.get("WEFT_SANITIZE")) and not os.environ.get("WEFT_WHOLE")
+
+
 def skip_when_sanitized():
     """Ends a test that takes minutes in a build with sanitizers, unless all is asked for."""
-    if os.environ.get("WEFT_SANITIZE") and not os.environ.get("WEFT_WHOLE"):
+    if is_sanitized():
         skip("takes minutes under sanitizers: `tests/run sanitize` runs it")
 
 

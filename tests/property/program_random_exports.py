@@ -4,7 +4,8 @@
 SimAI and read again over the same fabric: within WITHIN of the time that all packets took.
 
 A text of SimAI has nothing beside a forward, so that a job may be refused as one, with that reason and what packets make of it. A random job for which
-it has no word is refused, and for want of a word no other is. WEFT_JOBS_FIRST and WEFT_JOBS_COUNT say which random jobs (20 from 0).
+it has no word is refused, and for want of a word no other is. WEFT_JOBS_FIRST and WEFT_JOBS_COUNT say which random jobs (20 from 0, 5 under
+sanitizers).
 """
 import math
 import os
@@ -24,7 +25,7 @@ SMALL = 32  # of widths of a shipped job; its parameters are a 1,024th, its time
 SHIPPED = {"llama-small-3-fidelities": ["--order", "tp-cp-ep-dp-pp"], "moe-small-3-fidelities": []}
 BY_TIME = "a text of SimAI has nothing beside a forward"
 NO_WORD = ("SimAI's expert ranks are data ranks", "it has no schedule zb-h1")  # whatever the times are
-FIRST, COUNT = (int(os.environ.get(f"WEFT_JOBS_{name}", default)) for name, default in (("FIRST", 0), ("COUNT", 20)))
+FIRST, COUNT = (int(os.environ.get(f"WEFT_JOBS_{name}", default)) for name, default in (("FIRST", 0), ("COUNT", 5 if weft.is_sanitized() else 20)))
 
 
 def check_forms(scenario, what, counts, words=()):
