@@ -354,6 +354,14 @@ static void culprit_name(struct brief_line *line, const json_t *one, const char 
 	brief_words(line, BRIEF_PLAIN, text);
 }
 
+// That the paths of connections cannot be judged, where they have fewer than they ask for.
+static void unjudged_row(struct brief_line *line, const json_t *result)
+{
+	const char *why = document_reason(document_at(result, "culprits.findings"), "few_paths");
+	if (strncmp(why, "cannot be judged", strlen("cannot be judged")) == 0)
+		text_row(line, "paths", why);
+}
+
 // The first with its evidence, the next ones by name.
 static void culprit_rows(struct brief_line *line, const json_t *result)
 {
@@ -530,6 +538,7 @@ static void show(struct brief_line *line, const json_t *result, const struct rep
 	links_rows(line, result);
 	collide_row(line, result);
 	culprit_rows(line, result);
+	unjudged_row(line, result);
 	expected_rows(line, result);
 	if (input != NULL)
 		emulation_short(line->to, result);
