@@ -414,8 +414,10 @@ static int make(struct build *build, struct trace_program *ret)
 	memset(ret->memory, 0, bytes);
 	arena_init(&arena, ret->memory, bytes);
 	rc = program_create(&build->program, &arena, build->expand.ranks, ops, edges, refusal);
-	if (rc == 0)
+	if (rc == 0) {
+		build->program->nics_each = build->expand.set->nics_each;
 		rc = make_job(build, &arena);
+	}
 	if (rc == 0)
 		rc = pass(build, true);
 	if (rc == 0)

@@ -101,6 +101,7 @@ static int take_all(struct trace_input *input, const struct goal_file *file)
 			rc = take_op(&taking, i);
 		input->set->ranks[0].records = file->line_count;
 		input->set->has_times = true;
+		input->set->nics_each = program->nics_each;
 	}
 	free(counts);
 	free(taking.place);

@@ -131,6 +131,7 @@ struct trace_set {
 	uint32_t group_count, group_max;
 	uint32_t listed_count;		    // groups that comm_group.json names: the first ones
 	struct trace_process_group *groups; // [group_count], owned
+	uint32_t nics_each;		    // of a rank, each one of `ranks`; 0 is 1
 	uint32_t world;			    // ranks of the job as the file tells; 0: it does not
 	uint64_t left_bytes;	   // of each pipeline transfer, which the file does not place
 	bool gathers_whole;	   // bytes of an all-gather: the whole output; else one rank's part

@@ -85,6 +85,7 @@ struct program {
 	// program_collective_of()
 	uint32_t *collectives;
 	uint64_t *collective_first; // [groups + 1]
+	uint32_t nics_each;	    // ranks of the source have so many, each a rank here; 0 is 1
 	uint32_t refused_op;	    // that program_seal() refused, to tell a place; else OP_NONE
 	bool is_sealed;
 	bool has_foreign; // a foreign end sends, too: what fits no receive is counted

@@ -251,8 +251,12 @@ static int draw(struct goal *goal)
 	goal->gates = arena_draw(arena, ARENA_WORKLOAD, goal->ops, sizeof(uint32_t));
 	if (arena_has_failed(arena))
 		return refuse(goal->refusal, -ENOMEM, "no memory for % operations", goal->ops);
-	return program_create(&goal->program, arena, goal->ranks * goal->nics,
-			      goal->ops + goal->starts, goal->waits + goal->starts, goal->refusal);
+	int rc = program_create(&goal->program, arena, goal->ranks * goal->nics,
+				goal->ops + goal->starts, goal->waits + goal->starts,
+				goal->refusal);
+	if (rc == 0)
+		goal->program->nics_each = goal->nics;
+	return rc;
 }
 
 static void add_gates(const struct goal *goal)

@@ -3,6 +3,7 @@
 // every operation can end is shown by letting them all end once, without time. See program.h.
 
 #include <errno.h>
+#include <string.h>
 
 #include <weft/core/check.h>
 #include <weft/core/rng.h>
@@ -22,17 +23,24 @@ struct sealing {
 	struct refusal *refusal;
 	struct channel *channels; // [channel_mask + 1], a hash table
 	uint64_t channel_mask;
+	uint32_t nics;	   // so many ranks, one after the other, are one end of a channel
 	uint32_t *first;   // [ops + 1] of sorting; then what an operation still waits for
 	uint32_t *order;   // [ops] operations in an order in which they can end
 	uint32_t *sorted;  // [edges] dependencies by the one that waits
 	uint32_t *members; // [buckets of the job] ranks that cannot begin it yet
 };
 
+static uint32_t nics_each(const struct program *program)
+{
+	return program->nics_each > 1 ? program->nics_each : 1;
+}
+
 // Refuses because of operation `index`. `text` begins with its rank and its number.
 static int refuse_op(const struct sealing *sealing, uint32_t index, const char *text, int64_t third)
 {
 	sealing->program->refused_op = index;
-	return refuse(sealing->refusal, -EINVAL, text, sealing->program->ops[index].rank, index,
+	return refuse(sealing->refusal, -EINVAL, text,
+		      sealing->program->ops[index].rank / nics_each(sealing->program), index,
 		      third);
 }
 
@@ -72,7 +80,8 @@ static int join(const struct sealing *sealing, uint32_t index)
 	struct op *op = &program->ops[index];
 	bool is_send = op->kind == OP_SEND;
 	uint32_t from = is_send ? op->rank : op->peer, to = is_send ? op->peer : op->rank;
-	struct channel *channel = channel_of(sealing, from, to, op->tag);
+	struct channel *channel = channel_of(sealing, from / sealing->nics, to / sealing->nics,
+					     op->tag);
 	uint32_t other = channel->head;
 	if (other == OP_NONE || program->ops[other].kind == op->kind) {
 		append(program, channel, index);
@@ -81,6 +90,8 @@ static int join(const struct sealing *sealing, uint32_t index)
 	channel->head = program->ops[other].twin;
 	program->ops[other].twin = index;
 	op->twin = other;
+	op->peer = program->ops[other].rank;
+	program->ops[other].peer = op->rank;
 	if (op->bytes == program->ops[other].bytes)
 		return 0;
 	return is_send ? refuse_op(sealing, index,
@@ -96,26 +107,48 @@ static int join(const struct sealing *sealing, uint32_t index)
 static int refuse_single(const struct sealing *sealing, uint32_t index)
 {
 	const struct op *op = &sealing->program->ops[index];
+	uint32_t peer = op->peer / nics_each(sealing->program);
 	return op->kind == OP_SEND
 		? refuse_op(sealing, index,
 			    "rank %, operation %: rank % never receives what it sends (same tag)",
-			    op->peer)
+			    peer)
 		: refuse_op(sealing, index,
 			    "rank %, operation %: rank % never sends what it waits for (same tag)",
-			    op->peer);
+			    peer);
 }
 
-static int join_all(const struct sealing *sealing)
+static bool is_joined(const struct program *program, uint32_t index)
+{
+	uint32_t twin = program->ops[index].twin;
+	return twin != OP_NONE && program->ops[twin].twin == index;
+}
+
+// Joins what is not joined yet, where ends of a channel are so many NICs.
+static int join_over(struct sealing *sealing, uint32_t nics)
+{
+	const struct program *program = sealing->program;
+	int rc = 0;
+	memset(sealing->channels, 0, (sealing->channel_mask + 1) * sizeof(struct channel));
+	sealing->nics = nics;
+	for (uint32_t i = 0; rc == 0 && i < program->op_count; i++) {
+		if (!is_message(&program->ops[i]) || is_joined(program, i))
+			continue;
+		program->ops[i].twin = OP_NONE;
+		rc = join(sealing, i);
+	}
+	return rc;
+}
+
+// Messages stay on NICs of one number where they can; the others go to any NIC of the rank.
+static int join_all(struct sealing *sealing)
 {
 	const struct program *program = sealing->program;
 	uint32_t single = OP_NONE;
-	for (uint32_t i = 0; i < program->op_count; i++) {
-		if (!is_message(&program->ops[i]))
-			continue;
-		int rc = join(sealing, i);
-		if (rc < 0)
-			return rc;
-	}
+	int rc = join_over(sealing, 1);
+	if (rc == 0 && nics_each(program) > 1)
+		rc = join_over(sealing, program->nics_each);
+	if (rc < 0)
+		return rc;
 	for (uint64_t i = 0; i <= sealing->channel_mask; i++)
 		if (sealing->channels[i].is_used && sealing->channels[i].head < single)
 			single = sealing->channels[i].head;

@@ -84,6 +84,27 @@ static void operations_become_those_of_a_program(void **)
 	assert_true(waits(program, 1, 0));
 }
 
+// Messages stay on NICs of one number; where one has none there it goes to any NIC of the rank.
+static void a_receive_may_be_on_another_nic(void **)
+{
+	struct program *program = parse(
+		"num_ranks 2\n"
+		"rank 0 {\n"
+		"send 8b to 1 nic 0\nsend 8b to 1 nic 1\nsend 8b to 1 nic 0\n}\n"
+		"rank 1 {\n"
+		"recv 8b from 0 nic 2\nrecv 8b from 0 nic 1\n"
+		"recv 8b from 0 nic 0\n}");
+	const uint32_t twins[] = {5, 4, 3}, peers[] = {3, 4, 5};
+	assert_int_equal(program->ranks, 6);
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_int_equal(program->ops[i].twin, twins[i]);
+		assert_int_equal(program->ops[i].peer, peers[i]);
+		assert_int_equal(program->ops[twins[i]].peer, program->ops[i].rank);
+	}
+	expect_refused("num_ranks 2\nrank 0 {\nsend 8b to 1 nic 3\n}\nrank 1 {\n}\n", 3, 0,
+		       "rank 0, operation 0: rank 1 never receives what it sends (same tag)");
+}
+
 // A label is of its rank; a tag that is not said is 0.
 static void labels_are_of_their_rank(void **)
 {
