@@ -118,7 +118,11 @@ static bool tell_late(struct flow *flow, struct flow_stream *stream, uint32_t ps
 	bool is_once = slot->copies <= sequence->behind_copies + 1; // else it has the repeat twice
 	if (!is_nak && psn == wanted && is_once && may_tell_copy(sequence, slot))
 		answer_doubt(flow, stream, sequence);
-	bool had_it = !is_nak && psn == wanted && is_once && tells_copy(sequence, slot);
+	const struct flow_psn *newest = psn_find(sequence, psn);
+	bool is_alone = psn == wanted ||
+		(stream->doubled == sequence->behind_doubled && !sequence_is_open(sequence, psn));
+	bool had_it = !is_nak && newest != NULL && is_once && is_alone &&
+		tells_copy(sequence, newest);
 	bool is_first = is_open && sequence->is_pending &&
 		slot->copies == (uint16_t)(sequence->behind_copies + 1);
 	uint32_t repeated = is_first ? sequence->pending_to : sequence->next;
@@ -241,7 +245,8 @@ static enum flow_cause place_loss(struct flow *flow, struct flow_stream *stream,
 }
 
 // It may turn out that it was not lost.
-static void remember_behind(struct sequence *sequence, uint32_t psn, int64_t at_ns, uint32_t repair)
+static void remember_behind(const struct flow_stream *stream, struct sequence *sequence,
+			    uint32_t psn, int64_t at_ns, uint32_t repair)
 {
 	const struct flow_psn *slot = psn_find(sequence, psn);
 	const struct flow_psn *next = psn_find(sequence, psn + 1); // which a NAK mostly answers
@@ -250,6 +255,7 @@ static void remember_behind(struct sequence *sequence, uint32_t psn, int64_t at_
 	sequence->is_behind_open = false;
 	sequence->behind_psn = psn;
 	sequence->behind_copies = slot != NULL ? slot->copies : 0;
+	sequence->behind_doubled = stream->doubled;
 	sequence->behind_repair = repair;
 }
 
@@ -277,14 +283,17 @@ static void take_nak_lag(struct sequence *sequence, uint32_t psn, int64_t at_ns)
 
 // The receiver wants the PSN behind that of its last NAK, and the two packets after it passed too
 // long ago for one of them to tell it so: until then it may have waited for the repeat of the one
-// before, which was overtaken, or all three were lost.
-static bool has_waited(const struct sequence *sequence, uint32_t psn, int64_t at_ns)
+// before, which was overtaken, or all three were lost. Where packets behind the tap overtake, that
+// repeat may have changed places with this PSN alone.
+static bool has_waited(const struct flow_stream *stream, const struct sequence *sequence,
+		       uint32_t psn, int64_t at_ns)
 {
 	const struct flow_psn *slot = psn_find(sequence, psn),
 			      *second = psn_find(sequence, psn + 2);
 	bool is_behind = slot != NULL && second != NULL && second->last_ns > slot->last_ns;
-	return psn == sequence->nak_psn + 1 && sequence->nak_lag_ns > 0 && is_behind &&
+	bool is_slow = sequence->nak_lag_ns > 0 && is_behind &&
 		at_ns - second->last_ns > sequence->nak_lag_ns;
+	return psn == sequence->nak_psn + 1 && (is_slow || stream->causes[FLOW_REORDER_BEHIND] > 0);
 }
 
 void answer_nak(struct flow *flow, struct flow_stream *stream, const struct flow_packet *packet,
@@ -334,12 +343,12 @@ void answer_nak(struct flow *flow, struct flow_stream *stream, const struct flow
 	}
 	if (sequence->has_nak && !sequence->is_rnr) // the repeat that it asked for is on its way
 		repair_keep_nak(sequence, 0);
-	bool waited = has_waited(sequence, psn, packet->at_ns);
+	bool waited = has_waited(stream, sequence, psn, packet->at_ns);
 	if (cause == FLOW_LOSS_BEHIND)
-		remember_behind(sequence, psn, packet->at_ns, index);
+		remember_behind(stream, sequence, psn, packet->at_ns, index);
 	if (cause == FLOW_LOSS_BEHIND && waited)
 		answer_doubt(flow, stream, sequence);
-	if (!is_rnr && !waited)
+	if (!is_rnr && !waited && !was_late)
 		take_nak_lag(sequence, psn, packet->at_ns);
 	sequence->has_nak = true;
 	sequence->nak_repair = index;

@@ -304,6 +304,7 @@ const char *flow_cause_name(enum flow_cause cause)
 		[FLOW_TIMEOUT] = "needless_timeout",
 		[FLOW_TIMER] = "timeout",
 		[FLOW_DUPLICATE] = "duplicate",
+		[FLOW_COPY_OR_LATE] = "doubled_or_late",
 		[FLOW_NOT_READY] = "receiver_not_ready",
 		[FLOW_REFUSED] = "refused",
 		[FLOW_TRIM_BEFORE] = "trim_before",

@@ -106,7 +106,7 @@ void psn_keep(struct flow_psn *slot, const struct flow_packet *packet)
 	slot->id_last = record->identification;
 	slot->last_ns = packet->at_ns;
 	slot->copies++;
-	slot->flags &= (uint16_t) ~(PSN_BAD | PSN_UNREAD);
+	slot->flags &= (uint16_t) ~(PSN_BAD | PSN_UNREAD | PSN_STRAY);
 	slot->flags |= (uint16_t)(PSN_SEEN | (psn_begins(operation) ? PSN_BEGINS : 0) |
 				  (psn_ends(operation) ? PSN_ENDS : 0) |
 				  (record->asks_ack ? PSN_ASKS : 0) | psn_kind(operation) |

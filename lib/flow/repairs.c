@@ -54,6 +54,16 @@ struct flow_repair *repair_at(struct flow *flow, uint32_t index)
 
 // ---------------------------------------------------------------- holes
 
+// A damaged packet was this one.
+static bool is_taken(const struct sequence *sequence, uint32_t psn)
+{
+	struct flow_psn *slot = psn_find(sequence, psn);
+	bool is_stray = slot != NULL && slot->flags & PSN_STRAY;
+	if (is_stray)
+		slot->flags &= (uint16_t)~PSN_STRAY;
+	return is_stray;
+}
+
 uint32_t hole_make(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
 		   uint32_t from, uint32_t to, int64_t at_ns)
 {
@@ -61,7 +71,7 @@ uint32_t hole_make(struct flow *flow, struct flow_stream *stream, struct sequenc
 	for (uint32_t psn = from; psn != to; psn++) {
 		bool is_new = psn_distance(psn, sequence->head) >= 0;
 		bool may_be_read = psn_distance(psn, sequence->read_end) < 0;
-		if (may_be_read)
+		if (may_be_read || is_taken(sequence, psn))
 			continue;
 		missing++;
 		stream->holes += is_new;
@@ -100,19 +110,36 @@ static void take_unread(struct flow *flow, struct flow_stream *stream, struct se
 	flow->report.unread_taken++;
 }
 
+// A damaged packet that was out of its order was this one, if no other was.
+static bool take_damaged(struct flow *flow, struct sequence *sequence, uint32_t psn)
+{
+	struct flow_psn *slot = psn_slot(flow, sequence, psn);
+	bool is_free = slot != NULL && !(slot->flags & PSN_STRAY);
+	if (is_free)
+		slot->flags |= PSN_BAD | PSN_STRAY;
+	return is_free;
+}
+
 // What is missing from `from` on was damaged, or was not read, as far as such packets came. Returns
 // where the rest begins.
 static uint32_t skip_known(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
 			   uint32_t from, uint32_t to, int64_t at_ns)
 {
-	for (; sequence->strays > 0 && from != to; from++, sequence->strays--) {
-		struct flow_psn *slot = psn_slot(flow, sequence, from);
-		if (slot != NULL)
-			slot->flags |= PSN_BAD; // that was it
+	uint32_t strays = sequence->strays;
+	for (uint32_t i = 0; i < sequence->strays && i < STRAYS; i++) {
+		uint32_t psn = psn_extend(sequence->head, sequence->stray_psns[i]);
+		bool is_here = psn_distance(psn, from) >= 0 && psn_distance(psn, to) < 0;
+		strays -= is_here && take_damaged(flow, sequence, psn);
 	}
+	for (uint32_t psn = from; strays > 0 && psn != to; psn++)
+		strays -= take_damaged(flow, sequence, psn);
 	sequence->strays = 0;
-	for (; sequence->unread != flow->report.unread && from != to; from++, sequence->unread++)
+	for (; sequence->unread != flow->report.unread && from != to; from++) {
+		if (is_taken(sequence, from))
+			continue;
 		take_unread(flow, stream, sequence, from, at_ns);
+		sequence->unread++;
+	}
 	return from;
 }
 
@@ -228,6 +255,9 @@ static void repeat_by_nak(struct flow *flow, struct flow_stream *stream, struct 
 			  const struct repeat *repeat)
 {
 	tell_repeat(repair_at(flow, sequence->nak_repair), repeat);
+	int64_t lag_ns = repeat->at_ns - sequence->nak_ns;
+	if (!sequence->is_rnr && (sequence->repeat_ns == 0 || lag_ns < sequence->repeat_ns))
+		sequence->repeat_ns = lag_ns;
 	sequence->has_nak = false;
 	if (psn_distance(repeat->psn, sequence->nak_psn) <= 0)
 		return;
@@ -245,17 +275,21 @@ void repair_keep_nak(struct sequence *sequence, uint64_t number)
 							     sequence->nak_repair};
 }
 
-// Whether the repeat leaves out what the oldest NAK wanted, since that was acknowledged meanwhile.
-static bool leaves_out(const struct sequence *sequence, uint32_t psn)
+// The oldest NAK whose PSN the repeat leaves out, since that was acknowledged meanwhile; else their
+// count.
+static uint32_t left_out(const struct sequence *sequence, uint32_t psn)
 {
-	const struct late_nak *oldest = sequence->late_naks;
-	return sequence->late_nak_count > 0 && psn_distance(psn, oldest->psn) > 0 &&
-		psn_distance(psn, sequence->acked) <= 0 && oldest->number == 0;
+	const struct late_nak *naks = sequence->late_naks;
+	uint32_t at = 0, count = sequence->late_nak_count;
+	bool is_known = psn_distance(psn, sequence->acked) <= 0;
+	while (at < count && (naks[at].number != 0 || psn_distance(psn, naks[at].psn) <= 0))
+		at++;
+	return is_known ? at : count;
 }
 
 bool repair_waits_for(const struct sequence *sequence, uint32_t psn)
 {
-	bool waits = leaves_out(sequence, psn);
+	bool waits = left_out(sequence, psn) < sequence->late_nak_count;
 	for (uint32_t i = 0; i < sequence->late_nak_count; i++)
 		waits |= sequence->late_naks[i].psn == psn && sequence->late_naks[i].number == 0;
 	return waits;
@@ -271,7 +305,7 @@ static bool repeat_by_late_nak(struct flow *flow, struct flow_stream *stream,
 	bool is_soon = repeat->silence_ns < DOUBLED_NS;
 	while (at < count && (naks[at].psn != repeat->psn || (naks[at].number != 0 && !is_soon)))
 		at++;
-	at = at == count && is_soon && leaves_out(sequence, repeat->psn) ? 0 : at;
+	at = at == count && is_soon ? left_out(sequence, repeat->psn) : at;
 	sequence->late_nak_count = at < count ? count - at - 1 : 0;
 	if (at == count)
 		return false;

@@ -231,6 +231,28 @@ static bool is_stray(const struct flow *flow, const struct sequence *sequence,
 		(!sequence->has_begun || psn_extend(sequence->head, record->psn) != sequence->next);
 }
 
+// It was overtaken, if it fills a hole; else a hole may turn out to be it.
+static void take_stray(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
+		       uint32_t psn)
+{
+	uint32_t at = sequence->has_begun ? psn_extend(sequence->head, psn) : psn;
+	struct flow_psn *slot = psn_find(sequence, at);
+	if (slot == NULL || !(slot->flags & PSN_MISSING)) {
+		if (sequence->strays < STRAYS)
+			sequence->stray_psns[sequence->strays] = psn;
+		sequence->strays++;
+		return;
+	}
+	slot->flags = (uint16_t)((slot->flags & ~PSN_MISSING) | PSN_BAD);
+	hole_count_late(flow, stream);
+	if (!sequence->has_nak || sequence->nak_psn != at)
+		return;
+	blame(flow, stream, FLOW_CORRUPT_BEFORE, 1);
+	struct flow_repair *repair = repair_at(flow, sequence->nak_repair);
+	if (repair != NULL)
+		repair->cause = FLOW_CORRUPT_BEFORE;
+}
+
 // The receiver has nothing yet and wants this one, from before the first one that passed here.
 static bool is_asked_before(const struct flow_stream *stream, const struct sequence *sequence,
 			    uint32_t psn)
@@ -265,7 +287,7 @@ void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequenc
 	uint32_t psn = packet->record->psn;
 	sequence->now_ns = packet->at_ns;
 	if (is_stray(flow, sequence, packet->record)) {
-		sequence->strays++;
+		take_stray(flow, stream, sequence, psn);
 		stream->data++;
 		stream->data_bytes += packet->record->payload_bytes;
 		totals_take_data(flow, packet, false);

@@ -75,20 +75,40 @@ static void shift_second(struct flow *flow, struct flow_stream *stream, struct s
 	sequence->pending_wanted = sequence_wanted(sequence, sequence->second_psn);
 }
 
-// In the midst of a repeat: whether what follows it has passed as often, so that it was left out.
-static bool is_left_out(const struct sequence *sequence, const struct flow_psn *slot)
+// Whether the packet before this one passed as often, so that each repeat may have had it. A copy
+// that was lost does not count.
+static bool is_as_often(const struct sequence *sequence, const struct flow_psn *slot)
 {
-	const struct flow_psn *after = slot == NULL ? NULL : psn_find(sequence, slot->psn + 1);
-	return psn_distance(sequence->next, sequence->head) < 0 && after != NULL &&
-		slot->copies <= after->copies;
+	const struct flow_psn *before = slot == NULL ? NULL : psn_find(sequence, slot->psn - 1);
+	return before != NULL && slot->copies <= before->copies && !(slot->flags & PSN_FILLED);
 }
 
-// The one that waits came right behind others, and once more after a longer while: the second one
-// begins a repeat, and the first was late.
+static bool is_in_repeat(const struct sequence *sequence)
+{
+	return psn_distance(sequence->next, sequence->head) < 0;
+}
+
+// Whether a repeat left it out: in its midst what follows has passed as often, which may be the
+// next packet; at any time both neighbours have.
+static bool is_left_out(const struct sequence *sequence, const struct flow_psn *slot, uint32_t next)
+{
+	const struct flow_psn *after = slot == NULL ? NULL : psn_find(sequence, slot->psn + 1);
+	if (after == NULL)
+		return false;
+	bool is_often = is_as_often(sequence, slot);
+	bool is_after = is_often && next == after->psn;
+	return (is_in_repeat(sequence) && slot->copies <= after->copies + is_after) ||
+		(is_often && slot->copies <= after->copies);
+}
+
+// The one that waits came right behind others, and once more after a longer while, or sooner than
+// any repeat after its NAK: the second one begins a repeat, and the first was late.
 static bool comes_again(const struct sequence *sequence, uint32_t next)
 {
-	return next == sequence->pending_from &&
-		sequence->now_ns - sequence->last_ns > 2 * sequence->pending_silence_ns;
+	bool is_late = sequence->now_ns - sequence->last_ns > 2 * sequence->pending_silence_ns;
+	bool is_soon = sequence->has_nak && !sequence->is_rnr &&
+		sequence->pending_ns - sequence->nak_ns < sequence->repeat_ns;
+	return next == sequence->pending_from && (is_late || is_soon);
 }
 
 // What had passed before and jumped over the one that waits comes once more: that was a copy.
@@ -96,6 +116,20 @@ static bool leapt_twice(const struct sequence *sequence, uint32_t to, uint32_t n
 {
 	return next == to && next == sequence->leap_psn && !sequence->leap_lacks &&
 		psn_distance(sequence->next, next) == 1;
+}
+
+// What waits is a copy, or the end of a repeat that another one cut short.
+static void take_copy(struct flow *flow, struct flow_stream *stream,
+		      const struct sequence *sequence, const struct flow_psn *slot)
+{
+	uint32_t psn = sequence->pending_from;
+	if (is_in_repeat(sequence) && is_as_often(sequence, slot)) {
+		note(flow, stream, FLOW_NOTE_COPY_OR_LATE, sequence->pending_number, psn, 1);
+		blame(flow, stream, FLOW_COPY_OR_LATE, 1);
+		return;
+	}
+	count_doubled(flow, stream, sequence->pending_number, psn);
+	stream->again += sequence->pending_is_read; // count() leaves reads out
 }
 
 static void settle_one(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
@@ -144,14 +178,13 @@ static void settle_one(struct flow *flow, struct flow_stream *stream, struct seq
 	bool is_echo = goes_back && !is_far && !is_asked;
 	bool may_be_copy = (goes_on || is_echo) && is_one && is_soon && sequence->pending_is_again;
 	// Asked for, it was sent once more than the repeat that went on from it shows.
-	if (may_be_copy && is_copied && (is_asked || is_left_out(sequence, slot))) {
+	if (may_be_copy && is_copied && (is_asked || is_left_out(sequence, slot, next))) {
 		note(flow, stream, FLOW_NOTE_LATE, sequence->pending_number, from, 1);
 		hole_count_late(flow, stream);
 		return;
 	}
 	if (may_be_copy && is_copied) {
-		count_doubled(flow, stream, sequence->pending_number, from);
-		stream->again += sequence->pending_is_read; // count() leaves reads out
+		take_copy(flow, stream, sequence, slot);
 		return;
 	}
 	for (uint32_t psn = from; psn != to; psn++)

@@ -13,6 +13,7 @@ enum { // flow_psn.flags
 	PSN_ENDS = 16,	 // last one
 	PSN_TRIMMED = 32,
 	PSN_NACKED = 64,
+	PSN_STRAY = 64, // of go-back-N: not missing but damaged, out of its order
 	PSN_ACKED = 128,
 	PSN_ASKS = 256,	     // asks for an ACK
 	PSN_FAIR = 512,	     // MRC: its loss was counted, no repeat since
@@ -44,6 +45,8 @@ struct message {
 };
 #define MESSAGES_WAITING 8
 
+#define STRAYS 4
+
 struct late_nak {
 	uint64_t number;      // of what was taken for its repeat, and may be a copy; 0: nothing was
 	uint32_t psn, repair; // index + 1; 0: not kept
@@ -68,14 +71,15 @@ struct sequence {
 	uint32_t full_bytes; // payload of a packet that does not end a message; 0: none yet
 	uint32_t first_psn, first_bytes; // of the newest RETH
 	bool has_first;
-	bool is_nak_ignored; // that was reported
-	bool is_read_open;   // the length of the newest READ was cut off
-	int32_t open_most;   // PSNs that were ever sent and not acknowledged
-	uint32_t strays;     // damaged packets whose PSN is not to be believed
-	uint64_t unread;     // frames that were not read up to its last packet
-	int64_t last_ns;     // of the last packet
-	int64_t now_ns;	     // of the one that is taken
-	int64_t nak_ns;	     // of the NAK that is not answered yet
+	bool is_nak_ignored;	     // that was reported
+	bool is_read_open;	     // the length of the newest READ was cut off
+	int32_t open_most;	     // PSNs that were ever sent and not acknowledged
+	uint32_t strays;	     // damaged packets whose PSN is not to be believed
+	uint32_t stray_psns[STRAYS]; // of the first of them: a hole there was it
+	uint64_t unread;	     // frames that were not read up to its last packet
+	int64_t last_ns;	     // of the last packet
+	int64_t now_ns;		     // of the one that is taken
+	int64_t nak_ns;		     // of the NAK that is not answered yet
 	uint16_t nak_id;
 	uint32_t acks_asked, acks_unasked; // of what passed once
 	int64_t answer_ns;		   // an ACK came no sooner behind its packet; 0: none came
@@ -108,11 +112,13 @@ struct sequence {
 	bool has_nak, is_rnr;
 	uint32_t nak_repair; // index + 1; 0: not kept
 	uint32_t nak_psn;
+	int64_t repeat_ns;  // no repeat came sooner behind its NAK; 0: none came
 	int64_t nak_lag_ns; // no NAK came later behind the packet that shows the loss; 0: none came
 	// The last NAK of what was lost behind the tap, or came late there: the next answer tells.
 	bool has_behind, was_behind; // it is not reported yet; it came late, and no other NAK since
 	bool is_behind_open;	     // it was one or the other: FLOW_GONE_BEHIND
 	uint16_t behind_copies;	     // of its PSN that had passed
+	uint64_t behind_doubled;     // flow_stream.doubled then
 	uint32_t behind_psn, behind_repair;
 	int64_t behind_ns; // from the packet that it answers to it; 0: not known
 	// NAKs whose PSNs came by themselves, oldest first. The sender may repeat from there all

@@ -106,6 +106,7 @@ static void note_words(char *ret, size_t bytes, const struct flow_note *note)
 		[FLOW_NOTE_JUMP] = "missing before this",
 		[FLOW_NOTE_LATE] = "overtaken",
 		[FLOW_NOTE_DOUBLED] = "doubled by the network",
+		[FLOW_NOTE_COPY_OR_LATE] = "doubled by the network or overtaken",
 		[FLOW_NOTE_DAMAGED] = "damaged: its ICRC is bad",
 		[FLOW_NOTE_TRIMMED] = "trimmed",
 	};

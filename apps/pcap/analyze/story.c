@@ -30,6 +30,9 @@ static const struct words {
 			"both ways between the two NICs: nothing came back before the timer"},
 	[FLOW_DUPLICATE] = {"packets doubled by the network",
 			    "switches with a mirror, flooding or a loop on the way to the tap"},
+	[FLOW_COPY_OR_LATE] =
+		{"doubled by the network or overtaken, and nothing here tells which",
+		 "several paths for one flow, mirrors and loops on the way to the tap"},
 	[FLOW_NOT_READY] = {"receiver not ready (RNR)",
 			    "the receiving program: too few receives posted, or too late"},
 	[FLOW_REFUSED] = {"requests refused by the receiver",

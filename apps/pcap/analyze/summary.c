@@ -267,8 +267,11 @@ static void say_order(const struct out *out)
 	else
 		fprintf(out->to, "%s out of order (by %s PSN%s at most), ", n(story->late),
 			n(story->late_distance_max), s(story->late_distance_max));
+	uint64_t either = out->report->causes[FLOW_COPY_OR_LATE];
+	if (either > 0)
+		fprintf(out->to, "%s doubled or out of order, ", n(either));
 	if (story->doubled == 0)
-		fprintf(out->to, "nothing doubled");
+		fprintf(out->to, "nothing%s doubled", either > 0 ? " else" : "");
 	else
 		fprintf(out->to, "%s doubled by the network", n(story->doubled));
 	if (story->has_ids)

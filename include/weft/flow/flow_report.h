@@ -25,6 +25,7 @@ enum flow_cause {
 	FLOW_TIMEOUT,	     // sent again by a timer though all had arrived
 	FLOW_TIMER,	     // sent again by a timer; what for is not seen here
 	FLOW_DUPLICATE,	     // doubled by the network
+	FLOW_COPY_OR_LATE,   // doubled or overtaken before, and nothing here tells which
 	FLOW_NOT_READY,	     // RNR: the receiver had no buffer posted
 	FLOW_REFUSED,	     // NAK of another kind: ends the QP
 	FLOW_TRIM_BEFORE,    // MRC: trimmed before the capture point
@@ -64,6 +65,7 @@ enum flow_note_kind {
 	FLOW_NOTE_JUMP,	   // PSNs before it are missing here: `count` of them
 	FLOW_NOTE_LATE,	   // it was overtaken, or is the first of `count` that were
 	FLOW_NOTE_DOUBLED, // the network's copy
+	FLOW_NOTE_COPY_OR_LATE,
 	FLOW_NOTE_DAMAGED, // bad ICRC
 	FLOW_NOTE_TRIMMED,
 	FLOW_NOTE_CLASS, // another DSCP than its stream had: `count` is the old one * 256 + the new

@@ -208,6 +208,10 @@ static void two_repeats_from_one_psn_are_no_copies(void **)
 		"F10 M12 N11 M11 A11 M13 N12 M14 M15 M12 +3 M12 A12 M13 M14 M15 L16 A16");
 	assert_causes(report, FLOW_REORDER_BEFORE, 1, NONE);
 	assert_int_equal(report->streams[0].doubled, 0);
+	// Nor where an earlier NAK was answered by what may have been a copy.
+	assert_causes(told("v6 F0 M1 M2 M3 N3 M3 L4 A4 F5 M6 M7 N6 M8 A6 N7 M9 M10 M7 M7 A7 M8 M9 "
+			   "M10 L11 A11"),
+		      FLOW_GONE_BEHIND, 1, FLOW_REORDER_BEHIND, 1, NONE);
 }
 
 // The end of a message, what was late for it, and the repeat: two copies in a row, of which the
@@ -218,6 +222,10 @@ static void a_late_one_right_before_its_repeat_is_no_loss(void **)
 		      FLOW_REORDER_BEFORE, 1, NONE);
 	assert_causes(told("v6 " WARM "F10 M12 L13 N11 +6 M11 M11 M12 L13 A13"), FLOW_LOSS_BEFORE,
 		      1, FLOW_DUPLICATE, 1, NONE);
+	// So soon behind its NAK no repeat came.
+	assert_causes(told("v6 F0 M2 M3 N1 +9 M1 M2 M3 L4 A4 F10 M12 L13 N11 +3 M11 +4 M11 M12 L13 "
+			   "A13"),
+		      FLOW_LOSS_BEFORE, 1, FLOW_REORDER_BEFORE, 1, FLOW_CAPTURE, 5, NONE);
 }
 
 // So soon no timer has run out.
@@ -387,6 +395,10 @@ static void a_nak_that_waited_for_a_late_repeat_is_withheld(void **)
 {
 #define NAKED SLOW "F10 M12 M13 N11 M11 M12 M13 "
 #define WAITED "M12 M13 M14 M15 L16 +20 A16"
+	// It changed places with 12, which is no less likely where another one was late already.
+	assert_causes(told(SLOW "F10 M11 M12 N11 A11 M13 M14 M15 M16 M17! M18 N17 M19 M20 M17 M18 "
+				"M19 N18 M20 M18 M19 M20 M21 L22 +20 A22"),
+		      FLOW_REORDER_BEHIND, 1, FLOW_CORRUPT_BEFORE, 1, FLOW_GONE_BEHIND, 1, NONE);
 	for (const char **ip = (const char *[]){"", "v0 ", "v6 ", NULL}; *ip != NULL; ip++) {
 		char text[256];
 		snprintf(text, sizeof(text), "%s%s", *ip, NAKED "M14 M15 +1 N12 " WAITED);
@@ -394,6 +406,14 @@ static void a_nak_that_waited_for_a_late_repeat_is_withheld(void **)
 		snprintf(text, sizeof(text), "%s%s", *ip, NAKED "M14 M15 N12 " WAITED);
 		assert_causes(told(text), FLOW_LOSS_BEFORE, 1, FLOW_LOSS_BEHIND, 1, NONE);
 	}
+}
+
+// The NAK behind a late packet waited for that: how long says nothing of others.
+static void a_nak_behind_a_late_packet_is_no_measure(void **)
+{
+	assert_causes(told(SLOW "F10 M11 M12 N11 M13 M14 N12 M11 A11 M12 M13 M14 M15 M16 M17! M18 "
+				"N17 M19 M20 M17 M18 M19 M20 M21 N18 M18 M19 M20 M21 L22 +20 A22"),
+		      FLOW_REORDER_BEHIND, 1, FLOW_CORRUPT_BEFORE, 1, FLOW_GONE_BEHIND, 1, NONE);
 }
 
 static void an_ack_of_more_than_was_repeated_tells_lateness(void **)
@@ -421,6 +441,21 @@ static void an_ack_that_nobody_asked_for_tells_a_copy(void **)
 	// Not if it has acknowledged another one.
 	assert_causes(told(ASKED "F4 A4 M5 M6 N5 M5 M6 L7 A5 A7"), FLOW_LOSS_BEHIND, 1, NONE);
 	assert_causes(told("O0 A0 F1 M2 M3 N2 M2 M3 L4 A2 A4"), FLOW_LOSS_BEHIND, 1, NONE);
+}
+
+// So it tells one that comes behind later packets of the repeat, unless a copy passed meanwhile.
+static void an_ack_of_more_that_nobody_asked_for_tells_a_copy(void **)
+{
+	for (const char **ip = (const char *[]){"", "v0 ", "v6 ", NULL}; *ip != NULL; ip++) {
+		char text[256];
+		snprintf(text, sizeof(text), "%s%s", *ip, ASKED "F4 M5 M6 N5 M5 M6 M7 A6 L8 A8");
+		assert_causes(told(text), FLOW_REORDER_BEHIND, 1, NONE);
+	}
+	assert_causes(told(ASKED "F4 M5 M6 N5 M5 M6 M7 L8 A8"), FLOW_LOSS_BEHIND, 1, NONE);
+	assert_causes(told(ASKED "F4 M5 M6 N5 M5 M6 M6= A6 M7 L8 A8"), FLOW_LOSS_BEHIND, 1,
+		      FLOW_DUPLICATE, 1, NONE);
+	assert_causes(told("v6 " ASKED "F4 M5 M6 N5 M5 M6 M6 A6 M7 L8 A8"), FLOW_LOSS_BEHIND, 1,
+		      FLOW_DUPLICATE, 1, NONE);
 }
 
 // ---------------------------------------------------------------- timers
@@ -558,6 +593,25 @@ static void a_copy_of_what_filled_a_hole_is_no_late_one(void **)
 		      FLOW_REORDER_BEFORE, 1, NONE);
 }
 
+// Each repeat that reached its neighbours had it once: so often it passed, the last one late.
+static void what_passed_as_often_as_its_neighbours_is_no_copy(void **)
+{
+	static const char start[] =
+		"v6 " WARM "F10 M11 M12 M13 M14 N10 N11 N12 F10 M11 M12 M13 M14 A14 M11 M12 ";
+	static const struct {
+		const char *then;
+		enum flow_cause cause;
+	} cases[] = {{"M14 M12 M13 M13 M14 L15 A15", FLOW_REORDER_BEFORE},
+		     {"M13 M14 M12 M13 M13 M14 L15 A15", FLOW_DUPLICATE},
+		     {"M14 L15 M13 O16 A16", FLOW_REORDER_BEFORE},
+		     {"M12 M13 M13 M14 L15 A15", FLOW_COPY_OR_LATE}};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[256];
+		snprintf(text, sizeof(text), "%s%s", start, cases[i].then);
+		assert_causes(told(text), FLOW_REORDER_BEHIND, 1, cases[i].cause, 1, NONE);
+	}
+}
+
 static void a_bad_icrc_that_is_repeated_is_corruption_before(void **)
 {
 	const struct flow_report *report = told(WARM "F10 M11! M12 N11 +9 M11 M12 L13 A13");
@@ -573,6 +627,17 @@ static void the_psn_of_a_damaged_packet_is_not_believed(void **)
 	const struct flow_report *report = told(WARM "F10 M9999! M12 L13 N11 +9 M11 M12 L13 A13");
 	assert_causes(report, FLOW_CORRUPT_BEFORE, 1, NONE);
 	assert_int_equal(report->streams[0].holes, 0);
+	// It is if a hole is there: what else is missing was overtaken, or was not read.
+	assert_causes(told("v6 " WARM "F10 M12! M13 M14 N11 M15 M11 M16 M17 N12 M11 M12 M13 M14 "
+			   "M15 M16 L17 A17"),
+		      FLOW_REORDER_BEFORE, 1, FLOW_CORRUPT_BEFORE, 1, NONE);
+	// One that was overtaken as well.
+	assert_causes(told(WARM "F10 M12 M13 N11 M11! M14 M11 M12 M13 M14 L15 A15"),
+		      FLOW_REORDER_BEFORE, 1, FLOW_CORRUPT_BEFORE, 1, NONE);
+	assert_causes(told("v6 " WARM "F10 M12 M11! M13 N11 M14 M11 M12 M13 M14 L15 A15"),
+		      FLOW_REORDER_BEFORE, 1, FLOW_CORRUPT_BEFORE, 1, NONE);
+	assert_causes(told("v6 " WARM "F10 X M12! M13 N12 M14 M12 M13 M14 L15 A15"),
+		      FLOW_CORRUPT_BEFORE, 1, NONE);
 }
 
 static void the_second_packet_can_be_a_copy(void **)
