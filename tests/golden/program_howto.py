@@ -11,7 +11,7 @@ import unittest
 
 from weft import SOURCE, WEFT, blocks
 
-PAGES = ["README.md", "docs/howto/find-the-bad-link.md"]
+PAGES = ["README.md", "docs/howto/find-the-bad-link.md", "docs/howto/write-a-job-file.md"]
 
 
 def commands(text):

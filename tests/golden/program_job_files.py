@@ -294,12 +294,12 @@ def main():
         hosts(folder)
         bad = folder / "bad.yaml"
         bad.write_text(job.replace("tp: 4", "tpp: 4"))
-        refused("a misspelt key, planned", ["plan", bad], f"{bad}:3:7: there is no key cut.tpp; did you mean cut.tp?")
-        refused("the same, run", ["sim", scenario, "--set", f"traffic.model={bad}"], f"{bad}:3:7: there is no key cut.tpp")
+        refused("a misspelt key, planned", ["plan", bad], f"{bad}:4:7: there is no key cut.tpp; did you mean cut.tp?")
+        refused("the same, run", ["sim", scenario, "--set", f"traffic.model={bad}"], f"{bad}:4:7: there is no key cut.tpp")
         refused("no such file", ["sim", scenario, "--set", "traffic.model=none.yaml"], "--set:1:15: traffic.model: ", "none.yaml")
         refused("no such name", ["sim", scenario, "--set", "traffic.model=llama-9"], "--set:1:15: traffic.model: no job 'llama-9' is shipped")
         scenario.write_text(fabric.replace("my-7b.yaml", "bad.yaml"))
-        refused("named by the scenario", ["sim", scenario], f"{bad}:3:7: there is no key cut.tpp")
+        refused("named by the scenario", ["sim", scenario], f"{bad}:4:7: there is no key cut.tpp")
         scenario.write_text(fabric.replace("my-7b.yaml", "gone.yaml"))
         refused("gone", ["sim", scenario], f"{scenario}:4:31: traffic.model: ", "gone.yaml")
     for path in sorted((SOURCE / "apps/models").glob("*.yaml")):
