@@ -21,6 +21,7 @@
 struct family {
 	const char *type;
 	uint32_t is_gated, has_bias, has_qkv_bias, has_ffn_bias, has_output_bias, is_tied;
+	uint32_t has_attention_bias;
 	uint32_t has_layer_norm;  // with a bias; a LayerNorm without one counts as RMS
 	uint32_t has_shared_norm; // one norm for attention and feed-forward, side by side
 	uint32_t post_norms, head_norms, first_norms; // first: behind the embedding
@@ -45,11 +46,28 @@ static const struct family families[] = {
 	{"gemma3_text", .is_gated = 1, .is_tied = 1, .post_norms = 2, .head_norms = 2},
 	{"olmo2", .is_gated = 1, .has_norm_of_heads = 1},
 	{"olmoe", .is_gated = 1, .has_norm_of_heads = 1},
+	{"olmo3", .is_gated = 1, .has_norm_of_heads = 1},
 	{"cohere", .is_gated = 1, .is_tied = 1, .has_shared_norm = 1},
+	{"cohere2", .is_gated = 1, .is_tied = 1, .has_shared_norm = 1},
+	{"granitemoe", .is_gated = 1},
+	{"glm", .is_gated = 1},
+	{"glm4", .is_gated = 1, .post_norms = 2},
+	{"glm4_moe", .is_gated = 1},
+	{"internlm2", .is_gated = 1},
+	{"internlm3", .is_gated = 1},
+	{"baichuan", .is_gated = 1},
+	{"smollm3", .is_gated = 1, .is_tied = 1},
+	{"seed_oss", .is_gated = 1},
+	{"ernie4_5", .is_gated = 1, .is_tied = 1},
+	{"mistral3", .is_gated = 1},
+	{"nemotron", .has_layer_norm = 1},
+	{"phimoe", .is_gated = 1, .has_layer_norm = 1},
 	{"stablelm", .is_gated = 1, .has_layer_norm = 1},
+	{"deepseek", .is_gated = 1},
 	{"deepseek_v2", .is_gated = 1},
 	{"deepseek_v3", .is_gated = 1},
 	{"kimi_k2", .is_gated = 1},
+	{"dots1", .is_gated = 1, .head_norms = 2},
 	{"llama4", .is_gated = 1, .has_shared_expert = 1},
 	{"llama4_text", .is_gated = 1, .has_shared_expert = 1},
 	{"gpt_oss", .is_gated = 1, .has_bias = 1, .sinks = 1},
@@ -60,6 +78,8 @@ static const struct family families[] = {
 	 .ffn_of_hidden = 4},
 	{"gptj", .has_ffn_bias = 1, .has_layer_norm = 1, .has_shared_norm = 1, .has_output_bias = 1,
 	 .ffn_of_hidden = 4},
+	{"codegen", .has_ffn_bias = 1, .has_layer_norm = 1, .has_shared_norm = 1,
+	 .has_output_bias = 1, .ffn_of_hidden = 4},
 	{"phi", .has_bias = 1, .has_layer_norm = 1, .has_shared_norm = 1, .has_output_bias = 1},
 	{"starcoder2", .has_bias = 1, .has_layer_norm = 1, .is_tied = 1},
 	{"bloom", .has_bias = 1, .has_layer_norm = 1, .is_tied = 1, .first_norms = 1,
@@ -77,6 +97,11 @@ static const struct {
 	{"olmo", "norms without parameters"},
 	{"qwen2_moe", "the gate of a shared expert"},
 	{"gemma3n", "embeddings of each layer"},
+	{"deepseek_v32", "what finds the tokens of sparse attention"},
+	{"gpt_neo", "a bias behind attention, without those before it"},
+	{"persimmon", "norms of heads with a bias"},
+	{"granitemoehybrid", "state-space layers among the others"},
+	{"lfm2", "convolutions among the layers"},
 	{"mllama", "layers of cross-attention among the others"},
 	{"qwen3_next", "layers of linear attention among the others"},
 	{"minimax", "layers of linear attention among the others"},
@@ -104,6 +129,7 @@ static const struct said {
 	bool otherwise;
 	const char *what; // NULL: it sets
 	size_t at;
+	uint32_t count; // what it sets, if not 1
 } said[] = {
 	{"falcon", "bias", false, NULL, HAS(has_bias)},
 	{"starcoder2", "use_bias", true, NULL, HAS(has_bias)},
@@ -113,6 +139,20 @@ static const struct said {
 	{"cohere", "use_qk_norm", false, NULL, HAS(has_norm_of_heads)},
 	{"llama", "mlp_bias", false, NULL, HAS(has_ffn_bias)},
 	{"granite", "mlp_bias", false, NULL, HAS(has_ffn_bias)},
+	{"nemotron", "mlp_bias", false, NULL, HAS(has_ffn_bias)},
+	{"smollm3", "mlp_bias", false, NULL, HAS(has_ffn_bias)},
+	{"seed_oss", "mlp_bias", false, NULL, HAS(has_ffn_bias)},
+	{"seed_oss", "attention_bias", true, NULL, HAS(has_qkv_bias)},
+	{"seed_oss", "attention_out_bias", false, "a bias behind attention", 0},
+	{"glm", "attention_bias", true, NULL, HAS(has_qkv_bias)},
+	{"glm4", "attention_bias", true, NULL, HAS(has_qkv_bias)},
+	{"glm4_moe", "attention_bias", false, NULL, HAS(has_qkv_bias)},
+	{"glm4_moe", "use_qk_norm", false, NULL, HAS(head_norms), 2},
+	{"internlm2", "bias", true, NULL, HAS(has_attention_bias)},
+	{"internlm3", "qkv_bias", false, NULL, HAS(has_qkv_bias)},
+	{"internlm3", "bias", false, "biases of all but queries, keys and values", 0},
+	{"ernie4_5", "use_bias", false, NULL, HAS(has_bias)},
+	{"phimoe", "lm_head_bias", false, NULL, HAS(has_output_bias)},
 	{"phi", "qk_layernorm", false, "norms of heads with a bias", 0},
 	{"opt", "do_layer_norm_before", true, "no norm behind the layers", 0},
 	{"opt", "enable_bias", true, "OPT without biases", 0},
@@ -286,7 +326,9 @@ static void put_family(struct import *import)
 	const struct family *has = &import->family;
 	fprintf(import->to, "  gated: %s\n", has->is_gated ? "true" : "false");
 	put_flag(import, "bias", has->has_bias);
-	put_flag(import, "qkv_bias", !has->has_bias && has->has_qkv_bias);
+	put_flag(import, "attention_bias", !has->has_bias && has->has_attention_bias);
+	put_flag(import, "qkv_bias",
+		 !has->has_bias && !has->has_attention_bias && has->has_qkv_bias);
 	put_flag(import, "ffn_bias", !has->has_bias && has->has_ffn_bias);
 	put(import, "output_bias", has->has_output_bias);
 	put_flag(import, "tied", flag_of(import, "tie_word_embeddings", has->is_tied));
@@ -345,6 +387,7 @@ static const char *const of_no_size[] = {
 	"initial_",
 	"initializer_",
 	"inner_dropout",
+	"input_jitter",
 	"label2id",
 	"layer_norm_eps",
 	"layer_types",
@@ -519,7 +562,8 @@ static int settle_said(struct import *import, struct refusal *refusal)
 			continue;
 		bool is_set = flag_of(import, row->key, row->otherwise);
 		if (row->what == NULL)
-			*(uint32_t *)((char *)&import->family + row->at) = is_set;
+			*(uint32_t *)((char *)&import->family + row->at) =
+				is_set ? (row->count > 0 ? row->count : 1) : 0;
 		else if (is_set != row->otherwise)
 			return refuse_key(refusal, row->key, row->what);
 	}
@@ -569,14 +613,16 @@ static int check_experts(struct import *import, struct refusal *refusal)
 static int settle_biases(struct import *import, struct refusal *refusal)
 {
 	struct family *has = &import->family;
-	bool has_own = has->has_bias || has->has_qkv_bias;
+	bool has_own = has->has_bias || has->has_qkv_bias || has->has_attention_bias;
 	bool is_said = flag_of(import, "attention_bias", has_own);
-	if (is_said && !has_own && has->has_ffn_bias)
-		has->has_bias = 1;
-	else if (is_said != has_own)
+	bool is_latent = size_of(import, "kv_lora_rank") > 0;
+	if (is_said == has_own)
+		return 0;
+	if (!is_said || is_latent)
 		return refuse_key(refusal, "attention_bias",
-				  is_said ? "biases of attention alone"
+				  is_said ? "biases of latent attention"
 					  : "attention without biases");
+	*(has->has_ffn_bias ? &has->has_bias : &has->has_attention_bias) = 1;
 	return 0;
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A configuration of torchtitan (TOML) as a job file. What it leaves out has torchtitan's default;
 // what it does not say (ranks, times), and what says nothing of a job here, is listed.
-// Facts: torchtitan's job_config.py and its table of Llama 3 models: parameters travel in 16 bits
-// and gradients in 32 unless it says otherwise, tensor ranks are the innermost, then context ranks,
-// shards, replicas, stages; with a pipeline parameters stay after a forward.
+// Facts: torchtitan's job_config.py and its tables of models, as of the last version that read
+// TOML: parameters travel in 16 bits and gradients in 32 unless it says otherwise, tensor ranks are
+// the innermost, then context ranks, shards, replicas, stages; with a pipeline parameters stay
+// after a forward.
 
 #include <ctype.h>
 #include <errno.h>
@@ -42,12 +43,25 @@ struct config {
 	"layers: " #layers ", hidden: " #hidden ", heads: " #heads \
 	", head_dim: 128, kv_rank: 512, rope_dim: 64, value_dim: 128, ffn: " #ffn \
 	", vocab: " #vocab ", " experts
+#define GPT_OSS(layers, hidden, experts) \
+	"layers: " #layers ", hidden: " #hidden \
+	", heads: 64, kv_heads: 8, head_dim: 64, vocab: 201088, bias: true, sinks: 1, experts: " \
+	#experts ", experts_per_token: 4, expert_ffn: 2880"
 static const struct flavor {
-	const char *model, *name, *keys;
+	const char *model, *name, *keys; // NULL: no job file says it
 } flavors[] = {
+	{"llama3", "debugmodel", "layers: 6, hidden: 256, heads: 16, ffn: 768, vocab: 2048"},
+	{"llama3", "1B", LLAMA3(16, 2048, 32, 8192) ", tied: true"},
+	{"llama3", "3B", LLAMA3(28, 3072, 24, 8192) ", tied: true"},
 	{"llama3", "8B", LLAMA3(32, 4096, 32, 14336)},
 	{"llama3", "70B", LLAMA3(80, 8192, 64, 28672)},
 	{"llama3", "405B", LLAMA3(126, 16384, 128, 53248)},
+	{"qwen3", "debugmodel",
+	 "layers: 8, hidden: 256, heads: 16, kv_heads: 8, head_dim: 128, head_norms: 2, vocab: "
+	 "2048, ffn: 3072, tied: true"},
+	{"qwen3", "debugmodel_moe",
+	 "layers: 8, hidden: 256, heads: 16, kv_heads: 8, head_dim: 128, head_norms: 2, vocab: "
+	 "2048, experts: 64, experts_per_token: 8, expert_ffn: 768"},
 	{"qwen3", "0.6B", QWEN3(28, 1024, 16, 8, "ffn: 3072, tied: true")},
 	{"qwen3", "1.7B", QWEN3(28, 2048, 16, 8, "ffn: 6144, tied: true")},
 	{"qwen3", "4B", QWEN3(36, 2560, 32, 8, "ffn: 9728, tied: true")},
@@ -58,6 +72,10 @@ static const struct flavor {
 	 QWEN3(48, 2048, 32, 4, "experts: 128, experts_per_token: 8, expert_ffn: 768")},
 	{"qwen3", "235B-A22B",
 	 QWEN3(94, 4096, 64, 4, "experts: 128, experts_per_token: 8, expert_ffn: 1536")},
+	{"deepseek_v3", "debugmodel",
+	 DEEPSEEK(6, 256, 16, 1024, 2048,
+		  "experts: 8, experts_per_token: 3, expert_ffn: 256, shared_ffn: 512, "
+		  "dense_layers: 1")},
 	{"deepseek_v3", "16B",
 	 DEEPSEEK(27, 2048, 16, 10944, 102400,
 		  "experts: 64, experts_per_token: 6, expert_ffn: 1408, shared_ffn: 2816, "
@@ -70,6 +88,15 @@ static const struct flavor {
 	 DEEPSEEK(61, 7168, 128, 18432, 129280,
 		  "query_rank: 1536, experts: 256, experts_per_token: 8, expert_ffn: 2048, "
 		  "shared_ffn: 2048, dense_layers: 3")},
+	{"llama4", "17bx16e",
+	 "layers: 48, hidden: 5120, heads: 40, kv_heads: 8, vocab: 202048, experts: 16, "
+	 "experts_per_token: 1, expert_ffn: 8192, shared_ffn: 8192"},
+	{"llama4", "debugmodel", NULL},
+	{"llama4", "17bx128e", NULL},
+	{"gpt_oss", "debugmodel", GPT_OSS(4, 256, 8)},
+	{"gpt_oss", "20b", GPT_OSS(24, 2880, 32)},
+	{"gpt_oss", "120b", GPT_OSS(36, 2880, 128)},
+	{"llama2", "debugmodel", LLAMA2(8, 256, 16, "ffn: 768")},
 	{"llama2", "7B", LLAMA2(32, 4096, 32, "ffn: 11008")},
 	{"llama2", "13B", LLAMA2(40, 5120, 40, "ffn: 13824")},
 	{"llama2", "70B", LLAMA2(80, 8192, 64, "kv_heads: 8, ffn: 28672")},
@@ -224,6 +251,19 @@ static uint32_t bytes_of(const char *type)
 	return strcmp(type, "float32") == 0 ? 4 : 2;
 }
 
+// Flavors that say how attention is worked out have the sizes of those without.
+static bool is_flavor(const char *asked, const char *name)
+{
+	static const char *const ways[] = {"",	    "_flex_attn", "_varlen_attn", "_flex",
+					   "_varlen", "_irope"};
+	size_t length = strlen(name);
+	bool ret = false;
+	for (size_t i = 0; strncmp(asked, name, length) == 0 && i < sizeof(ways) / sizeof(*ways);
+	     i++)
+		ret |= strcmp(asked + length, ways[i]) == 0;
+	return ret;
+}
+
 static const struct flavor *flavor_of(struct config *config)
 {
 	const char *model = text_of(config, "model.name", "llama3");
@@ -231,13 +271,28 @@ static const struct flavor *flavor_of(struct config *config)
 	if (strcmp(model, "llama") == 0) // the first configurations
 		model = "llama2";
 	struct refusal *refusal = config->refusal;
-	for (size_t i = 0; i < sizeof(flavors) / sizeof(*flavors); i++)
-		if (strcmp(flavors[i].model, model) == 0 && strcmp(flavors[i].name, name) == 0)
+	for (size_t i = 0; i < sizeof(flavors) / sizeof(*flavors); i++) {
+		if (strcmp(flavors[i].model, model) != 0 || !is_flavor(name, flavors[i].name))
+			continue;
+		if (flavors[i].keys != NULL)
 			return &flavors[i];
+		snprintf(refusal->text, sizeof(refusal->text),
+			 "model %s of flavor %.40s: layers without experts among those with them "
+			 "cannot be said in a job file",
+			 model, name);
+		return NULL;
+	}
+	if (strcmp(model, "flux") == 0) {
+		refuse(refusal, -EINVAL,
+		       "model flux makes images; a job file says language models");
+		return NULL;
+	}
 	struct near_word near_model = near_word_of(model), near_flavor = near_word_of(name);
 	snprintf(refusal->text, sizeof(refusal->text),
 		 "model %.40s of flavor %.40s is not known; these are:", model, name);
 	for (size_t i = 0; i < sizeof(flavors) / sizeof(*flavors); i++) {
+		if (flavors[i].keys == NULL)
+			continue;
 		size_t used = strlen(refusal->text);
 		bool is_first = i == 0 || strcmp(flavors[i].model, flavors[i - 1].model) != 0;
 		const char *before = i == 0 ? " " : is_first ? "; " : "";
@@ -360,8 +415,10 @@ static bool is_gathered_in_8_bits(const struct config *config)
 }
 
 // Facts, but for what no job file says.
-static void put_inputs(FILE *to, struct config *config, const struct sizes *sizes)
+static void put_inputs(FILE *to, struct config *config, const struct flavor *of,
+		       const struct sizes *sizes)
 {
+	bool is_debug = strncmp(of->name, "debugmodel", 10) == 0;
 	bool is_8 = is_gathered_in_8_bits(config);
 	const char *schedule = text_of(config, "parallelism.pipeline_parallel_schedule", "1F1B");
 	bool is_other = sizes->pp > 1 && strcasecmp(schedule, "1F1B") != 0;
@@ -376,10 +433,14 @@ static void put_inputs(FILE *to, struct config *config, const struct sizes *size
 			"chunks "
 			"of a stage as vpp is to say, is 1F1B here\"}\n",
 			schedule);
+	if (is_debug)
+		fprintf(to,
+			"  - {of: model, origin: assumed, text: \"the last debugmodel; older "
+			"versions of torchtitan have others\"}\n");
 	fprintf(to,
-		"  - {of: model %sstep %sreduce, origin: fact, text: \"a configuration of "
+		"  - {of: %s%sstep %sreduce, origin: fact, text: \"a configuration of "
 		"torchtitan, and its defaults\"}\n",
-		is_other ? "" : "cut ", is_8 ? "" : "wire ");
+		is_debug ? "" : "model ", is_other ? "" : "cut ", is_8 ? "" : "wire ");
 }
 
 static void write(FILE *to, struct config *config, const struct flavor *of,
@@ -398,7 +459,7 @@ static void write(FILE *to, struct config *config, const struct flavor *of,
 	fprintf(to, "wire:\n  gradients: %uB\n  parameters: %uB\n", bytes_of(reduce),
 		bytes_of(param));
 	put_reduce(to, sizes, text_of(config, "parallelism.fsdp_reshard_after_forward", "default"));
-	put_inputs(to, config, sizes);
+	put_inputs(to, config, of, sizes);
 	put_unused(to, config);
 }
 

@@ -146,20 +146,77 @@ static int see_begin(void *context, const char *name)
 	return 0;
 }
 
-// A misspelt name, else a part of one, else one that begins nearly so.
-static struct near_word meant_by(enum data_path data_path, const char *name)
+#define MEANT_MAX 3
+
+// What a name that is not shipped may have been meant to be.
+struct meant {
+	const char *asked;
+	char found[MEANT_MAX][NEAR_WORD_BYTES];
+	uint32_t count;
+};
+
+// The shortest name that begins as was asked, but for what is neither letter nor digit, and that is
+// not one of those found with more behind it.
+static int see_family(void *context, const char *name)
 {
-	struct near_word ret = near_word_of(name);
-	data_path_each(data_path, see_name, &ret);
-	if (ret.found[0] != '\0' || strlen(name) < 4)
-		return ret;
-	ret.least = NEAR_WORD_BYTES;
-	data_path_each(data_path, see_longer, &ret);
-	if (ret.found[0] == '\0') {
-		ret = near_word_of(name);
-		data_path_each(data_path, see_begin, &ret);
+	struct meant *meant = context;
+	char *found = meant->found[meant->count];
+	const char *asked = meant->asked, *at = name;
+	size_t length = strlen(name);
+	for (; *asked != '\0'; asked++) {
+		if (!isalnum((unsigned char)*asked))
+			continue;
+		while (*at != '\0' && !isalnum((unsigned char)*at))
+			at++;
+		if (*at++ != *asked)
+			return 0;
 	}
+	for (uint32_t i = 0; i < meant->count; i++)
+		if (strncmp(meant->found[i], name, strlen(meant->found[i])) == 0)
+			return 0;
+	if (length < NEAR_WORD_BYTES && (found[0] == '\0' || length < strlen(found)))
+		strcpy(found, name);
+	return 0;
+}
+
+// A misspelt name, else a few that begin so, else a part of one, else one that begins nearly so.
+static struct meant meant_by(enum data_path data_path, const char *name)
+{
+	struct meant ret = {.asked = name};
+	struct near_word near_word = near_word_of(name);
+	data_path_each(data_path, see_name, &near_word);
+	bool is_long = near_word.found[0] == '\0' && strlen(name) >= 4;
+	for (bool is_more = is_long; is_more && ret.count < MEANT_MAX; ret.count += is_more) {
+		data_path_each(data_path, see_family, &ret);
+		is_more = ret.found[ret.count][0] != '\0';
+	}
+	if (ret.count > 0)
+		return ret;
+	if (is_long) {
+		near_word.least = NEAR_WORD_BYTES;
+		data_path_each(data_path, see_longer, &near_word);
+	}
+	if (is_long && near_word.found[0] == '\0') {
+		near_word = near_word_of(name);
+		data_path_each(data_path, see_begin, &near_word);
+	}
+	ret.count = near_word.found[0] != '\0';
+	strcpy(ret.found[0], near_word.found);
 	return ret;
+}
+
+static void append_meant(const struct meant *meant, enum data_path data_path, char *text,
+			 size_t bytes)
+{
+	for (uint32_t i = 0; i < meant->count; i++) {
+		size_t used = strlen(text);
+		const char *before = i == 0 ? "; did you mean "
+			: i + 1 < meant->count ? ", "
+					       : " or ";
+		snprintf(text + used, bytes - used, "%s%s", before, meant->found[i]);
+	}
+	size_t used = strlen(text);
+	snprintf(text + used, bytes - used, "? (%s has all)", kinds[data_path].list_command);
 }
 
 int data_path_find(enum data_path data_path, const char *name, char *ret_path, size_t path_bytes,
@@ -178,13 +235,11 @@ int data_path_find(enum data_path data_path, const char *name, char *ret_path, s
 			return 0;
 		}
 	}
-	struct near_word meant = meant_by(data_path, name);
+	struct meant meant = meant_by(data_path, name);
 	snprintf(refusal->text, sizeof(refusal->text), "no %s '%.64s' is shipped",
 		 kinds[data_path].noun, name);
-	if (near_word_append(&meant, refusal->text, sizeof(refusal->text))) {
-		size_t used = strlen(refusal->text);
-		snprintf(refusal->text + used, sizeof(refusal->text) - used, " (%s has all)",
-			 kinds[data_path].list_command);
+	if (meant.count > 0) {
+		append_meant(&meant, data_path, refusal->text, sizeof(refusal->text));
 		return -ENOENT;
 	}
 	snprintf(refusal->text, sizeof(refusal->text),

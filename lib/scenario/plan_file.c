@@ -214,6 +214,32 @@ static int check_effect(struct reader *reader, const char *const *paths, const c
 	return 0;
 }
 
+// A key that another one leaves nothing to say.
+static int check_idle(struct reader *reader, const struct architecture *of)
+{
+	bool is_latent = reader_is_given(reader, "model.kv_rank");
+	const struct {
+		bool is_idle;
+		const char *path, *beside;
+	} keys[] = {
+		{is_latent && reader_is_given(reader, "model.kv_heads"), "model.kv_heads",
+		 "model.kv_rank"},
+		{is_latent && of->has_qkv_bias, "model.qkv_bias", "model.kv_rank"},
+		{is_latent && of->has_attention_bias, "model.attention_bias", "model.kv_rank"},
+		{of->has_bias && of->has_qkv_bias, "model.qkv_bias", "model.bias"},
+		{of->has_bias && of->has_ffn_bias, "model.ffn_bias", "model.bias"},
+		{of->has_bias && of->has_attention_bias, "model.attention_bias", "model.bias"},
+		{of->has_attention_bias && of->has_qkv_bias, "model.qkv_bias",
+		 "model.attention_bias"},
+	};
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (keys[i].is_idle)
+			return reader_refuse(reader, reader_mark(reader, keys[i].path),
+					     "%s has no effect beside %s", keys[i].path,
+					     keys[i].beside);
+	return 0;
+}
+
 static int check_effects(struct reader *reader, const struct plan *plan)
 {
 	static const char *const experts[] = {"model.experts_per_token",
@@ -236,12 +262,9 @@ static int check_effects(struct reader *reader, const struct plan *plan)
 		rc = check_effect(reader, published, "published.step");
 	if (rc != 0)
 		return rc;
-	if (reader_is_given(reader, "model.kv_heads") && reader_is_given(reader, "model.kv_rank"))
-		return reader_refuse(reader, reader_mark(reader, "model.kv_heads"),
-				     "model.kv_heads has no effect beside model.kv_rank");
-	if (plan->architecture->has_bias && plan->architecture->has_ffn_bias)
-		return reader_refuse(reader, reader_mark(reader, "model.ffn_bias"),
-				     "model.ffn_bias has no effect beside model.bias");
+	rc = check_idle(reader, plan->architecture);
+	if (rc != 0)
+		return rc;
 	if (plan->timing.forward_ps > 0 && plan->timing.backward_ps == 0)
 		return reader_refuse(reader, reader_mark(reader, "times.forward"),
 				     "times.backward is missing; times.forward needs it");

@@ -79,6 +79,8 @@ static const struct scenario_key keys[] = {
 	     MODEL(has_qkv_bias)),
 	FLAG("model.ffn_bias", "false", "Matrices of the feed-forward alone have biases.",
 	     MODEL(has_ffn_bias)),
+	FLAG("model.attention_bias", "false", "Matrices of attention alone have biases.",
+	     MODEL(has_attention_bias)),
 	FLAG("model.shared_norm", "false",
 	     "Attention and feed-forward stand side by side behind one norm, as in Falcon 7B.",
 	     MODEL(has_shared_norm)),

@@ -50,7 +50,9 @@ LINES = {
 REFUSED = [
     ([], "no plan given"),
     (["--list", "llama-small"], "--list goes alone; unexpected argument 'llama-small'"),
-    (["llama"], "no job 'llama' is shipped; did you mean llama-small? (weft plan --list has all)"),
+    (["llama"], "no job 'llama' is shipped; did you mean llama-small, llama-2-7b-fsdp-32 or llama-3.1-405b-azure? (weft plan --list has all)"),
+    (["llama3"], "did you mean llama-3.1-405b-azure, llama-3.1-8b-fsdp-h100 or llama-3-405b-meta-16384? (weft plan --list has all)"),
+    (["gpt3"], "did you mean gpt-3-175b-h100-8192 or gpt-3-175b-h100-11616? (weft plan --list has all)"),
     (["llama3-8b"], "no job 'llama3-8b' is shipped; did you mean llama-3.1-8b-fsdp-h100?"),
     (["mixtral"], "gpt-oss-20b-gb300-512 ... (weft plan --list has all)"),
     (["custom"], "custom: a plan needs its layers"),

@@ -5,6 +5,7 @@ that their makers publish, or one whose difference is known."""
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -61,6 +62,9 @@ DEEPSEEK = {
     "model_type": "deepseek_v3", "q_lora_rank": 1536, "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64,
     "v_head_dim": 128, "n_routed_experts": 256, "num_experts_per_tok": 8, "moe_intermediate_size": 2048, "n_shared_experts": 1,
     "first_k_dense_replace": 3}
+GLM_AIR = llama(46, 4096, 96, 8, 10944, 151552, model_type="glm4_moe", head_dim=128, attention_bias=True, use_qk_norm=False, n_routed_experts=128,
+                n_shared_experts=1, num_experts_per_tok=8, moe_intermediate_size=1408, first_k_dense_replace=1)
+GLM_AIR_LAYER = 4096 * 128 * (2 * 96 + 2 * 8) + 128 * (96 + 2 * 8) + 129 * 3 * 4096 * 1408 + 128 * 4096 + 2 * 4096
 # model: its configuration, what its maker's model page counts, and what is known to be missing here
 MODELS = {
     "Llama 2 7B": (llama(32, 4096, 32, 32, 11008, 32000), 6738415616, 0),
@@ -144,18 +148,67 @@ MODELS = {
     "DeepSeek-V3": (llama(61, 7168, 128, 128, 18432, 129280) | DEEPSEEK, 671026419200, 58 * 256),
     "Kimi K2": (llama(61, 7168, 64, 64, 18432, 163840) | DEEPSEEK | {"model_type": "kimi_k2", "n_routed_experts": 384, "first_k_dense_replace": 1},
                 1026408232448, 60 * 384),
+    "Yi 6B": (llama(32, 4096, 32, 4, 11008, 64000), 6061035520, 0),
+    "DeepSeek LLM 7B": (llama(30, 4096, 32, 32, 11008, 102400), 6910365696, 0),
+    "DeepSeekMoE 16B": (llama(28, 2048, 16, 16, 10944, 102400, model_type="deepseek", n_routed_experts=64, num_experts_per_tok=6,
+                              moe_intermediate_size=1408, n_shared_experts=2, first_k_dense_replace=1), 16375728128, 0),
+    "Falcon 3 7B": (llama(28, 3072, 12, 4, 23040, 131072, head_dim=256), 7455550464, 0),
+    "Mistral Nemo": (llama(40, 5120, 32, 8, 14336, 131072, model_type="mistral", head_dim=128), 12247782400, 0),
+    "Mistral Small 3.1, what reads": ({"model_type": "mistral3", "vision_config": {}, "text_config": llama(
+        40, 5120, 32, 8, 32768, 131072, model_type="mistral", head_dim=128)}, 23572403200, 0),
+    "Phi-4": (llama(40, 5120, 40, 10, 17920, 100352, model_type="phi3"), 14659507200, 0),
+    "Phi-3.5-MoE": (llama(32, 4096, 32, 8, 6400, 32064, model_type="phimoe", num_local_experts=16, num_experts_per_tok=2, attention_bias=True,
+                          lm_head_bias=True, input_jitter_noise=0.01, router_jitter_noise=0.01), 41873153344, 0),
+    "Qwen2.5 32B": (llama(64, 5120, 40, 8, 27648, 152064) | QWEN2, 32763876352, 0),
+    "Qwen3 32B": (llama(64, 5120, 64, 8, 25600, 151936) | QWEN3, 32762123264, 0),
+    "Qwen3 235B-A22B": (llama(94, 4096, 64, 4, 12288, 151936) | QWEN3 | {
+        "model_type": "qwen3_moe", "num_experts": 128, "num_experts_per_tok": 8, "moe_intermediate_size": 1536}, 235093634560, 0),
+    "Gemma 2 27B": ({key: value for key, value in llama(46, 4608, 32, 16, 36864, 256000, head_dim=128).items() if key[0] != "t"} | {
+        "model_type": "gemma2"}, 27227128320, 0),
+    "Gemma 3 27B": ({"model_type": "gemma3", "mm_tokens_per_image": 256, "vision_config": {"hidden_size": 1152}, "text_config": GEMMA3 | {
+        "model_type": "gemma3_text", "hidden_size": 5376, "num_hidden_layers": 62, "num_attention_heads": 32, "num_key_value_heads": 16,
+        "head_dim": 128, "intermediate_size": 21504, "vocab_size": 262208}}, 27432406640, VISION + 1152 + 1152 * 5376),
+    "GLM-4 9B": (llama(40, 4096, 32, 2, 13696, 151552, model_type="glm", head_dim=128, attention_bias=True), 9399951360, 0),
+    "GLM-4 9B 0414": (llama(40, 4096, 32, 2, 13696, 151552, model_type="glm4", head_dim=128, attention_bias=True), 9400279040, 0),
+    # its page counts a layer that predicts a second token: an expert layer, two norms, and a matrix of both; and numbers of routers
+    "GLM-4.5-Air": (GLM_AIR, 110468824832, GLM_AIR_LAYER + 4096 * (2 * 4096 + 3) + 2 * 151552 * 4096 + 46 * 128),
+    "InternLM2 7B": (llama(32, 4096, 32, 8, 14336, 92544, model_type="internlm2", bias=False), 7737708544, 0),
+    "InternLM3 8B": (llama(48, 4096, 32, 2, 10240, 128512, model_type="internlm3", head_dim=128, bias=False, qkv_bias=False), 8804241408, 0),
+    "Baichuan 2 7B": (llama(32, 4096, 32, 32, 11008, 125696, model_type="baichuan"), 7505973248, 0),
+    "SmolLM3 3B": (llama(36, 2048, 16, 4, 11008, 128256, model_type="smollm3", tie_word_embeddings=True, no_rope_layer_interval=4), 3075098624, 0),
+    "Seed-OSS 36B": (llama(64, 5120, 80, 8, 27648, 155136, model_type="seed_oss", head_dim=128, attention_bias=True, attention_out_bias=False,
+                           mlp_bias=False), 36151104512, 0),
+    "ERNIE 4.5 0.3B": (llama(18, 1024, 16, 2, 3072, 103424, model_type="ernie4_5", head_dim=128, use_bias=False, tie_word_embeddings=True),
+                       360748032, 0),
+    "OLMo 2 32B": (llama(64, 5120, 40, 8, 27648, 100352, model_type="olmo2"), 32234279936, 0),
+    "Olmo 3 7B": (llama(32, 4096, 32, 32, 11008, 100278, model_type="olmo3", layer_types=[]), 7298011136, 0),
+    "Command R7B": (llama(32, 4096, 32, 8, 14336, 256000, model_type="cohere2", tie_word_embeddings=True), 8028033024, 0),
+    "Granite 3.1 2B": (llama(40, 2048, 32, 8, 8192, 49155, model_type="granite", tie_word_embeddings=True), 2533531648, 0),
+    "Granite 3.1 1B-A400M": (llama(24, 1024, 16, 8, 512, 49155, model_type="granitemoe", tie_word_embeddings=True, num_local_experts=32,
+                                   num_experts_per_tok=8), 1334628352, 0),
+    "Minitron 4B": (llama(32, 3072, 24, 8, 9216, 256000, model_type="nemotron", head_dim=128, mlp_bias=False), 4190509056, 0),
+    # with as many numbers of routers as DeepSeek-V3 has
+    "dots.llm1": (llama(62, 4096, 32, 32, 10944, 152064, model_type="dots1", head_dim=128, n_routed_experts=128, num_experts_per_tok=6,
+                        moe_intermediate_size=1408, n_shared_experts=2, first_k_dense_replace=1), 142774381696, 61 * 128),
+    "CodeGen 350M": ({"model_type": "codegen", "n_layer": 20, "n_embd": 1024, "n_head": 16, "n_inner": None, "n_positions": 2048, "n_ctx": 2048,
+                      "vocab_size": 51200, "rotary_dim": 32, "tie_word_embeddings": False}, 356712448, 0),
+    "StarCoder2 15B": ({key: value for key, value in llama(40, 6144, 48, 4, 24576, 49152).items() if key[0] != "t"} | {
+        "model_type": "starcoder2", "use_bias": True, "tie_word_embeddings": False}, 15957889024, 0),
+    "OPT 30B": (opt(48, 7168, 56), 29974540288, 0),
+    "BLOOM 3B": (bloom(30, 2560, 32), 3002557440, 0),
+    "Pythia 12B": (neox(36, 5120, 40, 50688), 11846072320, 0),
 }
 
 
 # what of a model's files makes it one that a job file cannot say
-UNSAID = (("Llama 2 7B", {"attention_bias": True}, "attention_bias", "biases of attention alone"), ("gpt-oss-20b", {"attention_bias": False}, "attention_bias", "attention without biases"),
+UNSAID = (("DeepSeek-V3", {"attention_bias": True}, "attention_bias", "biases of latent attention"), ("gpt-oss-20b", {"attention_bias": False}, "attention_bias", "attention without biases"),
           ("OPT 125M", {"do_layer_norm_before": False}, "do_layer_norm_before", "no norm behind the layers"),
           ("OPT 125M", {"word_embed_proj_dim": 512}, "word_embed_proj_dim", "an embedding of another width than the layers"),
           ("MPT 7B", {"no_bias": False}, "no_bias", "MPT with biases"), ("MPT 7B", {"attn_config": {"alibi": True, "qk_ln": True}}, "attn_config.qk_ln", "norms over all heads of MPT"),
           ("Phi-2", {"qk_layernorm": True}, "qk_layernorm", "norms of heads with a bias"),
           ("Llama 4 Scout", {"text_config": {"interleave_moe_layer_step": 2}}, "interleave_moe_layer_step", "layers without experts among those with them"))
 # what they say of themselves, with what that adds
-SAID = (("Llama 2 7B", {"mlp_bias": True}, 32 * (2 * 11008 + 4096)),
+SAID = (("Llama 2 7B", {"attention_bias": True}, 32 * 4 * 4096), ("Llama 2 7B", {"mlp_bias": True}, 32 * (2 * 11008 + 4096)),
         ("Llama 2 7B", {"mlp_bias": True, "attention_bias": True}, 32 * (2 * 11008 + 5 * 4096)),
         ("StarCoder2 3B", {"use_bias": False}, -30 * (2 * 3072 + 2 * 256 + 12288 + 3072)),
         ("StableLM 3B", {"use_qkv_bias": True}, 32 * 3 * 2560), ("StableLM 3B", {"qk_layernorm": True}, 32 * 64 * 80),
@@ -245,7 +298,29 @@ def torchtitan(config, job):
         status, out, said = run(job, "--json")
         plan = json.loads(out) if status == 0 else {"parameters": 0}
         expect(plan["parameters"] == params and plan["cut"]["ep"] == (8 if "expert_" in text else 1), f"torchtitan's {flavor}: {plan['parameters']:,} {said.strip()}")
-    for old, new, says in (('flavor = "8B"', 'flavor = "9B"', "flavor 9B is not known; these are: llama3 8B 70B 405B; qwen3 0.6B"),
+    scout = MODELS["Llama 4 Scout"]
+    for model, name, params in (("llama3", "debugmodel", 6 * (4 * 256**2 + 3 * 256 * 768 + 2 * 256) + 2 * 2048 * 256 + 256), ("llama3", "8B_flex", 8030261248),
+                                ("llama3", "1B", 1235814400), ("llama3", "3B", 3212749824), ("llama4", "17bx16e", scout[1] - scout[2]),
+                                ("llama4", "17bx16e_irope", scout[1] - scout[2]), ("gpt_oss", "20b", 20914757184), ("gpt_oss", "120b", 116829156672),
+                                ("qwen3", "debugmodel", 8 * (256 * 128 * 32 + 2048 * 256 + 3 * 256 * 3072 + 2 * 256 + 2 * 128) + 2048 * 256 + 256),
+                                ("qwen3", "debugmodel_moe", 8 * (256 * 128 * 32 + 2048 * 256 + 64 * (3 * 256 * 768 + 256) + 2 * 256 + 2 * 128) + 2 * 2048 * 256 + 256),
+                                ("deepseek_v3", "debugmodel_flex_attn", 6 * (256 * 16 * 192 + 256 * 576 + 512 + 512 * 16 * 256 + 16 * 128 * 256 + 2 * 256)
+                                 + 3 * 256 * 1024 + 5 * (10 * 3 * 256 * 256 + 8 * 256) + 2 * 2048 * 256 + 256),
+                                ("gpt_oss", "debugmodel", 4 * (256 * 80 * 64 + 80 * 64 + 64 * 64 * 256 + 256 + 64 + 2 * 256 + 8 * 257
+                                                               + 8 * (256 * 5760 + 5760 + 2880 * 256 + 256)) + 2 * 201088 * 256 + 256)):
+        config.write_text(TITAN.replace('"llama3"', f'"{model}"').replace('"8B"', f'"{name}"').replace("replicate_degree = 4", "replicate_degree = 1"))
+        status, out, said = run("--import", config)
+        job.write_text(out)
+        plan = json.loads(run(job, "--json")[1]) if status == 0 else {"parameters": 0}
+        origin = "assumed" if name.startswith("debug") else "fact"
+        expect(plan["parameters"] == params and re.search(rf"of: model[^}}]*origin: {origin}", out),
+               f"torchtitan's {model} {name}: {plan['parameters']:,} of {params:,}, {origin} {said.strip()}")
+    for model, name, says in (("llama4", "debugmodel", "layers without experts among those with them cannot be said in a job file"),
+                              ("llama4", "17bx128e", "layers without experts among those with them cannot be said in a job file"),
+                              ("flux", "flux-dev", "model flux makes images; a job file says language models")):
+        config.write_text(TITAN.replace('"llama3"', f'"{model}"').replace('"8B"', f'"{name}"'))
+        expect(run("--import", config)[0] == 2 and says in run("--import", config)[2], f"torchtitan's {model} {name}: {says}")
+    for old, new, says in (('flavor = "8B"', 'flavor = "9B"', "flavor 9B is not known; these are: llama3 debugmodel 1B 3B 8B 70B 405B; qwen3 debugmodel"),
                            ("seq_len = 8192", "seq_len = 8k", "training.seq_len needs a whole number"),
                            ("seq_len = 8192", "seq_len = 8192\nseq_len = 1", ":11: this key is here twice"),
                            ("seq_len = 8192", "seq_len", ":10: neither [section] nor key = value"),

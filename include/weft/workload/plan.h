@@ -26,6 +26,7 @@ struct architecture {
 	bool is_gated;			 // two matrices before the activation
 	bool has_bias, has_qkv_bias;	 // of all matrices; of those of queries, keys and values
 	bool has_ffn_bias;		 // of the feed-forward's and no others
+	bool has_attention_bias;	 // of attention's and no others
 	bool has_shared_norm;		 // the feed-forward has that of attention, beside it
 	uint32_t norm_vectors;		 // 1 = RMS, 2 = with a bias
 	uint32_t post_norms, head_norms; // a layer's beyond two; its norms as wide as a head

@@ -85,7 +85,8 @@ static int pick(struct scenario *scenario, const struct sampled_run *run, const 
 	}
 	if (sample->pick_count == 0)
 		return refuse(refusal, -EINVAL,
-			      "this step waits for no collective: there is nothing to sample");
+			      "this step waits for no collective: there is nothing to sample; "
+			      "--fidelity model and --fidelity full have its time");
 	return 0;
 }
 

@@ -46,7 +46,7 @@ static uint64_t qkv_params(const struct architecture *from, uint32_t tp)
 	uint64_t sinks = (uint64_t)from->sinks * from->heads / tp;
 	uint64_t params = from->kv_rank > 0 ? latent_params(from, tp)
 					    : matrix(from->has_bias, from->hidden, width, tp, true);
-	if (from->has_qkv_bias && !from->has_bias)
+	if ((from->has_qkv_bias || from->has_attention_bias) && !from->has_bias)
 		params += width / tp;
 	return norm(from) * (1 + from->post_norms) + from->head_norms * from->head_dim + params +
 		sinks;
@@ -78,7 +78,8 @@ uint64_t layer_part_params(const struct architecture *from, enum layer_part part
 	case PART_QKV:
 		return qkv_params(from, tp);
 	case PART_PROJ:
-		return matrix(from->has_bias, from->heads * value, hidden, tp, false);
+		return matrix(from->has_bias || from->has_attention_bias, from->heads * value,
+			      hidden, tp, false);
 	case PART_ROUTER: // and the norm before the experts
 		return is_moe
 			? second_norm(from) + matrix(from->has_bias, hidden, from->experts, 1, true)

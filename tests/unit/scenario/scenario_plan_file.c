@@ -284,6 +284,18 @@ static const struct {
 	{"name: a\nmodel: {layers: 2, hidden: 64, heads: 8, ffn: 8, vocab: 9, bias: true, "
 	 "ffn_bias: true}\nstep: {sequence: 8}\n",
 	 2, 82, "model.ffn_bias has no effect beside model.bias"},
+	{"name: a\nmodel: {layers: 2, hidden: 64, heads: 8, ffn: 8, vocab: 9, bias: true, "
+	 "qkv_bias: true}\nstep: {sequence: 8}\n",
+	 2, 82, "model.qkv_bias has no effect beside model.bias"},
+	{"name: a\nmodel: {layers: 2, hidden: 64, heads: 8, ffn: 8, vocab: 9, bias: true, "
+	 "attention_bias: true}\nstep: {sequence: 8}\n",
+	 2, 88, "model.attention_bias has no effect beside model.bias"},
+	{"name: a\nmodel: {layers: 2, hidden: 64, heads: 8, ffn: 8, vocab: 9, qkv_bias: true, "
+	 "attention_bias: true}\nstep: {sequence: 8}\n",
+	 2, 70, "model.qkv_bias has no effect beside model.attention_bias"},
+	{"name: a\nmodel: {layers: 2, hidden: 64, heads: 8, ffn: 8, vocab: 9, kv_rank: 16, "
+	 "value_dim: 8, rope_dim: 4, qkv_bias: true}\nstep: {sequence: 8}\n",
+	 2, 110, "model.qkv_bias has no effect beside model.kv_rank"},
 	{"name: a\nmodel: {layers: 2, hidden: 64, heads: 8, ffn: 8, vocab: 9, output_bias: 2}\n"
 	 "step: {sequence: 8}\n",
 	 2, 73, "model.output_bias: `2` is too large; it may be 1 to 1"},
