@@ -7,6 +7,8 @@
 #include "plan.h"
 #include <weft/result/figures.h>
 
+#define SCREEN_COLUMNS 96 // of a line, behind its indent
+
 static double giga(uint64_t value)
 {
 	return (double)value / 1e9;
@@ -48,7 +50,7 @@ static void print_memory(FILE *to, const struct plan *plan)
 	uint64_t sum = plan_memory_sum(&memory);
 	fprintf(to, "\nMemory of the fullest rank: %.1f GB", giga(sum));
 	if (room == 0)
-		fprintf(to, "; whether it fits: the file has no times.device and no domain.memory");
+		fprintf(to, "; whether it fits: times.device or domain.memory would say");
 	else if (sum <= room)
 		fprintf(to, " of %.1f GB: it fits", giga(room));
 	else
@@ -135,6 +137,33 @@ static void print_mean(FILE *to, const struct call *call, const struct exposure 
 	fprintf(to, ", and sends 1 / %" PRIu32 " of dp's bytes\n", every);
 }
 
+// How much of a text fits on a line, whole words where there are some.
+static int letters_of_line(const char *text)
+{
+	int take = (int)strlen(text);
+	if (take <= SCREEN_COLUMNS)
+		return take;
+	for (take = SCREEN_COLUMNS; take > 0 && text[take] != ' ';)
+		take--;
+	return take > 0 ? take : SCREEN_COLUMNS;
+}
+
+// Where they come from.
+static void print_times(FILE *to, const struct call *call, const struct timing *timing)
+{
+	char text[512];
+	const char *at = text, *indent = "  ";
+	snprintf(text, sizeof(text), "times: %s: %s%s", origin_name(timing->rests_on),
+		 timing->origin,
+		 call->is_scaled ? "; scaled with the operations of a cell" : "");
+	for (; *at != '\0'; indent = "    ") {
+		int take = letters_of_line(at);
+		fprintf(to, "%s%.*s\n", indent, take, at);
+		at += take;
+		at += *at == ' ';
+	}
+}
+
 static void print_step(FILE *to, const struct call *call, const struct exposure *exposure)
 {
 	const struct timing *timing = &call->edit.plan.timing;
@@ -154,8 +183,7 @@ static void print_step(FILE *to, const struct call *call, const struct exposure 
 		"  on NICs of %.2f GB/s and domains of %" PRIu32
 		", the file's or its device's; weft sim takes the fabric's\n",
 		(double)call->edit.plan.site.nic_bps / 8e9, call->gpu_layout.gpus_per_domain);
-	fprintf(to, "  times: %s: %s%s\n", origin_name(timing->rests_on), timing->origin,
-		call->is_scaled ? "; scaled with the operations of a cell" : "");
+	print_times(to, call, timing);
 }
 
 static void print_mappings(FILE *to, const struct call *call)

@@ -123,13 +123,14 @@ static const struct {
 
 // What some files of a family say of it themselves: `key` sets `at`, or must be `otherwise`, which
 // is also what is meant where it is not there.
-#define HAS(field) offsetof(struct family, field)
+#define HAS_SO_MANY(field, count) offsetof(struct family, field), count
+#define HAS(field) HAS_SO_MANY(field, 1)
 static const struct said {
 	const char *type, *key;
 	bool otherwise;
 	const char *what; // NULL: it sets
 	size_t at;
-	uint32_t count; // what it sets, if not 1
+	uint32_t count; // what it sets
 } said[] = {
 	{"falcon", "bias", false, NULL, HAS(has_bias)},
 	{"starcoder2", "use_bias", true, NULL, HAS(has_bias)},
@@ -143,24 +144,24 @@ static const struct said {
 	{"smollm3", "mlp_bias", false, NULL, HAS(has_ffn_bias)},
 	{"seed_oss", "mlp_bias", false, NULL, HAS(has_ffn_bias)},
 	{"seed_oss", "attention_bias", true, NULL, HAS(has_qkv_bias)},
-	{"seed_oss", "attention_out_bias", false, "a bias behind attention", 0},
+	{"seed_oss", "attention_out_bias", false, "a bias behind attention", 0, 0},
 	{"glm", "attention_bias", true, NULL, HAS(has_qkv_bias)},
 	{"glm4", "attention_bias", true, NULL, HAS(has_qkv_bias)},
 	{"glm4_moe", "attention_bias", false, NULL, HAS(has_qkv_bias)},
-	{"glm4_moe", "use_qk_norm", false, NULL, HAS(head_norms), 2},
+	{"glm4_moe", "use_qk_norm", false, NULL, HAS_SO_MANY(head_norms, 2)},
 	{"internlm2", "bias", true, NULL, HAS(has_attention_bias)},
 	{"internlm3", "qkv_bias", false, NULL, HAS(has_qkv_bias)},
-	{"internlm3", "bias", false, "biases of all but queries, keys and values", 0},
+	{"internlm3", "bias", false, "biases of all but queries, keys and values", 0, 0},
 	{"ernie4_5", "use_bias", false, NULL, HAS(has_bias)},
 	{"phimoe", "lm_head_bias", false, NULL, HAS(has_output_bias)},
-	{"phi", "qk_layernorm", false, "norms of heads with a bias", 0},
-	{"opt", "do_layer_norm_before", true, "no norm behind the layers", 0},
-	{"opt", "enable_bias", true, "OPT without biases", 0},
-	{"opt", "layer_norm_elementwise_affine", true, "norms without parameters", 0},
-	{"opt", "_remove_final_layer_norm", false, "no norm behind the layers", 0},
-	{"mpt", "no_bias", true, "MPT with biases", 0},
-	{"gpt2", "add_cross_attention", false, "cross-attention", 0},
-	{"gpt_bigcode", "add_cross_attention", false, "cross-attention", 0},
+	{"phi", "qk_layernorm", false, "norms of heads with a bias", 0, 0},
+	{"opt", "do_layer_norm_before", true, "no norm behind the layers", 0, 0},
+	{"opt", "enable_bias", true, "OPT without biases", 0, 0},
+	{"opt", "layer_norm_elementwise_affine", true, "norms without parameters", 0, 0},
+	{"opt", "_remove_final_layer_norm", false, "no norm behind the layers", 0, 0},
+	{"mpt", "no_bias", true, "MPT with biases", 0, 0},
+	{"gpt2", "add_cross_attention", false, "cross-attention", 0, 0},
+	{"gpt_bigcode", "add_cross_attention", false, "cross-attention", 0, 0},
 };
 
 struct import {
@@ -562,8 +563,7 @@ static int settle_said(struct import *import, struct refusal *refusal)
 			continue;
 		bool is_set = flag_of(import, row->key, row->otherwise);
 		if (row->what == NULL)
-			*(uint32_t *)((char *)&import->family + row->at) =
-				is_set ? (row->count > 0 ? row->count : 1) : 0;
+			*(uint32_t *)((char *)&import->family + row->at) = is_set ? row->count : 0;
 		else if (is_set != row->otherwise)
 			return refuse_key(refusal, row->key, row->what);
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which key of the table a misspelt path was meant to be, and which variant a misspelt name.
 
+#include "plan_file_keys.h"
 #include "scenario_keys.h"
 
 #include <stdio.h>
@@ -18,9 +19,10 @@ static const char *last_word(const char *path)
 
 // Words that people have for a key, and which no edit makes it. A point: of that section alone;
 // without one, of any section but what stands in a list.
-static const struct {
+struct meaning {
 	const char *word, *path;
-} meanings[] = {
+};
+static const struct meaning meanings[] = {
 	{"hosts", "fabric.nics, with fabric.nics_per_host"},
 	{"gpus", "fabric.nics, one for each GPU"},
 	{"gpus_per_host", "fabric.nics_per_host, one for each GPU, or for those that share a NIC"},
@@ -47,7 +49,67 @@ static const struct {
 	{"transport.protocol", "transport.kind"},
 	{"cc.kind", "cc.algorithm"},
 	{"cc.name", "cc.algorithm"},
+	{NULL, NULL},
 };
+
+// The same of a job file.
+static const struct meaning job_meanings[] = {
+	{"traffic", "a scenario, whose traffic.model names this file"},
+	{"fabric", "a scenario, whose traffic.model names this file"},
+	{"parallel", "cut"},
+	{"parallelism", "cut"},
+	{"sharding", "reduce"},
+	{"training", "step"},
+	{"precision", "wire, with bytes of each number"},
+	{"tensor", "cut.tp"},
+	{"tensor_parallel", "cut.tp"},
+	{"sp", "cut.tp, whose ranks share the sequence, too"},
+	{"pipeline", "cut.pp"},
+	{"pipeline_parallel", "cut.pp"},
+	{"data_parallel", "cut.dp"},
+	{"context_parallel", "cut.cp"},
+	{"expert_parallel", "cut.ep"},
+	{"batch", "step.micro_batches, with step.samples of each"},
+	{"batch_size", "step.micro_batches, with step.samples of each"},
+	{"global_batch", "step.micro_batches, of one replica"},
+	{"global_batch_size", "step.micro_batches, of one replica"},
+	{"micro_batch_size", "step.samples"},
+	{"seq", "step.sequence"},
+	{"seq_len", "step.sequence"},
+	{"seq_length", "step.sequence"},
+	{"ffn_dim", "model.ffn"},
+	{"ffn_hidden_size", "model.ffn"},
+	{"intermediate_size", "model.ffn"},
+	{"hidden_size", "model.hidden"},
+	{"vocab_size", "model.vocab"},
+	{"n_layers", "model.layers"},
+	{"num_layers", "model.layers"},
+	{"num_hidden_layers", "model.layers"},
+	{"n_heads", "model.heads"},
+	{"num_heads", "model.heads"},
+	{"num_attention_heads", "model.heads"},
+	{"n_kv_heads", "model.kv_heads"},
+	{"num_key_value_heads", "model.kv_heads"},
+	{"num_experts", "model.experts"},
+	{"top_k", "model.experts_per_token"},
+	{"gpu", "times.device"},
+	{"accelerator", "times.device"},
+	{"mfu", "times.efficiency"},
+	{"domain.size", "domain.gpus"},
+	{"gpus_per_node", "domain.gpus"},
+	{"fsdp", "reduce.kind, fsdp"},
+	{"ddp", "reduce.kind, ddp"},
+	{"zero", "reduce.kind, zero-1, zero-2 or zero-3"},
+	{NULL, NULL},
+};
+
+static const char *meaning_in(const struct meaning *of, const char *path, const char *name)
+{
+	for (; of->word != NULL; of++)
+		if (strcmp(of->word, strchr(of->word, '.') == NULL ? name : path) == 0)
+			return of->path;
+	return NULL;
+}
 
 static const char *meaning_of(const char *path)
 {
@@ -55,19 +117,16 @@ static const char *meaning_of(const char *path)
 	if (strncmp(path, OF_VARIANT, strlen(OF_VARIANT)) == 0 &&
 	    scenario_key_find(path + strlen(OF_VARIANT)) >= 0)
 		return "variants[].set, as in set: preset=mrc queue.pfc=false";
-	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
-		const char *word = meanings[i].word;
-		if (strcmp(word, strchr(word, '.') == NULL ? name : path) == 0)
-			return meanings[i].path;
-	}
-	return NULL;
+	return meaning_in(meanings, path, name);
 }
 
 const char *key_nearest(const struct key_table *table, const char *path)
 {
 	const char *const *sections = table->sections;
 	const struct scenario_key *keys = table->keys;
-	const char *nearest = table == &scenario_table ? meaning_of(path) : NULL;
+	const char *nearest = table == &scenario_table ? meaning_of(path)
+		: table == &plan_file_table ? meaning_in(job_meanings, path, last_word(path))
+					    : NULL;
 	size_t length = strlen(path);
 	uint32_t least = 4; // more edits than that are no misspelling
 	if (nearest != NULL || length >= NEAR_WORD_BYTES)

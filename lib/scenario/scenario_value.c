@@ -167,6 +167,19 @@ static bool take_digits(const struct scalar *scalar, size_t *at, uint64_t *ret, 
 	return count > 0;
 }
 
+// What a number of that type takes; NULL: it is no type.
+static const char *bytes_of_type(const struct scalar *scalar)
+{
+	static const char *const types[][2] = {
+		{"fp32", "4B"}, {"float32", "4B"}, {"bf16", "2B"}, {"bfloat16", "2B"},
+		{"fp16", "2B"}, {"float16", "2B"}, {"fp8", "1B"},
+	};
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		if (scalar_is(scalar, types[i][0]))
+			return types[i][1];
+	return NULL;
+}
+
 // Why `scalar`, which does not begin as a number does, is not one.
 static int refuse_start(const struct measure *measure, const struct scalar *scalar,
 			struct refusal *refusal)
@@ -190,7 +203,9 @@ static int refuse_start(const struct measure *measure, const struct scalar *scal
 	if (scalar->text[0] == '.')
 		return refuse_value(refusal, "`%s`: write a digit before the point, as in 0.5",
 				    quoted);
-	return refuse_value(refusal, "`%s` is not %s", quoted, measure->noun);
+	const char *bytes = measure->units == byte_units ? bytes_of_type(scalar) : NULL;
+	return refuse_value(refusal, "`%s` is not %s%s%s", quoted, measure->noun,
+			    bytes != NULL ? "; write " : "", bytes != NULL ? bytes : "");
 }
 
 // Refuses digits that other programs read in another base.
@@ -321,9 +336,11 @@ static void value_write(char *ret, size_t size, const struct measure *measure, u
 			best = unit;
 	if (best == NULL || value == 0) // parts of 10^9 may be smaller than a percent's
 		best = &measure->units[0];
-	if (value % best->factor != 0)
+	if (value % best->factor != 0) {
 		snprintf(ret, size, "0.%09llu", (unsigned long long)value);
-	else
+		for (char *end = ret + strlen(ret); end[-1] == '0';)
+			*--end = '\0';
+	} else
 		snprintf(ret, size, "%llu%s", (unsigned long long)(value / best->factor),
 			 best->name);
 }
@@ -341,8 +358,11 @@ static int check_range(uint64_t value, const struct measure *measure,
 	if (value == 0 && key->zero != NULL)
 		return refuse_value(refusal, "`%s` is too small; write %s, or %s to %s", quoted,
 				    key->zero, min, max);
-	return refuse_value(refusal, "`%s` is too %s; it may be %s to %s", quoted,
-			    value < key->min ? "small" : "large", min, max);
+	bool is_percent = measure->units == share_units && value > key->max &&
+		memchr(scalar->text, '%', scalar->length) == NULL;
+	return refuse_value(refusal, "`%s` is too %s; it may be %s to %s%s", quoted,
+			    value < key->min ? "small" : "large", min, max,
+			    is_percent ? "; parts of 100 end in %" : "");
 }
 
 // Words that others use, and what to write in their place, or why there is nothing.
@@ -359,6 +379,7 @@ static const char *word_advice(const char *path, const struct scalar *scalar)
 		{"transport.kind", "rocev2", "RoCEv2 is rc"},
 		{"reduce.kind", "hsdp", "HSDP is fsdp with reduce.within"},
 		{"reduce.kind", "fsdp2", "FSDP2 is fsdp"},
+		{"step.recompute", "selective", "selective recomputation counts as none"},
 		{"reduce.kind", "diloco", "DiLoCo is local with reduce.every"},
 	};
 	for (size_t i = 0; i < sizeof(advice) / sizeof(*advice); i++)

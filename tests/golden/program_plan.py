@@ -152,6 +152,9 @@ def main():
     for words, says in REFUSED:
         status, out, errors = plan(*words)
         check(status == 2 and out == "" and errors.count("\n") == 1 and says in errors, f"{words}: {errors.strip()}")
+    for path in sorted((weft.SOURCE / "apps/models").glob("*.yaml")):
+        lines = plan(path.stem)[1].splitlines()
+        check(0 < len(lines) <= 24 and max(map(len, lines)) <= 100, f"{path.stem}: one screen, {len(lines)} lines of {max(map(len, lines))} columns at most")
     check_json()
     check_answers()
     check_devices()

@@ -9,7 +9,8 @@
 #define NEAR_WORD_BYTES 64
 
 // Edits (insert, delete, replace a letter, swap two neighbours) that turn one word into the other
-// (Damerau 1964; no letter is edited twice); both are shorter than NEAR_WORD_BYTES.
+// (Damerau 1964; no letter is edited twice); another case is no edit. Both are shorter than
+// NEAR_WORD_BYTES.
 uint32_t near_word_edits(const char *a, const char *b);
 
 // The nearest of the words that near_word_see() has seen: the first of those with the fewest edits,

@@ -27,6 +27,7 @@ static void the_nearest_of_few_edits_is_meant(void **)
 	assert_string_equal(meant("alreduce"), "all_reduce");
 	assert_string_equal(meant("all_gahter"), "all_gather");
 	assert_string_equal(meant("tere"), "tree");
+	assert_string_equal(meant("TREE"), "tree");
 }
 
 static void what_is_too_far_means_nothing(void **)
