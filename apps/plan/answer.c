@@ -154,8 +154,7 @@ static void print_times(FILE *to, const struct call *call, const struct timing *
 	char text[512];
 	const char *at = text, *indent = "  ";
 	snprintf(text, sizeof(text), "times: %s: %s%s", origin_name(timing->rests_on),
-		 timing->origin,
-		 call->is_scaled ? "; scaled with the operations of a cell" : "");
+		 timing->origin, call->is_scaled ? "; scaled with the operations of a cell" : "");
 	for (; *at != '\0'; indent = "    ") {
 		int take = letters_of_line(at);
 		fprintf(to, "%s%.*s\n", indent, take, at);

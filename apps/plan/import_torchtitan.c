@@ -44,9 +44,9 @@ struct config {
 	", head_dim: 128, kv_rank: 512, rope_dim: 64, value_dim: 128, ffn: " #ffn \
 	", vocab: " #vocab ", " experts
 #define GPT_OSS(layers, hidden, experts) \
-	"layers: " #layers ", hidden: " #hidden \
-	", heads: 64, kv_heads: 8, head_dim: 64, vocab: 201088, bias: true, sinks: 1, experts: " \
-	#experts ", experts_per_token: 4, expert_ffn: 2880"
+	"layers: " #layers ", hidden: " #hidden ", experts: " #experts \
+	", heads: 64, kv_heads: 8, head_dim: 64, vocab: 201088, bias: true, sinks: 1, " \
+	"experts_per_token: 4, expert_ffn: 2880"
 static const struct flavor {
 	const char *model, *name, *keys; // NULL: no job file says it
 } flavors[] = {
@@ -254,8 +254,8 @@ static uint32_t bytes_of(const char *type)
 // Flavors that say how attention is worked out have the sizes of those without.
 static bool is_flavor(const char *asked, const char *name)
 {
-	static const char *const ways[] = {"",	    "_flex_attn", "_varlen_attn", "_flex",
-					   "_varlen", "_irope"};
+	static const char *const ways[] = {"",	    "_flex_attn", "_varlen_attn",
+					   "_flex", "_varlen",	  "_irope"};
 	size_t length = strlen(name);
 	bool ret = false;
 	for (size_t i = 0; strncmp(asked, name, length) == 0 && i < sizeof(ways) / sizeof(*ways);

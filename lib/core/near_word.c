@@ -2,13 +2,17 @@
 
 #include <weft/core/near_word.h>
 
-#include <ctype.h>
 #include <string.h>
 
 static uint32_t min3(uint32_t a, uint32_t b, uint32_t c)
 {
 	uint32_t least = a < b ? a : b;
 	return least < c ? least : c;
+}
+
+static char small(char letter)
+{
+	return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
 }
 
 // Three rows of the table of edits: this one, and those of one and of two letters less of `a`.
@@ -23,9 +27,7 @@ uint32_t near_word_edits(const char *a, const char *b)
 			 *higher = rows[(i + 1) % 3];
 		row[0] = i;
 		for (uint32_t j = 1; j <= columns; j++) {
-			uint32_t replaced = above[j - 1] +
-				(tolower((unsigned char)a[i - 1]) !=
-				 tolower((unsigned char)b[j - 1]));
+			uint32_t replaced = above[j - 1] + (small(a[i - 1]) != small(b[j - 1]));
 			row[j] = min3(above[j] + 1, row[j - 1] + 1, replaced);
 			bool is_swap = i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
 				a[i - 2] == b[j - 1];

@@ -210,7 +210,7 @@ static void append_meant(const struct meant *meant, enum data_path data_path, ch
 {
 	for (uint32_t i = 0; i < meant->count; i++) {
 		size_t used = strlen(text);
-		const char *before = i == 0 ? "; did you mean "
+		const char *before = i == 0    ? "; did you mean "
 			: i + 1 < meant->count ? ", "
 					       : " or ";
 		snprintf(text + used, bytes - used, "%s%s", before, meant->found[i]);

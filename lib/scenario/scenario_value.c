@@ -359,7 +359,7 @@ static int check_range(uint64_t value, const struct measure *measure,
 		return refuse_value(refusal, "`%s` is too small; write %s, or %s to %s", quoted,
 				    key->zero, min, max);
 	bool is_percent = measure->units == share_units && value > key->max &&
-		memchr(scalar->text, '%', scalar->length) == NULL;
+		scalar->text[scalar->length - 1] != '%';
 	return refuse_value(refusal, "`%s` is too %s; it may be %s to %s%s", quoted,
 			    value < key->min ? "small" : "large", min, max,
 			    is_percent ? "; parts of 100 end in %" : "");
