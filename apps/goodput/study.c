@@ -57,8 +57,7 @@ static int run_side(struct call *call, struct side *side)
 	double length_s = side->setup.length_s;
 	side->kept = calloc(runs, sizeof(*side->kept));
 	if (side->kept == NULL)
-		return refuse(&call->refusal, -ENODEV, "the system gives no memory for % runs",
-			      runs);
+		return refuse(&call->refusal, -ENODEV, "not enough memory for % runs", runs);
 	find_interval(call, side);
 	for (uint32_t i = 0; i < runs; i++) {
 		goodput_run(&run, &side->setup, i);

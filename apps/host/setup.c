@@ -389,7 +389,7 @@ static int check_places(struct call *call)
 		if (place->peer >= hosts || !call->peers[place->peer])
 			return refuse_place(call, place, "this host exchanges nothing with it");
 		if (find_place(choice, place->plane, place->peer) < i)
-			return refuse_place(call, place, "is there twice");
+			return refuse_place(call, place, "appears twice");
 	}
 	for (uint32_t plane = 0; plane < planes; plane++)
 		for (uint32_t peer = 0; peer < hosts; peer++) {

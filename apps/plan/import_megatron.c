@@ -410,7 +410,7 @@ static int take(struct launch *launch, const char *name, const char *value, stru
 	if (launch->said[flag] != NULL)
 		return strcmp(launch->said[flag], value) == 0
 			? 1
-			: refuse_flag(refusal, name, "is here twice, with two values");
+			: refuse_flag(refusal, name, "appears twice, with two values");
 	launch->said[flag] = value;
 	launch->values[flag] = 1;
 	if (flag >= NORM)

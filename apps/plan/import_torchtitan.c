@@ -162,7 +162,7 @@ static int take_entry(struct config *config, const char *section, char *line, ui
 		return refuse_line(config, number, "too long, or too many keys");
 	for (uint32_t i = 0; i < config->count; i++)
 		if (strcmp(config->entries[i].key, entry->key) == 0)
-			return refuse_line(config, number, "this key is here twice");
+			return refuse_line(config, number, "this key appears twice");
 	config->count++;
 	return 0;
 }

@@ -137,7 +137,7 @@ static int run_step(struct call *call, struct point *point)
 	point->exposed_s = exposed_s(&point->times);
 	point->steps_s = calloc(call->seed_count + 1, sizeof(*point->steps_s));
 	if (point->steps_s == NULL)
-		return refuse(&call->refusal, -ENODEV, "the system gives no memory");
+		return refuse(&call->refusal, -ENODEV, "not enough memory");
 	if (call->is_sample)
 		rc = run_samples(call, point);
 	else if (call->seed_count > 0)

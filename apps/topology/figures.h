@@ -21,6 +21,6 @@ struct figures {
 	uint64_t paths;			    // shortest ways from one to the other in a plane
 };
 
-// -ENOMEM when the system gives no memory.
+// -ENOMEM without memory.
 int figures_find(struct figures *ret, const struct topology *topology,
 		 const struct fabric_config *config);

@@ -101,7 +101,7 @@ static int place_nics(const struct import *import, struct graph *graph, struct r
 			graph->links[at[host - import->nodes]++] = &import->links[i];
 	}
 	free(at);
-	return is_there ? 0 : refuse(refusal, -ENODEV, "the system gives no memory");
+	return is_there ? 0 : refuse(refusal, -ENODEV, "not enough memory");
 }
 
 // The rate of the fastest NIC, and the delay of the first one, which most have.

@@ -31,7 +31,7 @@ static int grow(struct import *import, void **list, uint32_t count, uint32_t *ro
 	uint32_t more = *room == 0 ? 64 : *room * 2;
 	void *grown = realloc(*list, more * bytes);
 	if (grown == NULL)
-		return refuse(refusal, -ENODEV, "the system gives no memory");
+		return refuse(refusal, -ENODEV, "not enough memory");
 	*list = grown;
 	*room = more;
 	return 0;

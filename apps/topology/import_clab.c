@@ -181,7 +181,7 @@ int import_clab(struct import *ret, const char *text, size_t bytes, struct refus
 	yaml_document_t document;
 	ret->format = "a topology of containerlab";
 	if (yaml_parser_initialize(&parser) == 0)
-		return refuse(refusal, -ENODEV, "the system gives no memory");
+		return refuse(refusal, -ENODEV, "not enough memory");
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, bytes);
 	int rc;
 	if (yaml_parser_load(&parser, &document) == 0) {

@@ -127,7 +127,7 @@ static int merge(struct import *import, const char *word, uint32_t *owners, uint
 	uint32_t node = 0, first = 0;
 	struct import *config = calloc(1, sizeof(*config));
 	if (config == NULL)
-		return refuse(refusal, -ENODEV, "the system gives no memory");
+		return refuse(refusal, -ENODEV, "not enough memory");
 	int rc = import_read(config, path, refusal);
 	if (rc == 0 && !config->is_sonic)
 		rc = import_refuse(config, refusal, 0, "this is not a config_db.json");
@@ -163,7 +163,7 @@ int import_merge(struct import *import, const char *const *configs, uint32_t cou
 				     import->format);
 	uint32_t *owners = calloc(import->node_count + 1, sizeof(*owners));
 	if (owners == NULL)
-		return refuse(refusal, -ENODEV, "the system gives no memory");
+		return refuse(refusal, -ENODEV, "not enough memory");
 	int rc = 0;
 	for (uint32_t i = 0; rc == 0 && i < count; i++)
 		rc = merge(import, configs[i], owners, i + 1, refusal);

@@ -74,7 +74,7 @@ static int build(struct call *call)
 	size_t bytes = scenario->memory_bytes_max;
 	call->memory = memory_reserve(bytes);
 	if (call->memory == NULL)
-		return refuse(&call->refusal, -ENODEV, "the system gives no memory");
+		return refuse(&call->refusal, -ENODEV, "not enough memory");
 	arena_init(&arena, call->memory, bytes);
 	int rc = topology_build(&call->topology, &arena, &scenario->fabric, scenario->seed,
 				&call->refusal);
@@ -105,7 +105,7 @@ static int show(struct call *call)
 	if (rc == 0)
 		rc = build(call);
 	if (rc == 0 && figures_find(&call->figures, &call->topology, &call->scenario.fabric) != 0)
-		rc = refuse(&call->refusal, -ENODEV, "the system gives no memory");
+		rc = refuse(&call->refusal, -ENODEV, "not enough memory");
 	if (rc == 0 && call->svg != NULL)
 		rc = files_check_output(call->svg, &call->refusal);
 	if (rc < 0)
@@ -127,11 +127,11 @@ static int import(struct call *call)
 		rc = import_merge(&read, call->configs, call->config_count, &call->refusal);
 	FILE *to = rc == 0 ? open_memstream(&text, &bytes) : NULL;
 	if (rc == 0 && to == NULL)
-		rc = refuse(&call->refusal, -ENODEV, "the system gives no memory");
+		rc = refuse(&call->refusal, -ENODEV, "not enough memory");
 	if (rc == 0)
 		rc = import_write(&read, to, &call->refusal);
 	if (to != NULL && fclose(to) != 0 && rc == 0)
-		rc = refuse(&call->refusal, -ENODEV, "the system gives no memory");
+		rc = refuse(&call->refusal, -ENODEV, "not enough memory");
 	if (rc == 0)
 		fwrite(text, 1, bytes, stdout);
 	free(text);

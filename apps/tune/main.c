@@ -171,7 +171,7 @@ static int perform(struct call *call)
 	call->plan.progress = has_bar ? show_progress : NULL;
 	call->tune = tune_create(&call->plan);
 	if (call->tune == NULL)
-		return refuse(&call->refusal, -ENODEV, "the system gives no memory for a study");
+		return refuse(&call->refusal, -ENODEV, "not enough memory for a study");
 	int rc = tune_run(call->tune, &call->refusal);
 	if (has_bar)
 		outcome_bar("\r%60s\r", "");

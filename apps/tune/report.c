@@ -26,7 +26,7 @@ static int put_command(json_t *document, struct call *call)
 	int rc = tune_store_fact(call->store, "command", &words, &call->refusal);
 	FILE *to = rc == 0 ? open_memstream(&text, &bytes) : NULL;
 	if (rc == 0 && to == NULL)
-		rc = refuse(&call->refusal, -ENODEV, "the system gives no memory for words");
+		rc = refuse(&call->refusal, -ENODEV, "not enough memory for words");
 	if (rc < 0)
 		return rc;
 	fputs("weft tune", to);
@@ -39,7 +39,7 @@ static int put_command(json_t *document, struct call *call)
 	if (fclose(to) == 0)
 		put_text(document, "command", text);
 	else
-		rc = refuse(&call->refusal, -ENODEV, "the system gives no memory for words");
+		rc = refuse(&call->refusal, -ENODEV, "not enough memory for words");
 	free(text);
 	if (rc == 0)
 		rc = tune_store_fact(call->store, "version", &text, &call->refusal);

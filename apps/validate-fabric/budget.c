@@ -77,7 +77,7 @@ int budget_count(struct acceptance *acceptance)
 		struct case_run *run = &acceptance->cases[i];
 		int rc = count_case(acceptance, run);
 		if (rc < 0)
-			return refuse(&acceptance->refusal, rc, "the system gives no memory");
+			return refuse(&acceptance->refusal, rc, "not enough memory");
 		bool is_run = run->is_in_budget && !shares_run(acceptance, run);
 		run->estimate_s = is_run ? cost_s(&acceptance->fabric_facts, &run->cost) : 0;
 	}

@@ -228,7 +228,7 @@ static const char *cross_ring(struct crossing *ret, double *ret_share,
 	if (!is_joined(fabric_facts))
 		return NO_SCALEUP;
 	if (ring_pairs(ret, fabric_facts, ranks) < 0)
-		return "the system gives no memory";
+		return "not enough memory";
 	return cross(ret_share, fabric_facts, ret, to);
 }
 
@@ -277,7 +277,7 @@ const char *ask_all_to_all(const struct acceptance_case *of,
 	if (!is_joined(fabric_facts))
 		return NO_SCALEUP;
 	if (all_pairs(&crossing, fabric_facts, ranks) < 0)
-		return "the system gives no memory";
+		return "not enough memory";
 	const char *reason = cross(&share, fabric_facts, &crossing, to);
 	if (reason == NULL) {
 		struct carried carried = {.share = share,

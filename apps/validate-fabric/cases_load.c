@@ -155,7 +155,7 @@ static const char *all_permuted(struct all *all, const struct fabric_facts *fabr
 {
 	*all = (struct all){.pairs = calloc(fabric_facts->nics, sizeof(*all->pairs))};
 	if (all->pairs == NULL)
-		return "the system gives no memory";
+		return "not enough memory";
 	if (fabric_facts->nics > SCENARIO_FLOWS_MAX)
 		pattern(fabric_facts, all->pairs, seed);
 	else if (fabric_facts->up_share < 1 && fabric_facts->nics % 2 == 0)
@@ -218,7 +218,7 @@ const char *ask_twins(const struct acceptance_case *of, const struct fabric_fact
 		return "the number of NICs is odd";
 	all.pairs = calloc(fabric_facts->nics, sizeof(*all.pairs));
 	if (all.pairs == NULL)
-		return "the system gives no memory";
+		return "not enough memory";
 	for (uint32_t i = 0; i < fabric_facts->nics; i++)
 		all.pairs[i] = (struct pair){i, i < half ? i + half : i - half};
 	const char *reason = all_size(&all, fabric_facts, to);

@@ -45,7 +45,7 @@ static int measure(struct fabric_facts *ret, struct scenario *scenario, struct r
 		return rc;
 	ret->memory = memory_reserve(ret->memory_bytes_max);
 	if (ret->memory == NULL)
-		return refuse(refusal, -ENODEV, "the system gives no memory");
+		return refuse(refusal, -ENODEV, "not enough memory");
 	arena_init(&arena, ret->memory, ret->memory_bytes_max);
 	rc = topology_build(&topology, &arena, &scenario->fabric, scenario->seed, refusal);
 	if (rc < 0)

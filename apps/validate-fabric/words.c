@@ -110,6 +110,6 @@ const char *words_carry(struct carried *ret, struct case_text *to,
 	if (rc == 0)
 		return NULL;
 	return words_reason(to,
-			    rc == -ENOMEM ? "the system gives no memory"
+			    rc == -ENOMEM ? "not enough memory"
 					  : "no way leads from some of its NICs to the others");
 }

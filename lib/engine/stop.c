@@ -27,6 +27,6 @@ void check_failed(const char *file, int line, const char *condition)
 
 void check_memory_failed(void)
 {
-	fputs("weft: the system gives no memory\n", stderr);
+	fputs("weft: not enough memory\n", stderr);
 	exit(3);
 }

@@ -32,7 +32,7 @@ static int draw(struct gpu_link *link, const struct gpu_link_header *header,
 	if (link->seen == NULL || link->states == NULL || link->header == NULL ||
 	    link->ops == NULL || link->numbers == NULL || link->figures == NULL)
 		return link_refuse(refusal, -ENODEV, link->path,
-				   "the system gives no memory for the list of computations");
+				   "not enough memory for the list of computations");
 	*link->header = *header;
 	return 0;
 }

@@ -126,7 +126,7 @@ static int take_away_stale(const char *path, struct refusal *refusal)
 static int make_unnamed(struct refusal *refusal)
 {
 	int fd = memfd_create("weft-link", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	return fd >= 0 ? fd : link_refuse_system(refusal, "", "the system gives no memory");
+	return fd >= 0 ? fd : link_refuse_system(refusal, "", "not enough memory");
 }
 
 int link_file_make(const char *path, struct refusal *refusal)

@@ -49,7 +49,7 @@ static bool run_is_new(struct schema_fault *fault, const json_t *study, const js
 	if (seed >= seeds)
 		return disagrees(fault, "runs[%zu].seed", index, "is not one of the study's seeds");
 	if (seen[point * seeds + seed])
-		return disagrees(fault, "runs[%zu]", index, "is there twice: one point, one seed");
+		return disagrees(fault, "runs[%zu]", index, "appears twice: one point, one seed");
 	seen[point * seeds + seed] = true;
 	return true;
 }

@@ -368,7 +368,7 @@ static int read_row(struct manifest_rows *to, const struct reading *reading, jso
 		return refuse_text(reading, "is listed twice, or not in order of names", at);
 	struct manifest_row *row = manifest_add(to, name);
 	if (row == NULL)
-		return refuse(reading->refusal, -ENODEV, "the system gives no memory");
+		return refuse(reading->refusal, -ENODEV, "not enough memory");
 	row->bytes = (uint64_t)bytes;
 	strcpy(row->digest, digest);
 	strcpy(row->seal, seal);

@@ -82,7 +82,7 @@ static int check_fields(struct result *result, struct refusal *refusal)
 	struct schema_fault fault;
 	json_t *schema = json_loads(kinds[result->kind].schema, 0, NULL);
 	if (schema == NULL)
-		return refuse(refusal, -ENODEV, "the system gives no memory");
+		return refuse(refusal, -ENODEV, "not enough memory");
 	int rc = check_version(result, schema, refusal);
 	if (rc == 0 && !schema_holds(&fault, schema, result->fields))
 		rc = refuse_fault(refusal, result->path, &fault);
@@ -123,7 +123,7 @@ int result_parse(struct result **ret, const char *path, const char *text, size_t
 	struct result *result = make(path);
 	*ret = NULL;
 	if (result == NULL)
-		return refuse(refusal, -ENODEV, "the system gives no memory");
+		return refuse(refusal, -ENODEV, "not enough memory");
 	int rc = read_result(result, text, bytes, refusal);
 	if (rc < 0)
 		result_free(result);

@@ -87,7 +87,7 @@ int call_try_dilation(struct call *call)
 	struct sim_options options = sim_options_of(call);
 	struct pace_calibration *calibration = pace_calibration_create();
 	if (calibration == NULL)
-		return refuse(&call->refusal, -ENODEV, "the system gives no memory for a test run");
+		return refuse(&call->refusal, -ENODEV, "not enough memory for a test run");
 	options.pace = (struct pace_options){
 		.is_on = true, .clock = clock_of(&call->options), .calibration = calibration};
 	int rc = build(call, &options);

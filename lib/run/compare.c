@@ -76,8 +76,7 @@ int compare_run(struct call *call)
 {
 	struct report_comparison *comparison = report_comparison_create();
 	if (comparison == NULL) {
-		int rc = refuse(&call->refusal, -ENODEV,
-				"the system gives no memory to compare in");
+		int rc = refuse(&call->refusal, -ENODEV, "not enough memory to compare in");
 		return call_say_refusal(call, rc);
 	}
 	int rc = read_all(call);

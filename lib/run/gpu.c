@@ -120,7 +120,7 @@ int gpu_open(struct call *call, struct sim_options *options)
 	gpu->here = gpu->config.ranks;
 	rc = gradients_check(&gpu->config, &call->refusal); // before there is room for it
 	if (rc == 0 && gpu_spans_draw(call) < 0)
-		rc = refuse(&call->refusal, -ENODEV, "the system gives no memory for a time line");
+		rc = refuse(&call->refusal, -ENODEV, "not enough memory for a time line");
 	if (rc == 0)
 		rc = run_model(call);
 	if (rc < 0)

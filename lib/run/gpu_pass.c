@@ -211,9 +211,8 @@ int gpu_draw(struct gpu_call *gpu, struct refusal *refusal)
 	gpu->payload_store = payload_store_create();
 	if (gpu->parts == NULL || gpu->ranks == NULL || gpu->reported == NULL ||
 	    gpu->payload_store == NULL || gpu_lateness_init(&gpu->heard, fills * ranks) < 0)
-		return refuse(refusal, -ENODEV,
-			      "the system gives no memory for % computations of % ranks", parts,
-			      ranks);
+		return refuse(refusal, -ENODEV, "not enough memory for % computations of % ranks",
+			      parts, ranks);
 	for (uint32_t i = 0; i < parts; i++)
 		gradients_part(&gpu->config, i, &gpu->parts[i]);
 	return 0;

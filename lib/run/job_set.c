@@ -17,7 +17,7 @@ static int parse_goal(struct job_set_file *file, const struct scenario_job *job,
 	file->memory_bytes = workload_room(TRAFFIC_GOAL, file->workload.bytes);
 	file->memory = memory_reserve(file->memory_bytes);
 	if (file->memory == NULL)
-		return refuse(refusal, -ENODEV, "the system gives no memory for a job's file");
+		return refuse(refusal, -ENODEV, "not enough memory for a job's file");
 	arena_init(&arena, file->memory, file->memory_bytes);
 	int rc = goal_parse(&program, &arena, file->workload.text, file->workload.bytes,
 			    job->unit_ps, refusal);

@@ -12,7 +12,7 @@ int schedule_make(struct schedule *ret, const struct plan *plan, struct refusal 
 	ret->bytes = step_bytes(plan);
 	ret->memory = memory_reserve(ret->bytes);
 	if (ret->memory == NULL)
-		return refuse(refusal, -ENODEV, "the system gives no memory for a schedule");
+		return refuse(refusal, -ENODEV, "not enough memory for a schedule");
 	arena_init(&arena, ret->memory, ret->bytes);
 	int rc = step_create(&ret->step, &arena, plan, refusal);
 	if (rc < 0)

@@ -300,8 +300,7 @@ static int prepare(struct study_work *work)
 	work->study = report_study_create(&work->plan, &work->scenario, WEFT_VERSION_TEXT,
 					  call->command);
 	if (work->study == NULL)
-		return refuse(&call->refusal, -ENODEV, "the system gives no memory for % runs",
-			      work->all);
+		return refuse(&call->refusal, -ENODEV, "not enough memory for % runs", work->all);
 	return 0;
 }
 

@@ -218,7 +218,7 @@ int tune_pool_open(struct tune_pool **ret, const struct tune_suite *suite, struc
 	if (pool != NULL)
 		pool->members = calloc(suite->count, sizeof(*pool->members));
 	if (pool == NULL || pool->members == NULL)
-		return refuse(refusal, -ENODEV, "the system gives no memory for a suite");
+		return refuse(refusal, -ENODEV, "not enough memory for a suite");
 	signals_catch();
 	pool->jobs = suite->jobs;
 	pool->sets = suite->sets;

@@ -216,7 +216,7 @@ static int parse_text(struct workload *workload, enum traffic_kind kind, const c
 	size_t room = workload_room(kind, workload->bytes);
 	void *memory = memory_reserve(room);
 	if (memory == NULL)
-		return refuse(refusal, -ENODEV, "the system gives no memory to read the workload");
+		return refuse(refusal, -ENODEV, "not enough memory to read the workload");
 	struct arena arena;
 	arena_init(&arena, memory, room);
 	int rc = parse(kind, &arena, workload, ret_nics, refusal);

@@ -163,7 +163,7 @@ static int read_time(struct reader *reader, yaml_document_t *document, const yam
 	struct timed *to = &file->plan.timing.parts[time.part];
 	if (to->forward_ps > 0)
 		return reader_refuse(reader, reader_mark(reader, MEASURED_LIST "[].part"),
-				     MEASURED_LIST "[].part: %s is here twice", part);
+				     MEASURED_LIST "[].part: %s appears twice", part);
 	if (!has_part(&file->architecture, (enum timed_part)time.part))
 		return reader_refuse(reader, reader_mark(reader, MEASURED_LIST "[].part"),
 				     MEASURED_LIST "[].part: the model has no %s", part);

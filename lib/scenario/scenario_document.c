@@ -139,7 +139,7 @@ static struct mark syntax_mark(const struct reader *reader, const yaml_parser_t 
 
 static int refuse_memory(struct reader *reader)
 {
-	reader_refuse(reader, (struct mark){0}, "the system gives no memory for YAML");
+	reader_refuse(reader, (struct mark){0}, "not enough memory for YAML");
 	return -ENODEV;
 }
 
@@ -384,7 +384,7 @@ static int check_double(struct reader *reader, yaml_document_t *document, const 
 		    memcmp(other->data.scalar.value, key->data.scalar.value,
 			   key->data.scalar.length) == 0)
 			return reader_refuse(reader, document_mark(key),
-					     "the key %s is here twice; it was first on line %u",
+					     "the key %s appears twice; it was first on line %u",
 					     (const char *)key->data.scalar.value,
 					     document_mark(other).line);
 	}

@@ -65,7 +65,7 @@ static int check_new(struct reader *reader, const yaml_node_t *node, const char 
 	for (uint32_t other = 0; other < index; other++)
 		if (values[other] == values[index])
 			return reader_refuse(reader, document_mark(node),
-					     "%s: %u is here twice; it is number %u, too", path,
+					     "%s: %u appears twice; it is number %u, too", path,
 					     values[index], other);
 	return 0;
 }

@@ -98,7 +98,7 @@ static int read_number(struct reader *reader, yaml_document_t *document, const y
 		return refuse_number(reader, node, number);
 	for (uint32_t i = first; i < scenario->flow_ev_count; i++)
 		if (scenario->flow_ev_numbers[i] == number)
-			return reader_refuse(reader, document_mark(node), EVS ": %u is here twice",
+			return reader_refuse(reader, document_mark(node), EVS ": %u appears twice",
 					     number);
 	if (scenario->flow_ev_count == SCENARIO_FLOW_EVS_MAX)
 		return reader_refuse(reader, document_mark(node),

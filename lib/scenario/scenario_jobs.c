@@ -81,7 +81,7 @@ static int check_name(struct reader *reader, uint32_t index)
 	for (uint32_t i = 0; i < index; i++)
 		if (strcmp(jobs[i].name, name) == 0)
 			return reader_refuse(reader, reader_mark(reader, "jobs[].name"),
-					     "jobs[].name: %s is here twice", name);
+					     "jobs[].name: %s appears twice", name);
 	return 0;
 }
 

@@ -433,7 +433,7 @@ static int read_variant(struct reader *reader, yaml_document_t *document, const 
 	for (uint32_t i = 0; i < index; i++)
 		if (strcmp(scenario->variants[i].name, variant->name) == 0)
 			return reader_refuse(reader, reader_mark(reader, "variants[].name"),
-					     "variants[].name: %s is here twice", variant->name);
+					     "variants[].name: %s appears twice", variant->name);
 	return 0;
 }
 

@@ -61,7 +61,7 @@ static void *grown(void *list, uint32_t count, uint32_t *room, size_t size)
 static int no_memory(struct reader *reader)
 {
 	snprintf(reader->refusal->text, sizeof(reader->refusal->text),
-		 "the system gives no memory for the steps of a log");
+		 "not enough memory for the steps of a log");
 	return -ENOMEM;
 }
 

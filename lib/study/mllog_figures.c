@@ -125,7 +125,7 @@ int mllog_figures(struct mllog_figures *ret, const struct mllog *log, double slo
 								: log->validation_count;
 	double *times = calloc(2 * ((size_t)most + 1), sizeof(*times)), *room = times + most + 1;
 	if (times == NULL)
-		return refuse(refusal, -ENODEV, "the system gives no memory for % steps", most);
+		return refuse(refusal, -ENODEV, "not enough memory for % steps", most);
 	*ret = (struct mllog_figures){.slow_ratio = slow_ratio, .block_steps = block_steps};
 	find_medians(ret, log, times);
 	for (uint32_t i = 0; i < log->validation_count; i++)

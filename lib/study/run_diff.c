@@ -95,7 +95,7 @@ int run_diff_of(struct run_diff *ret, const struct result *a, const struct resul
 		return result_refuse(refusal, b->path,
 				     "one is a study of many runs, the other is not");
 	if (compare(ret, a, b) < 0)
-		return refuse(refusal, -ENODEV, "the system gives no memory");
+		return refuse(refusal, -ENODEV, "not enough memory");
 	if (ret->count == 0)
 		return result_refuse(refusal, b->path,
 				     "there is no figure that both have: nothing can be compared");

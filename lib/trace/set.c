@@ -167,7 +167,7 @@ int input_refuse(const struct trace_input *input, uint32_t line, const char *tex
 
 int input_no_memory(const struct trace_input *input)
 {
-	return refuse(input->refusal, -ENODEV, "the system gives no memory for more nodes");
+	return refuse(input->refusal, -ENODEV, "not enough memory for more nodes");
 }
 
 // ---------------------------------------------------------------- a file

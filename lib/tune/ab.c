@@ -104,7 +104,7 @@ int tune_ab_of(struct tune_ab *ret, const struct tune *a, const struct tune *b,
 		return rc;
 	ret->rows = calloc(ret->count, sizeof(*ret->rows));
 	if (ret->rows == NULL)
-		return refuse(refusal, -ENODEV, "the system gives no memory for rows");
+		return refuse(refusal, -ENODEV, "not enough memory for rows");
 	for (uint32_t i = 0; rc == 0 && i < ret->count; i++) {
 		ret->rows[i].scenario = i / goals;
 		ret->rows[i].figure = a->plan.aim.goals[i % goals].figure;

@@ -55,7 +55,7 @@ static int batch_create(struct batch *ret, struct tune *tune, uint32_t room)
 	    ret->bounds != NULL && ret->asked != NULL && ret->places != NULL)
 		return 0;
 	batch_free(ret);
-	return refuse(tune->refusal, -ENODEV, "the system gives no memory for % runs", room);
+	return refuse(tune->refusal, -ENODEV, "not enough memory for % runs", room);
 }
 
 static struct tune_run_key key_of(const struct batch *batch, uint32_t index)

@@ -111,7 +111,7 @@ static int measure_knob(json_t *list, struct tune *tune, const double *from, uin
 		return 0;
 	all = calloc(count, sizeof(*all));
 	if (all == NULL)
-		return refuse(tune->refusal, -ENODEV, "the system gives no memory for candidates");
+		return refuse(tune->refusal, -ENODEV, "not enough memory for candidates");
 	for (uint32_t i = 0; i < count; i++) {
 		moved[i] = &all[i];
 		memcpy(all[i].at, from, sizeof(all[i].at));

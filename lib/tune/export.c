@@ -233,7 +233,7 @@ int tune_export(FILE *to, const struct tune_plan *plan, const struct tune_result
 	}
 	FILE *lines = open_memstream(&text, &bytes);
 	if (lines == NULL)
-		return refuse(refusal, -ENODEV, "the system gives no memory for lines");
+		return refuse(refusal, -ENODEV, "not enough memory for lines");
 	for (uint32_t i = 0; i < plan->space.count; i++)
 		if (tune_space_set_to(&plan->space, result->recommended->at, i,
 				      &plan->fabrics[scenario],
@@ -241,7 +241,7 @@ int tune_export(FILE *to, const struct tune_plan *plan, const struct tune_result
 			written += write_row(lines, format, set);
 	if (fclose(lines) != 0) {
 		free(text);
-		return refuse(refusal, -ENODEV, "the system gives no memory for lines");
+		return refuse(refusal, -ENODEV, "not enough memory for lines");
 	}
 	if (written > 0) {
 		evidence(to, plan, result, scenario, version);

@@ -137,7 +137,7 @@ int tune_direction_of(struct tune_direction *ret, const struct tune *tune, uint3
 {
 	struct tune_candidate **room = calloc(tune->result.different + 1, sizeof(*room));
 	if (room == NULL)
-		return refuse(tune->refusal, -ENODEV, "the system gives no memory for candidates");
+		return refuse(tune->refusal, -ENODEV, "not enough memory for candidates");
 	*ret = (struct tune_direction){.goals = tune->plan.aim.goal_count,
 				       .step = index > 0 ? STEP : 0};
 	measure_front(ret, tune, room);

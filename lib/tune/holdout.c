@@ -21,7 +21,7 @@ static int runs_there(void *context, const struct tune_request *requests, uint32
 	const struct tune_plan *plan = &there->suite->plan;
 	struct tune_request *asked = calloc(count, sizeof(*asked));
 	if (asked == NULL)
-		return refuse(refusal, -ENODEV, "the system gives no memory for % runs", count);
+		return refuse(refusal, -ENODEV, "not enough memory for % runs", count);
 	memcpy(asked, requests, count * sizeof(*asked));
 	for (uint32_t i = 0; i < count; i++)
 		asked[i].scenario = there->scenario;
@@ -63,7 +63,7 @@ static void count_runs(struct tune *there)
 
 static int refuse_memory(struct tune *tune)
 {
-	return refuse(tune->refusal, -ENODEV, "the system gives no memory for a hold-out");
+	return refuse(tune->refusal, -ENODEV, "not enough memory for a hold-out");
 }
 
 static int probe(struct tune *there)

@@ -162,7 +162,7 @@ int tune_front_of(struct tune_front *ret, const struct tune *tune, const struct 
 		return rc;
 	ret->points = calloc(result->different + 1, sizeof(*ret->points));
 	if (ret->points == NULL)
-		return refuse(refusal, -ENODEV, "the system gives no memory for settings");
+		return refuse(refusal, -ENODEV, "not enough memory for settings");
 	ret->points[ret->compared++] = (struct tune_front_point){
 		.is_fresh = tune->default_blocks[1] > 0,
 		.seeds = tune->default_blocks[tune->default_blocks[1] > 0]};

@@ -106,7 +106,7 @@ static int racers(struct tune *tune, struct tune_candidate **ret)
 		return (int)best_known(tune, ret);
 	struct tune_candidate **members = calloc(result->different + 1, sizeof(*members));
 	if (members == NULL)
-		return refuse(tune->refusal, -ENODEV, "the system gives no memory for candidates");
+		return refuse(tune->refusal, -ENODEV, "not enough memory for candidates");
 	uint32_t of_front = tune_front_members(tune, 1, members);
 	of_front = tune_front_spread(tune, members, of_front, RACERS_MAX);
 	memcpy(ret, of_front > 0 ? members : result->candidates,
@@ -217,7 +217,7 @@ static int judge_off(struct tune *tune)
 		return 0;
 	result->off = calloc(1, sizeof(*result->off));
 	if (result->off == NULL)
-		return refuse(tune->refusal, -ENODEV, "the system gives no memory for candidates");
+		return refuse(tune->refusal, -ENODEV, "not enough memory for candidates");
 	snprintf(result->off->name, sizeof(result->off->name), "without the controller");
 	int rc = tune_meet(tune, &result->off, 1, true, tune->plan.fresh_seeds);
 	if (rc < 0)
@@ -258,7 +258,7 @@ static int judge_rounding(struct tune *tune, struct tune_rounding *rounding)
 	struct spread_difference apart;
 	rounding->candidate = calloc(1, sizeof(*rounding->candidate));
 	if (rounding->candidate == NULL)
-		return refuse(tune->refusal, -ENODEV, "the system gives no memory for candidates");
+		return refuse(tune->refusal, -ENODEV, "not enough memory for candidates");
 	memcpy(rounding->candidate->at, best->at, sizeof(best->at));
 	snprintf(rounding->candidate->name, TUNE_NAME_BYTES, "%s %.1000s", names[rounding->digits],
 		 best->name);

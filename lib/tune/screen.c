@@ -71,7 +71,7 @@ static int propose(struct screen *screen)
 			screen->candidates[slot] = tune_propose(screen->tune, moved, &is_new);
 			if (screen->candidates[slot++] == NULL)
 				return refuse(screen->tune->refusal, -ENODEV,
-					      "the system gives no memory for candidates");
+					      "not enough memory for candidates");
 		}
 	}
 	return 0;
@@ -272,7 +272,7 @@ int tune_screen(struct tune *tune, uint64_t runs)
 	check(count * plan->search_seeds * plan->scenario_count <= runs); // tune_budget_min()
 	screen.candidates = calloc(count, sizeof(struct tune_candidate *));
 	if (screen.candidates == NULL)
-		return refuse(tune->refusal, -ENODEV, "the system gives no memory for candidates");
+		return refuse(tune->refusal, -ENODEV, "not enough memory for candidates");
 	int rc = propose(&screen);
 	if (rc == 0)
 		rc = tune_meet(tune, tune->result.candidates, tune->result.different, false,

@@ -159,7 +159,7 @@ int tune_space_read(const char *path, const char *text, size_t bytes, tune_word_
 	struct reader reader = {.path = path, .take = take, .context = context, .refusal = refusal};
 	yaml_parser_t parser;
 	if (!yaml_parser_initialize(&parser))
-		return refuse(refusal, -ENODEV, "the system gives no memory for a space");
+		return refuse(refusal, -ENODEV, "not enough memory for a space");
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, bytes);
 	int rc;
 	if (yaml_parser_load(&parser, &reader.document)) {

@@ -246,7 +246,7 @@ int tune_store_open(struct tune_store **ret, const char *path, enum tune_store_u
 	struct tune_store *store = calloc(1, sizeof(*store));
 	*ret = store;
 	if (store == NULL)
-		return refuse(refusal, -ENODEV, "the system gives no memory for a study");
+		return refuse(refusal, -ENODEV, "not enough memory for a study");
 	store->lock = -1;
 	snprintf(store->path, sizeof(store->path), "%s", path);
 	int rc = use == TUNE_STORE_READ ? 0 : take_lock(store, path, use, refusal);

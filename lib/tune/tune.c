@@ -35,7 +35,7 @@ struct batch {
 
 static int refuse_memory(struct tune *tune)
 {
-	return refuse(tune->refusal, -ENODEV, "the system gives no memory for candidates");
+	return refuse(tune->refusal, -ENODEV, "not enough memory for candidates");
 }
 
 static uint64_t runs_of_last_round(const struct tune_plan *plan)

@@ -260,7 +260,7 @@ int profile_parse(struct profile *ret, const char *path, const char *text, size_
 	yaml_parser_t parser;
 	memset(ret, 0, sizeof(*ret));
 	if (!yaml_parser_initialize(&parser))
-		return refuse(refusal, -ENODEV, "the system gives no memory");
+		return refuse(refusal, -ENODEV, "not enough memory");
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, bytes);
 	int rc;
 	if (yaml_parser_load(&parser, &reader.document)) {

@@ -149,7 +149,7 @@ class Many(weft.InFolder):
                 ("0/2", "1/2", "0/1"): "--port 0/2=: this host exchanges nothing with it",
                 ("0/0", "1/1", "0/1"): "--port 0/0=: this host exchanges nothing with it",
                 ("0/9", "1/1", "0/1"): "--port 0/9=: this host exchanges nothing with it",
-                ("0/1", "0/1", "1/1"): "--port 0/1=: is there twice",
+                ("0/1", "0/1", "1/1"): "--port 0/1=: appears twice",
                 ("0/1", "1/1", "1/3"): "--port 0/3=: is missing: this host exchanges with it",
             }
             for index, (places, why) in enumerate(cases.items()):

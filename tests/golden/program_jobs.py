@@ -124,7 +124,7 @@ REFUSED = [
     ("traffic: {kind: jobs}\njobs: []\n", "at least one job is needed"),
     ("traffic: {kind: permutation, bytes: 1MB}\njobs:\n" + JOB, "jobs has no effect here; it needs traffic.kind jobs"),
     ("traffic: {kind: jobs, only: b}\njobs:\n" + JOB, "there is no job b"),
-    ("traffic: {kind: jobs}\njobs:\n" + JOB + JOB, ":5:12: jobs[].name: a is here twice"),
+    ("traffic: {kind: jobs}\njobs:\n" + JOB + JOB, ":5:12: jobs[].name: a appears twice"),
     ("traffic: {kind: jobs}\njobs:\n  - {name: a b, kind: ring, bytes: 1MB, ranks: 4}\n", "a name is one word"),
     ("traffic: {kind: jobs}\njobs:\n  - {name: a, kind: ring, ranks: 4}\n", "jobs[].bytes is missing; jobs[].kind ring or collective"),
     ("traffic: {kind: jobs}\njobs:\n  - {name: a, kind: ring, bytes: 1MB, ranks: 25}\n", "25 is more than fabric.nics, 24"),

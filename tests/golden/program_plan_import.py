@@ -322,7 +322,7 @@ def torchtitan(config, job):
         expect(run("--import", config)[0] == 2 and says in run("--import", config)[2], f"torchtitan's {model} {name}: {says}")
     for old, new, says in (('flavor = "8B"', 'flavor = "9B"', "flavor 9B is not known; these are: llama3 debugmodel 1B 3B 8B 70B 405B; qwen3 debugmodel"),
                            ("seq_len = 8192", "seq_len = 8k", "training.seq_len needs a whole number"),
-                           ("seq_len = 8192", "seq_len = 8192\nseq_len = 1", ":11: this key is here twice"),
+                           ("seq_len = 8192", "seq_len = 8192\nseq_len = 1", ":11: this key appears twice"),
                            ("seq_len = 8192", "seq_len", ":10: neither [section] nor key = value"),
                            ('dump_folder = "./outputs"', 'dump_folder = "./outputs', ":3: a text that does not end"),
                            ('["float8"]', '["float8",', ":7: a list over several lines"),
@@ -395,7 +395,7 @@ def script(config, job):
            f"Llama 3 70B on 16 ranks a replica: {plan['parameters']:,} {plan['cut']}")
     for old, new, says in (("NUM_LAYERS=80", "", "--num-layers has a value that the script does not set"),
                            ("NUM_LAYERS=80", "NUM_LAYERS=$((8*10))", "--num-layers has a value that the script does not set"),
-                           ("--data-path $DATA\" \"--vocab-size 128256", "--vocab-size 32000", "--vocab-size is here twice, with two values")):
+                           ("--data-path $DATA\" \"--vocab-size 128256", "--vocab-size 32000", "--vocab-size appears twice, with two values")):
         config.write_text(SCRIPT.replace(old, new))
         status, out, said = run("--import", config)
         expect(status == 2 and out == "" and says in said, said.strip())
@@ -433,7 +433,7 @@ def latent(config, job):
         expect(run(job, "--json")[0] == 0 or "pipeline" in flags, f"{flags}: the job file is taken {run(job)[2]}")
     status, out, said = take(*(f"--unknown-flag-of-a-long-name-{number} 1" for number in range(200)))
     expect(out.count("unknown-flag-of-a-long-name-199") == 2, "of 200 unknown flags all are listed")
-    for flags, says in (("--moe-layer-freq ([0,1]*24)", "--moe-layer-freq is here twice"), ("--hybrid-layer-pattern M-M*", "gives layers of several kinds"),
+    for flags, says in (("--moe-layer-freq ([0,1]*24)", "--moe-layer-freq appears twice"), ("--hybrid-layer-pattern M-M*", "gives layers of several kinds"),
                         ("--num-virtual-stages-per-pipeline-rank 2 --num-layers-per-virtual-pipeline-stage 2", "says chunks a second time")):
         status, out, said = take(flags)
         expect(status == 2 and out == "" and says in said, said.strip())
@@ -508,7 +508,7 @@ def main():
             job.write_text("name: a\nmodel: {layers: 2, hidden: 64, heads: 8, vocab: 9, ffn: 8}\nstep: {sequence: 8, micro_batches: 2}\n"
                            f"cut: {{pp: 2, schedule: {schedule}}}\n")
             expect(json.loads(run(job, "--json")[1])["cut"]["schedule"] == schedule, f"JSON names the schedule: {schedule}")
-        for text, says in (("--num-layers", "--num-layers needs a value"), ("--num-layers\n--hidden-size 3", "--num-layers needs a value"), (flags + "--hidden-size 3", "--hidden-size is here twice"),
+        for text, says in (("--num-layers", "--num-layers needs a value"), ("--num-layers\n--hidden-size 3", "--num-layers needs a value"), (flags + "--hidden-size 3", "--hidden-size appears twice"),
                            ("--num-layers 0", "needs a whole number from 1 on"), ("--swiglu 3", "--swiglu has no value"),
                            ("--normalization Group", "is LayerNorm or RMSNorm"), ("--num-layers 3", "--hidden-size is missing")):
             config.write_text(text)

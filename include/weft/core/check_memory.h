@@ -3,7 +3,7 @@
 // neither a bug nor bad input.
 #pragma once
 
-// Says that the system gives no memory, then ends the program (exit 3). Defined where
+// Says that there is not enough memory, then ends the program (exit 3). Defined where
 // check_failed() is.
 void check_memory_failed(void) __attribute__((noreturn));
 

@@ -344,7 +344,7 @@ static int store(struct reader *reader, const char *at, enum word_id id, uint64_
 	uint32_t section = is_of_tier ? reader->tier : TOPOLOGY_TIERS_MAX;
 	uint32_t bit = id == WORD_TIER ? UINT32_C(1) << (WORD_COUNT + value) : UINT32_C(1) << id;
 	if (reader->given[section] & bit)
-		return refuse_at(reader, at, "this is here twice", 0, 0);
+		return refuse_at(reader, at, "this appears twice", 0, 0);
 	reader->given[section] |= bit;
 	reader->places[id == WORD_TIER ? value : section][id] = place_of(reader, at);
 	if (is_of_tier)

@@ -70,7 +70,7 @@ static int work_out(struct call *call, struct fidelity *fidelity)
 		return rc;
 	fidelity->stages = calloc(world->plan.parallel.pp, sizeof(*fidelity->stages));
 	if (fidelity->stages == NULL)
-		return refuse(&call->refusal, -ENODEV, "the system gives no memory");
+		return refuse(&call->refusal, -ENODEV, "not enough memory");
 	rc = run_cases(fidelity, &call->refusal);
 	if (rc == 0 && options->step_count > 1 && options->jitter != NULL)
 		rc = run_steps(fidelity, options->step_count, &call->refusal);

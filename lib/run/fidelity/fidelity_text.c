@@ -191,7 +191,7 @@ int fidelity_full_text(struct call *call)
 	making.room = step_text_bytes(&making.full.world.plan);
 	making.memory = memory_reserve(making.room);
 	if (making.memory == NULL)
-		rc = refuse(&call->refusal, -ENODEV, "the system gives no memory for the text");
+		rc = refuse(&call->refusal, -ENODEV, "not enough memory for the text");
 	if (rc == 0)
 		rc = staging_begin(&call->staging, call->options.out, NULL, &call->refusal);
 	if (rc == 0)

@@ -75,7 +75,7 @@ static int add_label(const struct goal *goal, const struct lines_word *word, uin
 		return 0;
 	struct goal_label *label = find_label(goal, word);
 	if (label->rank != 0)
-		return refuse_here(goal, word, "this label is there twice, first in line %",
+		return refuse_here(goal, word, "this label appears twice, first in line %",
 				   goal->lines[label->op], 0);
 	*label = (struct goal_label){word->at, (uint32_t)word->length, goal->rank + 1, op};
 	return 0;
@@ -86,7 +86,7 @@ static int add_label(const struct goal *goal, const struct lines_word *word, uin
 static int take_ranks(struct goal *goal, const struct goal_statement *statement, size_t bytes)
 {
 	if (goal->ranks > 0)
-		return refuse_here(goal, &statement->word, "num_ranks is there twice", 0, 0);
+		return refuse_here(goal, &statement->word, "num_ranks appears twice", 0, 0);
 	if (statement->number == 0)
 		return refuse_here(goal, &statement->word, "there is 1 rank or more", 0, 0);
 	if (statement->number > bytes / RANK_BYTES)
@@ -110,7 +110,7 @@ static int open_rank(struct goal *goal, const struct goal_statement *statement)
 	if (!goal->is_building)
 		return 0;
 	if (bitmap_get(goal->seen, goal->rank))
-		return refuse_here(goal, &statement->word, "rank % is there twice", goal->rank, 0);
+		return refuse_here(goal, &statement->word, "rank % appears twice", goal->rank, 0);
 	bitmap_set(goal->seen, goal->rank);
 	return 0;
 }

@@ -246,7 +246,7 @@ static int read_trigger(struct reader *reader, const char *at)
 		return rc;
 	struct trigger *trigger = &reader->matrix.triggers[index - 1];
 	if (trigger->kind != TRIGGER_NONE)
-		return lines_refuse(lines, number.column, "this trigger is there twice", 0, 0);
+		return lines_refuse(lines, number.column, "this trigger appears twice", 0, 0);
 	reader->triggers_read++;
 	return read_kind(lines, at, reader->matrix.flow_count, trigger);
 }

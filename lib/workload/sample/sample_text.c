@@ -70,7 +70,7 @@ static int key(struct sample_text *text, uint64_t *values)
 			text,
 			"a sample has the keys groups=, steps=, fill=, buckets= and packets=", 0);
 	if (values[index] != 0)
-		return wrong(text, "this key of the sample is there twice", 0);
+		return wrong(text, "this key of the sample appears twice", 0);
 	text->at += strlen(key_names[index]);
 	uint64_t max = index == KEY_PACKETS ? UINT64_C(1000000000000000) : 1000000000;
 	return number(text, max, &values[index]);

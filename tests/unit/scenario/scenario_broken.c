@@ -51,8 +51,8 @@ static const struct broken broken_files[] = {
 	{"25-flag-word.yaml", 3, 8, "write true or false"},
 	{"26-no-such-word.yaml", 3, 13, "it may be: clos, fat-tree, dumbbell, rail, torus"},
 	{"27-share-percent.yaml", 3, 40, "too large; it may be"},
-	{"28-double-key.yaml", 5, 3, "is here twice; it was first on line 3"},
-	{"29-double-section.yaml", 7, 1, "is here twice; it was first on line 2"},
+	{"28-double-key.yaml", 5, 3, "appears twice; it was first on line 3"},
+	{"29-double-section.yaml", 7, 1, "appears twice; it was first on line 2"},
 	{"30-anchor-loop.yaml", 3, 3, "alias leads back"},
 	{"31-unknown-alias.yaml", 2, 9, "not YAML: found undefined alias"},
 	{"32-merge-key.yaml", 7, 3, "merge keys are not read"},
@@ -207,7 +207,7 @@ static const struct broken_text broken_texts[] = {
 	{TEXT("variants: [{name: a, set: {preset: mrc}}]" GOOD), 1, 27,
 	 "a text is expected, not a mapping: assignments with spaces between, as in set: "
 	 "preset=mrc queue.pfc=false"},
-	{TEXT("variants: [{name: a}, {name: a}]" GOOD), 1, 30, "a is here twice"},
+	{TEXT("variants: [{name: a}, {name: a}]" GOOD), 1, 30, "a appears twice"},
 	{TEXT("expect: [{measure: goodput, formula: one_way, run: a, tolerance: 1%}]" GOOD), 1, 52,
 	 "expect[].run has no effect"},
 	{TEXT("variants: [{name: a}]\nexpect: [{measure: goodput, formula: one_way, tolerance: "
@@ -300,7 +300,7 @@ static const struct broken_text broken_texts[] = {
 	{TEXT("taps: [{at: all, direction: in}]" GOOD), 1, 29, "it may be: both, up, down"},
 	{TEXT("taps: [{at: all, from: 1us, until: 1us}]" GOOD), 1, 36, "must end after it begins"},
 	{TEXT("taps: [{at: all, kind: loss}]" GOOD), 1, 18, "there is no key taps[].kind"},
-	{TEXT("taps: [{at: all, at: all}]" GOOD), 1, 18, "is here twice"},
+	{TEXT("taps: [{at: all, at: all}]" GOOD), 1, 18, "appears twice"},
 	{TEXT("wires: {ip: 6}" GOOD), 1, 1, "did you mean wire?"},
 	{TEXT("capture: {keep: header}" GOOD), 1, 17, "it may be: whole, headers"},
 };

@@ -181,7 +181,7 @@ static const struct {
 	{SMALL "domain: {size: 8}\n", 4, 10, "no key domain.size; did you mean domain.gpus?"},
 	{SMALL "cut: 3\n", 4, 6, "cut: a mapping of keys is expected, not a single value"},
 	{SMALL "cut: [tp]\n", 4, 6, "cut: a mapping of keys is expected, not a list"},
-	{SMALL "cut: {tp: 2, tp: 4}\n", 4, 14, "the key tp is here twice; it was first on line 4"},
+	{SMALL "cut: {tp: 2, tp: 4}\n", 4, 14, "the key tp appears twice; it was first on line 4"},
 	{SMALL "cut: {tp: {a: 1}}\n", 4, 11, "cut.tp: a count is expected, not a mapping"},
 	{SMALL "<<: {}\n", 4, 1, "merge keys are not read"},
 	{SMALL "cut: {tp: !!int 2}\n", 4, 11, "a tag has no meaning in a job file"},
@@ -237,7 +237,7 @@ static const struct {
 	{SMALL "domain: {rate: 450}\n", 4, 16, "`450` has no unit; a rate needs"},
 	{SMALL "domain: {gpus: 0}\n", 4, 16, "`0`"},
 	{SMALL "domain: {memory: 80}\n", 4, 18, "`80` has no unit"},
-	{SMALL "step: {sequence: 4096, recompute: half}\n", 4, 1, "the key step is here twice"},
+	{SMALL "step: {sequence: 4096, recompute: half}\n", 4, 1, "the key step appears twice"},
 	{MODEL "step: {sequence: 4096, recompute: half}\n", 3, 35,
 	 "`half` is not known here; it may be: none, full"},
 	{SMALL "published: {source: b}\n", 4, 13, "no effect here; it needs published.step"},
@@ -270,7 +270,7 @@ static const struct {
 	 7, 14, "times.measured[].part: the model has no expert_layer"},
 	{SMALL "times:\n  measured:\n    - {part: layer, forward: 1ms, backward: 1ms}\n"
 	       "    - {part: layer, forward: 1ms, backward: 1ms}\n",
-	 7, 14, "times.measured[].part: layer is here twice"},
+	 7, 14, "times.measured[].part: layer appears twice"},
 	{SMALL "times: {forward: 1ms, backward: 1ms, measured: [{part: layer, forward: 1ms, "
 	       "backward: 1ms}]}\n",
 	 4, 38, "times.measured has no effect here; times.forward is given"},

@@ -209,7 +209,7 @@ static void triggers_that_cannot_be_are_refused_with_their_place(void **)
 		{TWO "0->1 start 0 size 1 send_done_trigger 3\n", 4, 39, "above 2"},
 		{TWO "0->1 start 0 size 1\n0->2 start 0 size 1\ntrigger id 1 oneshot\n", 6, 0,
 		 "ends after 1 of 2 triggers"},
-		{TWO "trigger id 1 oneshot\ntrigger id 1 oneshot\n", 5, 12, "there twice"},
+		{TWO "trigger id 1 oneshot\ntrigger id 1 oneshot\n", 5, 12, "appears twice"},
 		{TWO "trigger id 1 twoshot\n", 4, 14, "oneshot, multishot or barrier"},
 		{TWO "trigger 1 oneshot\n", 4, 9, "a trigger is `trigger id T"},
 		{TWO "trigger id 1 oneshot 3\n", 4, 22, "should end here"},

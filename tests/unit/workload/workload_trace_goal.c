@@ -144,13 +144,13 @@ static void wrong_words_are_refused(void **)
 	expect_refused("rank 0 {\n}\n", 1, 1, "the file begins with num_ranks");
 	expect_refused("num_ranks 0\n", 1, 1, "there is 1 rank or more");
 	expect_refused("num_ranks 9\n", 1, 1, "9 ranks do not fit into a file of 12 bytes");
-	expect_refused("num_ranks 1\nnum_ranks 1\nrank 0 {}", 2, 1, "num_ranks is there twice");
+	expect_refused("num_ranks 1\nnum_ranks 1\nrank 0 {}", 2, 1, "num_ranks appears twice");
 	expect_refused("num_ranks x\n", 1, 11, "a whole number is wanted here, digits alone");
 	expect_refused("num_ranks 1\nrank 0\n}\n", 2, 7, "a rank goes on with {");
 	expect_refused("num_ranks 1\nrank 1 {\n}\n", 2, 1, "rank 1 is not below num_ranks, 1");
 	expect_refused(HEAD "rank 1 {\n}\n", 3, 1, "rank 0 is not closed yet: } is missing");
-	expect_refused(HEAD "}\nrank 0 {\n}\n", 4, 1, "rank 0 is there twice");
-	expect_refused(HEAD "}\nrank 1 {\n}\nrank 0 {\n}\n", 6, 1, "rank 0 is there twice");
+	expect_refused(HEAD "}\nrank 0 {\n}\n", 4, 1, "rank 0 appears twice");
+	expect_refused(HEAD "}\nrank 1 {\n}\nrank 0 {\n}\n", 6, 1, "rank 0 appears twice");
 	expect_refused("num_ranks 1\nl1: calc 1\nrank 0 {\n}", 2, 1,
 		       "this stands in no rank's block");
 	expect_refused(HEAD "l1 calc 1\n" TAIL, 3, 4,
@@ -191,7 +191,7 @@ static void wrong_messages_are_refused(void **)
 static void wrong_dependencies_are_refused(void **)
 {
 	expect_refused(HEAD "l1: calc 1\nl1: calc 2\n" TAIL, 4, 1,
-		       "this label is there twice, first in line 3");
+		       "this label appears twice, first in line 3");
 	expect_refused(HEAD "l1: calc 1\nl1 requires l2\n" TAIL, 4, 13,
 		       "no operation of rank 0 above has this label");
 	expect_refused(HEAD "l2 irequires l1\nl1: calc 1\n" TAIL, 3, 1,
