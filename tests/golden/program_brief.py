@@ -41,7 +41,7 @@ FIGURES = {
     "goodput": [("", "goodput.per_nic_bps", 1), ("of ", "headline.payload_rate_bps", 1),
                 (r"of [\d.]+ \S+ +", "headline.payload_rate_share", 1), (r" % +", "goodput.nics_receiving", 1), (r" % +[\d,]+ of ", "network.nics", 1)],
     "latency": [("p50 ", "headline.latency_p50_ns", 1e-9), ("p99 ", "headline.latency_p99_ns", 1e-9),
-                ("max ", "headline.latency_max_ns", 1e-9), (r".*s {3,}", "headline.messages", 1)],
+                ("max ", "headline.latency_max_ns", 1e-9), (r".*s {2,}", "headline.messages", 1)],
     "network": [("marked ", "congestion.marked_share", 1), ("trimmed ", "congestion.trimmed_share", 1), ("dropped ", "headline.dropped", 1),
                 ("timeouts ", "congestion.retransmitted_by.timeout", 1), ("retransmitted ", "congestion.retransmitted_share", 1)],
     "busiest": [(r"> .*   ", "links.most_loaded.share", 1)],
