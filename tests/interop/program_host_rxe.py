@@ -298,7 +298,7 @@ class Rxe(unittest.TestCase):
         self.assertIn("a QP went to ERROR: by that NAK", err)
 
     def a_guest_that_is_killed_is_a_qp_error(self, guests, first):
-        words = ["-b", SIZE, "-n", 500, "--depth", 4, "--set", "transport.rto_linear=4", "--set", "transport.rto_doublings=2"]
+        words = ["-b", SIZE, "-n", 500, "--depth", 4, "--set", "transport.rto_linear=4", "--set", "transport.rto_doublings=5"]
         weft = self.connect(guests, first, 500 * SIZE, 1024, 500, words)
         try:
             guests[0].tell(f"write {first + 1} 500 {SIZE} imm")
