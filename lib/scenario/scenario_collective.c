@@ -68,6 +68,63 @@ uint32_t scenario_channels_over(uint32_t members)
 	return channels < COLL_CHANNELS_MAX ? channels : COLL_CHANNELS_MAX;
 }
 
+// A router, and a row of them along x.
+static void take_torus(struct coll_lines *lines, const struct fabric_config *fabric,
+		       uint64_t link_bps)
+{
+	uint32_t links[3]; // of a router: rows of two have one, and longer ones are rings
+	for (int axis = 0; axis < 3; axis++)
+		links[axis] = fabric->torus[axis] > 2 ? 2 : fabric->torus[axis] - 1;
+	lines->parts[0].ranks = fabric->nics_per_t0;
+	lines->parts[0].up_bps = link_bps * (links[0] + links[1] + links[2]);
+	lines->parts[1].ranks = fabric->nics_per_t0 * fabric->torus[0];
+	lines->parts[1].up_bps = link_bps * fabric->torus[0] * (links[1] + links[2]);
+}
+
+// Links between two routers, on average.
+static double torus_distance(const struct fabric_config *fabric)
+{
+	double links = 0;
+	for (int axis = 0; axis < 3; axis++)
+		links += fabric->torus[axis] > 2 ? fabric->torus[axis] / 4.0
+						 : (fabric->torus[axis] - 1) / 2.0;
+	return links;
+}
+
+// The lowest switches of a .topo file, and its pods.
+static void take_tree(struct coll_lines *lines, const struct fabric_config *fabric)
+{
+	const struct tree_tier *tier = fabric->tree.tier;
+	if (fabric->tree.tiers < 2)
+		return;
+	lines->parts[0].ranks = tier[0].down;
+	lines->parts[0].up_bps = tier[1].rate_bps * fabric->planes * tier[0].up;
+	if (fabric->tree.tiers < 3)
+		return;
+	lines->parts[1].ranks = fabric->tree.pod_nics;
+	lines->parts[1].up_bps = tier[2].rate_bps * fabric->planes * tier[0].up / tier[1].bundle *
+		tier[1].up;
+}
+
+// The NICs and the other links of the switch of NIC 0, which others are taken to be like.
+static void take_graph(struct coll_lines *lines, const struct fabric_config *fabric,
+		       uint64_t trunk_bps)
+{
+	const struct graph_plan *graph = &fabric->graph;
+	uint32_t node = 0;
+	for (uint32_t i = 0; i < graph->link_count; i++)
+		if (graph->links[i].is_nic && graph->links[i].b == 0)
+			node = graph->links[i].a;
+	for (uint32_t i = 0; i < graph->link_count; i++) {
+		const struct graph_link *link = &graph->links[i];
+		uint64_t bps = link->rate_bps > 0 ? link->rate_bps : trunk_bps;
+		if (link->is_nic && link->a == node)
+			lines->parts[0].ranks += link->count;
+		if (!link->is_nic && (link->a == node || link->b == node))
+			lines->parts[0].up_bps += bps * fabric->planes * link->count;
+	}
+}
+
 // What leads up from the parts of a fabric below each of its tiers.
 static void take_parts(struct coll_lines *lines, const struct fabric_config *fabric)
 {
@@ -92,24 +149,60 @@ static void take_parts(struct coll_lines *lines, const struct fabric_config *fab
 		lines->parts[1].ranks = fabric->tor_nics * fabric->pod_tors;
 		lines->parts[1].up_bps = up_bps * fabric->cores;
 		break;
+	case TOPOLOGY_TORUS:
+		take_torus(lines, fabric, up_bps * fabric->bundle);
+		break;
+	case TOPOLOGY_FILE:
+		take_tree(lines, fabric);
+		break;
+	case TOPOLOGY_GRAPH:
+		take_graph(lines, fabric, trunk_bps);
+		break;
 	default:
 		break;
 	}
 }
 
-// A hop over the network: two links of a NIC, two trunks and three switches.
+// A hop over the network by so many switches: two links of a NIC, and those between; each switch
+// has a packet whole before it goes on.
+static double hop_us(const struct fabric_config *fabric, double switches)
+{
+	double bytes = fabric->cut_bytes > 0 ? fabric->cut_bytes : fabric->mtu_bytes;
+	double switch_us = (double)fabric->switch_delay_ps / PS_PER_US +
+		bytes * 8e6 / (double)fabric->link_rate_bps;
+	return 2 * (double)fabric->nic_delay_ps / PS_PER_US + switches * switch_us +
+		(switches - 1) * (double)fabric->trunk_delay_ps / PS_PER_US;
+}
+
+// Hops between domains: of a ring only the last of a part goes to the next.
+static void take_hops(struct coll_lines *lines, const struct fabric_config *fabric, uint32_t domain)
+{
+	double near_us = hop_us(fabric, 1), far_us = hop_us(fabric, 3), next_us = far_us;
+	uint32_t ranks = lines->parts[0].ranks;
+	double leave = ranks > domain ? (double)domain / ranks : 1;
+	bool is_one = lines->parts[0].up_bps == 0;
+	if (fabric->kind == TOPOLOGY_TORUS) {
+		next_us = hop_us(fabric, 2);
+		far_us = hop_us(fabric, 1 + torus_distance(fabric));
+	}
+	if (fabric->kind == TOPOLOGY_DUMBBELL)
+		next_us = far_us = hop_us(fabric, 2);
+	if (lines->is_rail) // trees stay on theirs
+		leave = domain > 1 || ranks >= fabric->nics ? 1 : 0;
+	lines->ring_us = is_one ? near_us : (1 - leave) * near_us + leave * next_us;
+	lines->network_us = is_one || (lines->is_rail && domain > 1) ? near_us : far_us;
+}
+
 struct coll_lines scenario_lines(const struct scenario *scenario, uint32_t domain)
 {
 	const struct fabric_config *fabric = &scenario->fabric;
-	ps_t network_ps = 2 * fabric->nic_delay_ps + 2 * fabric->trunk_delay_ps +
-		3 * fabric->switch_delay_ps;
 	struct coll_lines lines = {
 		.bus_bps = fabric_nic_rate_least(fabric) * fabric->planes * domain,
 		.inside_bps = scenario->scaleup.rate_bps,
 		.inside_us = (double)scenario->scaleup.delay_ps / PS_PER_US,
-		.network_us = (double)network_ps / PS_PER_US,
 	};
 	take_parts(&lines, fabric);
+	take_hops(&lines, fabric, domain);
 	return lines;
 }
 

@@ -184,7 +184,8 @@ double coll_bus_factor(enum coll_kind kind, uint32_t ranks);
 struct coll_lines {
 	uint64_t bus_bps;	      // of the NICs of one domain together
 	uint64_t inside_bps;	      // of one GPU inside a domain of several
-	double inside_us, network_us; // a hop inside a domain, and between two
+	double inside_us, network_us; // a hop inside a domain, and between any two
+	double ring_us;		      // between two domains that follow each other, on average
 	struct {
 		uint32_t ranks;	 // one after the other, whole domains of them
 		uint64_t up_bps; // of all links that leave them; 0: there is no such tier

@@ -6,12 +6,12 @@
 //
 // The model has the form of NCCL's (src/graph/tuning.cc, 2.28), latency and bytes over bandwidth,
 // with the hops and lines of the fabric in place of its constants, which are those of GPUs:
-//   ring         its steps' hops overlap with its bytes: the longer of the two, and four fifths of
-//                the other, since a step waits for the one before; a third in one round alone
+//   ring         its bytes, and its steps' hops: a message goes on once it is whole, and a NIC
+//                waits for the hops of a whole domain between two of its turns. Both overlap, the
+//                less the nearer they are to each other
 //   double tree  the hops up and down, at each of a domain the pieces of both trees whole before
-//                they go on; over the network the bytes twice (between two domains once: each tree
-//                has one edge there) at 0.92 of the bandwidth (NCCL's share), and the levels where
-//                a domain waits for two children
+//                they go on; over the network the bytes of the domain that has most edges at 0.92
+//                of the bandwidth (NCCL's share), and the levels beyond those
 //   PAT          log2 n hops, and the bytes at 0.85 of the bandwidth
 // Where a part of the fabric has more to send than leads up from it, that is what bytes take: of a
 // ring one hop of each channel leaves a part, and on rails each hop between domains; of trees the
@@ -24,22 +24,18 @@
 
 #include "coll_put.h"
 
-#define RING_OVERLAP 0.8	// of an all-reduce, whose second round waits for the first
-#define ROUND_OVERLAP (1 / 3.0) // of one round
+#define RING_WHOLE 0.5	  // of a message before it goes on: it is two slices
+#define RING_OVERLAP 0.5  // of an all-reduce
+#define ROUND_OVERLAP 0.2 // of one round
 #define TREE_SHARE 0.92
-#define TREE_UP_SHARE 0.7  // of what leads up from a part: both trees meet there
-#define TREE_FILL 0.75	   // of the pieces at each level beyond the first two
+#define TREE_UP_SHARE 0.8  // of what leads up from a part: both trees meet there
+#define TREE_FILL 0.4	   // of the pieces at each level, up and down, beyond the first three
 #define PARTS_LOOKED_AT 32 // of a tier, at least where there are so many
 #define PAT_SHARE 0.85	   // a step of PAT has its blocks whole before it goes on
 
 static uint32_t floor_log2(uint32_t number)
 {
 	return 31u - (uint32_t)__builtin_clz(number);
-}
-
-static uint32_t ceil_log2(uint32_t number)
-{
-	return number < 2 ? 0 : floor_log2(number - 1) + 1;
 }
 
 static double longer(double us, double other_us)
@@ -81,10 +77,15 @@ static double ring_us(const struct coll_config *config, const struct coll_lines 
 	uint32_t rounds = config->kind == COLL_ALL_REDUCE ? 2 : 1;
 	double network = domains > 1 ? rounds * (domains - 1) : 0;
 	double inside = rounds * (config->ranks - 1) - network;
-	double hops_us = inside * lines->inside_us + network * lines->network_us;
 	double bytes_us = longer(bus_us(config, lines), ring_up_us(config, lines));
-	double overlap = rounds == 2 ? RING_OVERLAP : ROUND_OVERLAP;
-	return hops_us > bytes_us ? hops_us + bytes_us * overlap : bytes_us + hops_us * overlap;
+	double loop = (double)config->chunk_bytes * config->channels * config->ranks;
+	double whole = loop < (double)config->bytes ? loop / (double)config->bytes : 1;
+	double hops_us = inside * lines->inside_us + network * lines->ring_us +
+		whole * bytes_us / config->domain * RING_WHOLE;
+	double most_us = longer(bytes_us, hops_us),
+	       share = rounds == 2 ? RING_OVERLAP : ROUND_OVERLAP;
+	double less_us = bytes_us + hops_us - most_us;
+	return most_us + less_us * less_us / most_us * share;
 }
 
 // Both trees' pieces of one channel at each GPU of a domain but its head.
@@ -132,18 +133,35 @@ static double tree_up_us(const struct coll_config *config, const struct coll_lin
 	return us;
 }
 
+// Levels of the deeper tree.
+static uint32_t tree_depth(uint32_t domains)
+{
+	uint32_t most = 0;
+	for (uint32_t tree = 0; tree < 2; tree++)
+		for (uint32_t domain = 0; domain < domains; domain++) {
+			uint32_t depth = 0, at = domain;
+			while ((at = coll_tree_parent(at, domains, tree, 0)) != OP_NONE)
+				depth++;
+			most = depth > most ? depth : most;
+		}
+	return most;
+}
+
 static double tree_us(const struct coll_config *config, const struct coll_lines *lines)
 {
-	uint32_t domains = config->ranks / config->domain;
+	uint32_t domains = config->ranks / config->domain, depth = tree_depth(domains), edges = 0;
 	double bytes_per_us = (double)lines->bus_bps / 8e6, bytes = (double)config->bytes;
-	double hops_us = tree_inside_us(config, lines) + ceil_log2(domains) * lines->network_us;
+	double hops_us = tree_inside_us(config, lines) + depth * lines->network_us;
 	double wave = 2.0 * config->chunk_bytes * config->channels;
-	double passes = domains == 2 ? 1 : 2;
-	double levels = floor_log2(domains) + ceil_log2(domains) - 3.0; // twice, beyond the first
-	double fill = levels > 0 ? levels * TREE_FILL : 0;
+	double fill = depth > 1 ? (2 * depth - 3.0) * TREE_FILL : 0;
+	uint32_t stride = domains / PARTS_LOOKED_AT + 1;
+	for (uint32_t domain = 0; domain < domains; domain += stride) {
+		uint32_t own = edges_across(domains, domain, 1);
+		edges = own > edges ? own : edges;
+	}
 	if (wave > bytes)
 		wave = bytes;
-	double bytes_us = longer(passes * bytes / bytes_per_us / TREE_SHARE,
+	double bytes_us = longer(edges / 2.0 * bytes / bytes_per_us / TREE_SHARE,
 				 tree_up_us(config, lines) / TREE_UP_SHARE);
 	return 2 * hops_us + bytes_us + fill * wave / bytes_per_us;
 }

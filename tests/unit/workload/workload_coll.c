@@ -190,7 +190,10 @@ static void places_are_kept(void **state)
 static void what_is_likely_quicker_is_taken(void **state)
 {
 	struct coll_config config = usual;
-	const struct coll_lines lines = {UINT64_C(400000000000), 0, 3, 3.5};
+	const struct coll_lines lines = {.bus_bps = UINT64_C(400000000000),
+					 .inside_us = 3,
+					 .network_us = 3.5,
+					 .ring_us = 3.5};
 	(void)state;
 	config.ranks = 64;
 	config.bytes = 1 << 10; // latency decides: 126 hops of a ring, 12 of a tree
@@ -206,7 +209,11 @@ static void what_is_likely_quicker_is_taken(void **state)
 	config.kind = COLL_ALL_TO_ALL;
 	assert_int_equal(coll_choose(&config, &lines), COLL_DIRECT);
 	// 32 ranks on hosts of eight: 4 MiB by a tree, 64 MiB by a ring, as they run
-	const struct coll_lines eight = {UINT64_C(3200000000000), UINT64_C(3600000000000), 3, 3.5};
+	const struct coll_lines eight = {.bus_bps = UINT64_C(3200000000000),
+					 .inside_bps = UINT64_C(3600000000000),
+					 .inside_us = 3,
+					 .network_us = 3.5,
+					 .ring_us = 3.5};
 	config.kind = COLL_ALL_REDUCE;
 	config.ranks = 32;
 	config.domain = config.channels = 8;
@@ -215,8 +222,11 @@ static void what_is_likely_quicker_is_taken(void **state)
 	assert_int_equal(coll_choose(&config, &eight), COLL_DOUBLE_TREE);
 	config.bytes = 64 << 20;
 	assert_int_equal(coll_choose(&config, &eight), COLL_RING);
-	config.ranks = 16; // between two hosts a tree sends the bytes once
-	assert_int_equal(coll_choose(&config, &eight), COLL_DOUBLE_TREE);
+	config.ranks = 16; // between two hosts a tree sends the bytes once: where NICs are slow
+	assert_int_equal(coll_choose(&config, &eight), COLL_RING);
+	struct coll_lines slow = eight;
+	slow.bus_bps /= 4;
+	assert_int_equal(coll_choose(&config, &slow), COLL_DOUBLE_TREE);
 	// over-subscribed: of rails every hop of a ring goes up, of T0s one edge of it and more of
 	// trees
 	struct coll_lines over = eight;
