@@ -249,14 +249,27 @@ static void note_file(struct capture_file *file, const struct capture_reader *re
 	}
 }
 
+static void note_times(struct capture_file *file, const struct flow_packet *packet)
+{
+	if (!packet->has_time)
+		return;
+	if (!file->has_times) {
+		file->first_ns = packet->at_ns;
+		file->place = packet->place;
+	}
+	file->has_times = true;
+	file->last_ns = packet->at_ns;
+}
+
 static void take_packet(struct call *call, struct flow *flow, const struct flow_packet *packet)
 {
 	copies_take(&call->copies, packet);
 	flow_take(flow, packet);
 }
 
-static void read_frames(struct call *call, struct capture_reader *reader, struct flow *flow,
-			const struct wire_config *config, struct source *source, struct bar *bar)
+static void read_frames(struct call *call, struct capture_file *file, struct capture_reader *reader,
+			struct flow *flow, const struct wire_config *config, struct source *source,
+			struct bar *bar)
 {
 	static uint16_t places[CAPTURE_INTERFACES_MAX]; // + 1; 0: not asked yet
 	memset(places, 0, sizeof(places));
@@ -282,10 +295,14 @@ static void read_frames(struct call *call, struct capture_reader *reader, struct
 			take_packet(call, flow, &packets[~at & 1]);
 		for (; odd_frames < reader->odd_frames; odd_frames++)
 			flow_take_unread(flow);
+		if (at == 0)
+			note_times(file, &packets[0]);
 		bar_frame(bar, source);
 	}
-	if (at > 0)
-		take_packet(call, flow, &packets[~at & 1]);
+	if (at == 0)
+		return;
+	note_times(file, &packets[~at & 1]);
+	take_packet(call, flow, &packets[~at & 1]);
 }
 
 static int read_file(struct call *call, struct capture_file *file, struct capture_reader *reader,
@@ -296,7 +313,7 @@ static int read_file(struct call *call, struct capture_file *file, struct captur
 	if (rc < 0)
 		return rc;
 	bar_file(bar);
-	read_frames(call, reader, flow, config, &source, bar);
+	read_frames(call, file, reader, flow, config, &source, bar);
 	note_file(file, reader, &source);
 	if (file->frames == 0 && file->odd_frames > 0 && file->end == CAPTURE_WHOLE)
 		snprintf(file->why, sizeof(file->why),

@@ -19,7 +19,10 @@ struct capture_file {
 	uint64_t received, dropped; // by its statistics
 	uint64_t left_out;	    // by these received and kept, but not in the file
 	bool has_dropped, is_pcapng;
+	bool has_times;
 	uint32_t interfaces, sections;
+	uint32_t place;		   // of its first frame
+	int64_t first_ns, last_ns; // of its first and its last frame
 	enum capture_end end;
 	char why[REFUSAL_TEXT_BYTES];
 };
@@ -84,7 +87,7 @@ void copies_take(struct copies *copies, const struct flow_packet *packet);
 bool copies_are_of_tap(const struct copies *copies);
 
 // trust.c. Whether anything can be said; if not, in whose place which line stands, and what to do.
-enum trust { TRUST_ALL, TRUST_CUT, TRUST_COPIES, TRUST_ORDER };
+enum trust { TRUST_ALL, TRUST_CUT, TRUST_COPIES, TRUST_ORDER, TRUST_FILES };
 enum trust trust_of(const struct call *call);
 const char *trust_reason(enum trust trust); // NULL: TRUST_ALL
 void trust_headline(FILE *to, const struct call *call, enum trust trust);

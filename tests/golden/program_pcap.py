@@ -415,6 +415,21 @@ def check_mutilated():
         check(status == 0 and has in first and lacks not in first, f"{name}: {first}")
 
 
+def check_parts(folder):
+    """Files in another order than that of time, and two captures of one time, are no parts of one event: nothing is told of them but that."""
+    frames = frames_of("rxe_write_rxdrop_after_tap_first1200.pcap")
+    parts = [pathlib.Path(folder, f"part{i}.pcap") for i in range(3)]
+    for part, some in zip(parts, (frames[:500], frames[500:], frames)):
+        part.write_bytes(of_frames(some))
+    for names, is_good in (((0, 1), True), ((1, 0), False), ((2, 0), False), ((0, 0), False)):
+        status, out, error = analyze(*(parts[i] for i in names))
+        first = out.splitlines()[0] if out else error
+        check(status == 0 and ("in the order of time" not in first) == is_good, f"parts {names}: {first}")
+        check(is_good or "mergecap" in out and " lost" not in first, f"parts {names}: {out}")
+    status, out, _ = analyze("--json", *parts[1::-1])
+    check(status == 0 and json.loads(out)["trust"]["state"] == "files", f"parts as JSON: {out[:200]}")
+
+
 def check_unread():
     """A frame of the file that could not be read is no loss: of the loss behind the tap nothing changes but that it is told."""
     section, one = block_of(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)), block_of(1, struct.pack("<HHIHHB3xHH", 1, 0, 0, 9, 1, 9, 0, 0))
@@ -496,6 +511,8 @@ if ROCE.is_dir():
     check_reference()
     check_hostile()
     check_mutilated()
+    with tempfile.TemporaryDirectory() as folder:
+        check_parts(folder)
     check_unread()
     check_mirrored()
 else:

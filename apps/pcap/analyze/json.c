@@ -90,7 +90,7 @@ static json_t *files(const struct call *call)
 
 static json_t *trust(const struct call *call)
 {
-	static const char *const names[] = {"all", "cut", "copies", "order"};
+	static const char *const names[] = {"all", "cut", "copies", "order", "files"};
 	const struct flow_totals *totals = &call->report->totals;
 	json_t *to = json_object();
 	put_text(to, "state", names[trust_of(call)]);

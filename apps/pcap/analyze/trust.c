@@ -54,14 +54,36 @@ static bool has_other_order(const struct flow_report *report)
 		report->causes[FLOW_REORDER_BEFORE] > 0;
 }
 
+// A file that begins before the middle of an earlier one of its place: they are not in the order of
+// time, or two captures of the same time. NULL: there is none.
+static const struct capture_file *misplaced(const struct call *call,
+					    const struct capture_file **ret_before)
+{
+	for (uint32_t i = 1; i < call->count; i++) {
+		const struct capture_file *file = &call->files[i], *before = file - 1;
+		while (before > call->files && (!before->has_times || before->place != file->place))
+			before--;
+		bool are_parts = file->has_times && before->has_times &&
+			before->place == file->place;
+		int64_t middle_ns = before->first_ns + (before->last_ns - before->first_ns) / 2;
+		*ret_before = before;
+		if (are_parts && file->first_ns < middle_ns)
+			return file;
+	}
+	return NULL;
+}
+
 enum trust trust_of(const struct call *call)
 {
+	const struct capture_file *before;
 	const struct flow_totals *totals = &call->report->totals;
 	bool is_cut = totals->stopped[WIRE_SHORT_BTH] > 0 || 2 * short_of(totals) > totals->frames;
 	if (is_cut && totals->bth == 0)
 		return TRUST_CUT;
 	if (copies_are_of_tap(&call->copies) || is_merged(call->report))
 		return TRUST_COPIES;
+	if (misplaced(call, &before) != NULL)
+		return TRUST_FILES;
 	return has_other_order(call->report) ? TRUST_ORDER : TRUST_ALL;
 }
 
@@ -72,8 +94,17 @@ const char *trust_reason(enum trust trust)
 		[TRUST_CUT] = "frames end before the BTH",
 		[TRUST_COPIES] = "the capture has nearly every frame twice",
 		[TRUST_ORDER] = "the capture is not in the order of its stamps",
+		[TRUST_FILES] = "the files are not in the order of time",
 	};
 	return reasons[trust];
+}
+
+static void files_headline(FILE *to, const struct call *call)
+{
+	const struct capture_file *before, *file = misplaced(call, &before);
+	char time[WORDS_BYTES];
+	fprintf(to, "the FILES are not in the order of time: %s begins %s before the end of %s\n",
+		file->path, time_words(time, before->last_ns - file->first_ns), before->path);
 }
 
 void trust_headline(FILE *to, const struct call *call, enum trust trust)
@@ -86,6 +117,8 @@ void trust_headline(FILE *to, const struct call *call, enum trust trust)
 		fprintf(to, "nothing can be said: %s of %s frame%s end%s before the BTH\n",
 			n(short_of(totals)), n(totals->frames), s(totals->frames),
 			totals->frames == 1 ? "s" : "");
+	else if (trust == TRUST_FILES)
+		files_headline(to, call);
 	else if (trust == TRUST_ORDER)
 		fprintf(to,
 			"the CAPTURE is not in the order of its stamps: %s packets stand behind "
@@ -111,6 +144,13 @@ void trust_advice(FILE *to, enum trust trust)
 		fprintf(to,
 			"look at: the snap length of the capture; 128 bytes have all headers "
 			"(tcpdump -s 128), more with tunnels\n");
+	else if (trust == TRUST_FILES)
+		fprintf(to,
+			"withheld: what was lost, retransmitted or overtaken cannot be told so; "
+			"name the parts of a capture in their order, and merge captures of one "
+			"time (mergecap -w OUT FILE...)\n"
+			"look at: file names as the shell sorts them; weft pcap diff A B for the "
+			"two ends of a path\n");
 	else if (trust == TRUST_ORDER)
 		fprintf(to,
 			"withheld: what was lost, retransmitted or overtaken cannot be told in "
