@@ -131,7 +131,9 @@ static bool tell_late(struct flow *flow, struct flow_stream *stream, uint32_t ps
 	    !(wants_next && is_before_answer(sequence, lag_ns)))
 		return false;
 	sequence->has_behind = false;
-	change_behind(flow, stream, sequence, FLOW_REORDER_BEHIND);
+	bool is_open_cause = !is_repeated && sequence->behind_crossed;
+	change_behind(flow, stream, sequence,
+		      is_open_cause ? FLOW_GONE_BEHIND : FLOW_REORDER_BEHIND);
 	sequence->was_behind = true;
 	return true;
 }
@@ -244,7 +246,8 @@ static enum flow_cause place_loss(struct flow *flow, struct flow_stream *stream,
 	return FLOW_LOSS_BEHIND;
 }
 
-// It may turn out that it was not lost.
+// It may turn out that it was not lost. If its last copy may not have come when the NAK left, that
+// one may bring it.
 static void remember_behind(const struct flow_stream *stream, struct sequence *sequence,
 			    uint32_t psn, int64_t at_ns, uint32_t repair)
 {
@@ -254,6 +257,8 @@ static void remember_behind(const struct flow_stream *stream, struct sequence *s
 	sequence->has_behind = true;
 	sequence->is_behind_open = false;
 	sequence->behind_psn = psn;
+	sequence->behind_crossed = slot != NULL && slot->copies > 1 && sequence->answer_ns > 0 &&
+		may_have_crossed(sequence, slot, at_ns);
 	sequence->behind_copies = slot != NULL ? slot->copies : 0;
 	sequence->behind_doubled = stream->doubled;
 	sequence->behind_repair = repair;

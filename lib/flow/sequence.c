@@ -135,7 +135,7 @@ static void place(struct flow *flow, struct arrival *arrival)
 		if (!hole_fill_late(flow, arrival->stream, sequence, arrival->slot))
 			hole_count_late(flow, arrival->stream); // its repeat came before it
 		if (ahead > 0)
-			sequence_expect_nak(sequence);
+			sequence_expect_nak(sequence, arrival->packet->at_ns);
 		return;
 	}
 	// READs leave out the PSNs of their responses: what is below those goes back, too.
@@ -274,7 +274,8 @@ static void begin_at_nak(struct flow *flow, struct sequence *sequence, uint32_t 
 // One more copy of a PSN of which one was overtaken: NAKs for what that one did may still come.
 static void take_lateness(const struct sequence *sequence, struct flow_psn *slot, int64_t at_ns)
 {
-	bool is_soon = sequence_is_soon(sequence, at_ns - slot->last_ns);
+	int64_t last_ns = slot->last_ns > sequence->late_ns ? slot->last_ns : sequence->late_ns;
+	bool is_soon = sequence_is_soon(sequence, at_ns - last_ns);
 	bool was_late = slot->flags & PSN_LATE || (slot->flags & PSN_WAS_LATE && is_soon);
 	slot->flags &= (uint16_t) ~(PSN_LATE | PSN_WAS_LATE);
 	slot->flags |= was_late ? PSN_WAS_LATE : 0;

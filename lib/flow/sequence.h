@@ -197,12 +197,16 @@ void sequence_settle(struct flow *flow, struct flow_stream *stream, struct seque
 void sequence_settle_by_answer(struct flow *flow, struct flow_stream *stream,
 			       struct sequence *sequence);
 // A late packet ahead of its turn came too early for the receiver, which may ask for what it wanted
-// then.
-static inline void sequence_expect_nak(const struct sequence *sequence)
+// then: what comes next, or what a repeat has not come to.
+static inline void sequence_expect_nak(struct sequence *sequence, int64_t at_ns)
 {
-	struct flow_psn *before = psn_find(sequence, sequence->next - 1);
+	struct flow_psn *before = psn_find(sequence, sequence->next - 1),
+			*newest = psn_find(sequence, sequence->expected - 1);
+	sequence->late_ns = at_ns;
 	if (before != NULL)
 		before->flags |= PSN_WAS_LATE;
+	if (newest != NULL && psn_distance(sequence->expected, sequence->next) > 0)
+		newest->flags |= PSN_WAS_LATE;
 }
 // Whether no answer comes so soon behind its packet, as far as stamps can tell.
 static inline bool sequence_is_soon(const struct sequence *sequence, int64_t lag_ns)

@@ -257,7 +257,7 @@ static bool settle_again(struct flow *flow, struct flow_stream *stream, struct s
 	if (is_late) {
 		note(flow, stream, FLOW_NOTE_LATE, sequence->leap_number, slot->psn, 1);
 		hole_count_late(flow, stream);
-		sequence_expect_nak(sequence);
+		sequence_expect_nak(sequence, sequence->leap_ns);
 	} else if (goes_on) {
 		count_doubled(flow, stream, sequence->leap_number, slot->psn);
 	}
@@ -277,7 +277,7 @@ void sequence_settle_leap(struct flow *flow, struct flow_stream *stream, struct 
 		return;
 	if (next != psn + 1 && lacks) {
 		note(flow, stream, FLOW_NOTE_LATE, sequence->leap_number, psn, 1);
-		sequence_expect_nak(sequence);
+		sequence_expect_nak(sequence, sequence->leap_ns);
 		bool is_new = psn_distance(psn, sequence->leap_head) >= 0;
 		if (is_new)
 			hole_make(flow, stream, sequence, sequence->leap_head, psn,

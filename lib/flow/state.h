@@ -79,6 +79,7 @@ struct sequence {
 	uint64_t unread;	     // frames that were not read up to its last packet
 	int64_t last_ns;	     // of the last packet
 	int64_t now_ns;		     // of the one that is taken
+	int64_t late_ns;	     // of the last late one ahead of its turn
 	int64_t nak_ns;		     // of the NAK that is not answered yet
 	uint16_t nak_id;
 	uint32_t acks_asked, acks_unasked; // of what passed once
@@ -118,6 +119,7 @@ struct sequence {
 	bool has_behind, was_behind; // it is not reported yet; it came late, and no other NAK since
 	bool is_behind_open;	     // it was one or the other: FLOW_GONE_BEHIND
 	uint16_t behind_copies;	     // of its PSN that had passed
+	bool behind_crossed;	     // the last of them while the NAK was under way
 	uint64_t behind_doubled;     // flow_stream.doubled then
 	uint32_t behind_psn, behind_repair;
 	int64_t behind_ns; // from the packet that it answers to it; 0: not known

@@ -309,6 +309,14 @@ static void a_nak_for_what_a_late_packet_jumped_over_is_no_loss(void **)
 		      FLOW_LOSS_BEFORE, 2, FLOW_REORDER_BEFORE, 1, NONE);
 }
 
+// In the midst of a repeat the receiver has more than that: it wants what did not pass yet.
+static void a_nak_for_what_a_repeat_has_not_come_to_is_no_loss(void **)
+{
+	assert_causes(told("v6 F0 M1 L2 +3 A2 F3 M5 M6 N4 M4 M7 M8 N5 M9 M10 M12 L13 M4 M5 M6 A8 "
+			   "M5 M6 M7 M11 M8 M9 N9 M10 M11 M12 L13 +20 A13"),
+		      FLOW_REORDER_BEFORE, 2, NONE);
+}
+
 static void an_answer_to_each_repeat_makes_no_copies(void **)
 {
 	assert_causes(told("v6 " WARM "F10 M11 L12 N10 F10 A10 M11 A11 L12 A12"), FLOW_LOSS_BEHIND,
@@ -380,6 +388,14 @@ static void what_another_repeat_brings_is_withheld(void **)
 		assert_causes(report, FLOW_REORDER_BEHIND, 1, FLOW_GONE_BEHIND, 1, NONE);
 		assert_int_equal(report->repairs[2].cause, FLOW_GONE_BEHIND);
 	}
+}
+
+// So does a repeat that passed while the NAK was under way.
+static void what_crosses_its_nak_is_a_repeat(void **)
+{
+	static const char text[] = "v6 F0 M1 L2 +3 A2 F3 M5 M6 N4 M4 M7 M8 N5 M9 M10 M4 M5 M6 M7 "
+				   "M8 M5 M6 M7 N7 M8 M9 M10 L11 +3 A11";
+	assert_causes(told(text), FLOW_REORDER_BEFORE, 1, FLOW_GONE_BEHIND, 1, NONE);
 }
 
 // Both NAKs are answered: 12 was sent once in each repeat, and one of these was overtaken.
