@@ -52,16 +52,16 @@ void pairs_fidelity(struct report_fidelity *ret, const struct call *call)
 		.context = call};
 }
 
-void pairs_print(FILE *to, const struct call *call)
-{
-	struct report_fidelity fidelity;
-	pairs_fidelity(&fidelity, call);
-	fidelity_host_pairs_line(to, "", &fidelity);
-}
-
 json_t *pairs_json(const struct call *call)
 {
 	struct report_fidelity fidelity;
 	pairs_fidelity(&fidelity, call);
 	return fidelity_host_pairs(&fidelity);
+}
+
+void pairs_print(FILE *to, const struct call *call)
+{
+	json_t *ways = pairs_json(call);
+	fidelity_host_pairs_line(to, "", ways);
+	json_decref(ways);
 }

@@ -177,16 +177,11 @@ void report_model_expected(json_t *row, const json_t *expectation, const char *k
 {
 	const json_t *value = document_at(expectation, key);
 	struct text text;
-	for (uint32_t i = 0; i < EXPECT_MEASURE_COUNT && json_is_number(value); i++) {
-		enum expect_measure measure = (enum expect_measure)i;
-		if (strcmp(expect_measure_name(measure), document_text(expectation, "measure")) !=
-		    0)
-			continue;
-		report_model_cell(row, "%s",
-				  expect_value_text(&text, measure, json_number_value(value)));
-		return;
-	}
-	report_model_figure(row, expectation, key, UNIT_FACTOR);
+	const char *shown = json_is_number(value) ? expect_row_text(&text, expectation, key) : NULL;
+	if (shown != NULL)
+		report_model_cell(row, "%s", shown);
+	else
+		report_model_figure(row, expectation, key, UNIT_FACTOR);
 }
 
 json_t *report_model_list(json_t *section, const char *caption, const json_t *list,

@@ -429,20 +429,14 @@ static void jobs_rows(struct brief_line *line, const json_t *result)
 static void missed_row(struct brief_line *line, const json_t *row)
 {
 	struct text text;
-	enum expect_measure measure = EXPECT_GOODPUT;
-	for (uint32_t i = 0; i < EXPECT_MEASURE_COUNT; i++)
-		if (strcmp(expect_measure_name((enum expect_measure)i),
-			   document_text(row, "measure")) == 0)
-			measure = (enum expect_measure)i;
 	brief_begin(line, "missed");
 	brief_add(line, BRIEF_WARN, 0, "%s", document_text(row, "name"));
-	brief_add(line, BRIEF_PLAIN, 0, "%s",
-		  expect_value_text(&text, measure, document_number(row, "measured")));
+	brief_add(line, BRIEF_PLAIN, 0, "%s", expect_row_text(&text, row, "measured"));
 	brief_add(line, BRIEF_PLAIN, 0, "expected %s%s",
 		  strcmp(document_text(row, "bound"), "at_most") == 0		 ? "at most "
 			  : strcmp(document_text(row, "bound"), "at_least") == 0 ? "at least "
 										 : "",
-		  expect_value_text(&text, measure, document_number(row, "expected")));
+		  expect_row_text(&text, row, "expected"));
 	brief_end(line);
 }
 

@@ -39,14 +39,20 @@ static bool host_pair_of(struct host_pair *ret, const struct report_fidelity *of
 // ---------------------------------------------------------------- a line for all
 
 struct range {
-	uint32_t low, high;
+	int64_t low, high;
 	bool is_set;
 };
 
-static void widen(struct range *range, uint32_t low, uint32_t high)
+// Takes in what the row's two keys say, if they say it.
+static void widen(struct range *range, const json_t *row, const char *least, const char *most)
 {
-	range->low = !range->is_set || low < range->low ? low : range->low;
-	range->high = !range->is_set || high > range->high ? high : range->high;
+	const json_t *low = json_object_get(row, least), *high = json_object_get(row, most);
+	if (!json_is_integer(low) || !json_is_integer(high))
+		return;
+	if (!range->is_set || json_integer_value(low) < range->low)
+		range->low = json_integer_value(low);
+	if (!range->is_set || json_integer_value(high) > range->high)
+		range->high = json_integer_value(high);
 	range->is_set = true;
 }
 
@@ -54,51 +60,39 @@ static void print_range(FILE *to, const char *before, const struct range *range,
 {
 	if (!range->is_set)
 		return;
-	if (range->low == range->high)
-		fprintf(to, "%s%u%s", before, range->low, what);
-	else
-		fprintf(to, "%s%u to %u%s", before, range->low, range->high, what);
+	fprintf(to, "%s%" PRId64, before, range->low);
+	if (range->low < range->high)
+		fprintf(to, " to %" PRId64, range->high);
+	fprintf(to, "%s", what);
 }
 
-struct sum {
-	uint32_t ways;
-	uint64_t left, came;
-	struct range paths_left, paths_came, hops;
-};
-
-static void add_host_pair(struct sum *sum, const struct host_pair *host_pair)
+void fidelity_host_pairs_line(FILE *to, const char *before, const json_t *ways)
 {
-	sum->ways++;
-	if (host_pair->left != NULL) {
-		sum->left += host_pair->left->frames_left;
-		widen(&sum->paths_left, host_pair->left->paths_left, host_pair->left->paths_left);
-	}
-	if (host_pair->came != NULL) {
-		sum->came += host_pair->came->frames_came;
-		widen(&sum->paths_came, host_pair->came->paths_came, host_pair->came->paths_came);
-	}
-	if (host_pair->came != NULL && host_pair->came->frames_came > 0)
-		widen(&sum->hops, host_pair->came->hops_least, host_pair->came->hops_most);
-}
-
-void fidelity_host_pairs_line(FILE *to, const char *before, const struct report_fidelity *fidelity)
-{
-	struct sum sum = {0};
-	struct host_pair host_pair;
-	for (uint32_t i = 0; i < fidelity->hosts; i++)
-		for (uint32_t k = 0; k < fidelity->hosts; k++)
-			if (host_pair_of(&host_pair, fidelity, i, k))
-				add_host_pair(&sum, &host_pair);
-	if (sum.ways == 0)
+	struct range paths_left = {0}, paths_came = {0}, hops = {0};
+	int64_t left = 0, came = 0;
+	bool is_whole = true;
+	const json_t *row;
+	size_t i;
+	if (json_array_size(ways) == 0)
 		return;
-	fprintf(to, "%sways: %u from host to host%s; %" PRIu64 " frames left, %" PRIu64 " came",
-		before, sum.ways,
-		fidelity->own == FIDELITY_EVERY ? "" : ", as this host saw its own", sum.left,
-		sum.came);
+	json_array_foreach(ways, i, row)
+	{
+		const json_t *of_left = json_object_get(row, "frames_left"),
+			     *of_came = json_object_get(row, "frames_came");
+		is_whole &= json_is_integer(of_left) && json_is_integer(of_came);
+		left += json_integer_value(of_left); // 0 of null
+		came += json_integer_value(of_came);
+		widen(&paths_left, row, "paths_left", "paths_left");
+		widen(&paths_came, row, "paths_came", "paths_came");
+		widen(&hops, row, "hops_least", "hops_most");
+	}
+	fprintf(to, "%sways: %zu from host to host%s; %" PRId64 " frames left, %" PRId64 " came",
+		before, json_array_size(ways), is_whole ? "" : ", as this host saw its own", left,
+		came);
 	fprintf(to, "\n%s  ", before);
-	print_range(to, "by ", &sum.paths_left, " paths each (planes and EVs)");
-	print_range(to, sum.paths_left.is_set ? ", came by " : "came by ", &sum.paths_came, "");
-	print_range(to, ", over ", &sum.hops, " hops that count");
+	print_range(to, "by ", &paths_left, " paths each (planes and EVs)");
+	print_range(to, paths_left.is_set ? ", came by " : "came by ", &paths_came, "");
+	print_range(to, ", over ", &hops, " hops that count");
 	fprintf(to, "\n");
 }
 
@@ -156,12 +150,12 @@ static void print_sentence(FILE *to, const char *text)
 	fprintf(to, "\n");
 }
 
-void fidelity_table(FILE *to, const struct report_input *input)
+void fidelity_table(FILE *to, const json_t *result)
 {
-	const struct report_fidelity *fidelity = &input->fidelity;
-	if (fidelity->conclude[0] == '\0')
+	const json_t *of = json_object_get(result, "fidelity");
+	if (!json_is_object(of))
 		return;
 	fprintf(to, "\nFidelity\n");
-	fidelity_host_pairs_line(to, "  ", fidelity);
-	print_sentence(to, fidelity->conclude);
+	fidelity_host_pairs_line(to, "  ", json_object_get(of, "ways"));
+	print_sentence(to, document_text(of, "conclude"));
 }

@@ -443,7 +443,7 @@ static void all(FILE *to, const struct report_input *input, const json_t *result
 	flows(to, result);
 	if (input->is_short) {
 		watch_table(to, input, result);
-		expect_table(to, input);
+		expect_table(to, result);
 		broken(to, result);
 		emulation_short(to, result);
 		return;
@@ -455,10 +455,10 @@ static void all(FILE *to, const struct report_input *input, const json_t *result
 	pauses_table(to, result);
 	balance(to, result);
 	emulation_table(to, result);
-	fidelity_table(to, input);
+	fidelity_table(to, result);
 	gpu_table(to, result);
 	watch_table(to, input, result);
-	expect_table(to, input);
+	expect_table(to, result);
 	speed(to, result);
 	inputs(to, result);
 	taken_table(to, result);

@@ -288,7 +288,9 @@ void report_comparison_table(FILE *to, const struct report_comparison *compariso
 		struct expect_row shown = settled(comparison, i);
 		if (shown.name == NULL) // its variant did not run
 			continue;
-		expect_table_row(to, &shown);
+		json_t *object = expect_row_json(&shown);
+		expect_table_row(to, object);
+		json_decref(object);
 		fprintf(to, "    of %s%s%s\n", row->run, row->to[0] != '\0' ? " to " : "", row->to);
 	}
 }

@@ -39,20 +39,23 @@ void expect_formula(struct expect_row *ret, const struct report_input *input, ui
 // "397.1 Gb/s", "0.1 %", "1.2 us"; "none" for NAN.
 const char *expect_value_text(struct text *ret, enum expect_measure measure, double value);
 
+// The same of an object's "expected" or "measured"; NULL where its measure is none of these.
+const char *expect_row_text(struct text *ret, const json_t *row, const char *key);
+
 // "goodput", ...; "planes_left", ...; "near", ...
 const char *expect_measure_name(enum expect_measure measure);
 const char *expect_bound_name(enum expect_bound bound);
 const char *expect_formula_name(enum expect_formula formula);
 
-// The section's head, and a row of it.
-void expect_table_head(FILE *to);
-void expect_table_row(FILE *to, const struct expect_row *row);
-
 // A row as an object.
 json_t *expect_row_json(const struct expect_row *row);
 
-// The section "Expected" of the table; nothing when the scenario expects nothing.
-void expect_table(FILE *to, const struct report_input *input);
+// The section's head, and a row of it from its object.
+void expect_table_head(FILE *to);
+void expect_table_row(FILE *to, const json_t *row);
 
-// The same as a list for result.json.
+// The section "Expected" of the table; nothing when the document expects nothing.
+void expect_table(FILE *to, const json_t *result);
+
+// All rows as a list for result.json.
 json_t *expect_json(const struct report_input *input);

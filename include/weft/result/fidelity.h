@@ -23,14 +23,15 @@ struct report_fidelity {
 struct json_t;
 struct report_input;
 
-// The part "fidelity" of a result; nothing without a clock and frames.
+// The part "fidelity" of a document, and of the table made from it; nothing without a clock and
+// frames.
 void fidelity_json(struct json_t *root, const struct report_input *input);
-void fidelity_table(FILE *to, const struct report_input *input);
+void fidelity_table(FILE *to, const struct json_t *result);
 
-// Each way from a host to another that frames went: a list, and a line for all. What the end that
-// would know did not tell is null.
+// Each way from a host to another that frames went: a list, which the caller frees, and a line for
+// all of such a list. What the end that would know did not tell is null.
 struct json_t *fidelity_host_pairs(const struct report_fidelity *fidelity);
-void fidelity_host_pairs_line(FILE *to, const char *before, const struct report_fidelity *fidelity);
+void fidelity_host_pairs_line(FILE *to, const char *before, const struct json_t *ways);
 
 #ifdef __cplusplus
 }

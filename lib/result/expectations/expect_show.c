@@ -3,6 +3,7 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <string.h>
 
 #include <weft/result/expect.h>
 #include <weft/result/number.h>
@@ -69,37 +70,51 @@ const char *expect_value_text(struct text *ret, enum expect_measure measure, dou
 	}
 }
 
-// "+- 1 %", "at most", "at most + 1 %": what the row must keep to.
-static const char *tolerance_text(struct text *ret, const struct expect_row *row)
+const char *expect_row_text(struct text *ret, const json_t *row, const char *key)
+{
+	const char *name = document_text(row, "measure");
+	int measure = 0;
+	while (measure < EXPECT_MEASURE_COUNT &&
+	       strcmp(expect_measure_name((enum expect_measure)measure), name) != 0)
+		measure++;
+	if (measure == EXPECT_MEASURE_COUNT)
+		return NULL;
+	return expect_value_text(ret, (enum expect_measure)measure, document_number(row, key));
+}
+
+// "1 %", "at most", "+ 1 %": what the row must keep to.
+static const char *tolerance_text(struct text *ret, const json_t *row)
 {
 	struct text share;
-	const char *const sides[] = {"", "at most", "at least"};
-	if (row->bound == EXPECT_NEAR)
-		return number_share(ret, row->tolerance);
-	if (row->tolerance == 0)
-		snprintf(ret->at, sizeof(ret->at), "%s", sides[row->bound]);
+	double tolerance = document_number(row, "tolerance");
+	const char *bound = document_text(row, "bound");
+	bool is_most = strcmp(bound, expect_bound_name(EXPECT_AT_MOST)) == 0;
+	if (strcmp(bound, expect_bound_name(EXPECT_NEAR)) == 0)
+		return number_share(ret, tolerance);
+	if (tolerance == 0)
+		snprintf(ret->at, sizeof(ret->at), "%s", is_most ? "at most" : "at least");
 	else
-		snprintf(ret->at, sizeof(ret->at), "%s %s",
-			 row->bound == EXPECT_AT_MOST ? "+" : "-",
-			 number_share(&share, row->tolerance));
+		snprintf(ret->at, sizeof(ret->at), "%s %s", is_most ? "+" : "-",
+			 number_share(&share, tolerance));
 	return ret->at;
 }
 
-void expect_table_row(FILE *to, const struct expect_row *row)
+void expect_table_row(FILE *to, const json_t *row)
 {
 	struct text text[4];
-	double off = row->expected > 0 ? row->measured / row->expected - 1 : 0;
+	double expected = document_number(row, "expected"),
+	       off = expected > 0 ? document_number(row, "measured") / expected - 1 : 0;
 	snprintf(text[3].at, sizeof(text[3].at), isnan(off) ? "-" : "%+.3f %%", off * 100);
-	fprintf(to, "  %-24s %11s %11s %11s %11s  %s\n", row->name,
-		expect_value_text(&text[0], row->measure, row->expected),
-		expect_value_text(&text[1], row->measure, row->measured), text[3].at,
-		tolerance_text(&text[2], row), row->is_inside ? "inside" : "OUTSIDE");
-	fprintf(to, "    %s = %s\n", expect_formula_name(row->formula), row->text);
-	if (isnan(row->measured) && row->reason != NULL)
-		fprintf(to, "    measured: unavailable, %s\n", row->reason);
-	if (row->until_ps > 0)
-		fprintf(to, "    measured from %s until %s\n", number_time(&text[0], row->from_ps),
-			number_time(&text[1], row->until_ps));
+	fprintf(to, "  %-24s %11s %11s %11s %11s  %s\n", document_text(row, "name"),
+		expect_row_text(&text[0], row, "expected"),
+		expect_row_text(&text[1], row, "measured"), text[3].at,
+		tolerance_text(&text[2], row),
+		json_is_true(json_object_get(row, "inside")) ? "inside" : "OUTSIDE");
+	table_say(to, row, "    {formula} = {text}\n");
+	if (*document_reason(row, "measured") != '\0')
+		table_say(to, row, "    measured: unavailable, {measured_reason}\n");
+	if (document_number(row, "until_ps") > 0)
+		table_say(to, row, "    measured from {from_ps} until {until_ps}\n");
 }
 
 void expect_table_head(FILE *to)
@@ -109,18 +124,11 @@ void expect_table_head(FILE *to)
 		"tolerance", "inside?");
 }
 
-void expect_table(FILE *to, const struct report_input *input)
+void expect_table(FILE *to, const json_t *result)
 {
-	const struct scenario *scenario = input->world->scenario;
-	bool is_begun = false;
-	for (uint32_t i = 0; i < scenario->expectation_count; i++) {
-		struct expect_row row;
-		if (!expect_applies(scenario, i))
-			continue;
-		if (!is_begun)
-			expect_table_head(to);
-		is_begun = true;
-		expect_of(&row, input, i);
-		expect_table_row(to, &row);
-	}
+	const json_t *list = json_object_get(result, "expect"), *row;
+	size_t i;
+	if (json_array_size(list) > 0)
+		expect_table_head(to);
+	json_array_foreach(list, i, row) expect_table_row(to, row);
 }

@@ -49,12 +49,12 @@ static void assert_unmeasured(struct scenario_expect expectation, const char *re
 	char *table = NULL;
 	size_t bytes;
 	FILE *to = open_memstream(&table, &bytes);
-	expect_table_row(to, &row);
+	json_t *json = expect_row_json(&row);
+	expect_table_row(to, json);
 	fclose(to);
 	assert_null(strstr(table, "nan"));
 	assert_non_null(strstr(table, reason));
 	free(table);
-	json_t *json = expect_row_json(&row);
 	assert_true(json_is_null(json_object_get(json, "measured")));
 	assert_string_equal(json_string_value(json_object_get(json, "measured_reason")), reason);
 	json_decref(json);
