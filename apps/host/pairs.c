@@ -61,7 +61,7 @@ json_t *pairs_json(const struct call *call)
 
 void pairs_print(FILE *to, const struct call *call)
 {
-	json_t *ways = pairs_json(call);
-	fidelity_host_pairs_line(to, "", ways);
-	json_decref(ways);
+	json_t *list = pairs_json(call);
+	fidelity_host_pairs_line(to, "", list);
+	json_decref(list);
 }
