@@ -341,116 +341,23 @@ static void put_family(struct import *import)
 }
 
 // What the keys that begin so say changes no size of a matrix.
-static const char *const of_no_size[] = {
-	"_",
-	"activation",
-	"alibi",
-	"apply_residual",
-	"architectures",
-	"attention_chunk",
-	"attention_dropout",
-	"attention_multiplier",
-	"attention_softmax",
-	"attn_implementation",
-	"attn_logit",
-	"attn_pdrop",
-	"attn_scale",
-	"attn_temperature",
-	"auto_map",
-	"aux_loss",
-	"bias_dropout",
-	"boi_token",
-	"bos_token",
-	"cache_",
-	"classifier_dropout",
-	"clip_qkv",
-	"dropout",
-	"dtype",
-	"emb_pdrop",
-	"embd_pdrop",
-	"embedding_dropout",
-	"embedding_fraction",
-	"embedding_multiplier",
-	"eoi_token",
-	"eos_token",
-	"ep_size",
-	"ffn_dropout",
-	"final_logit",
-	"floor_scale",
-	"for_llm",
-	"gradient_",
-	"hidden_act",
-	"hidden_dropout",
-	"id2label",
-	"image_token",
-	"inference_",
-	"init_",
-	"initial_",
-	"initializer_",
-	"inner_dropout",
-	"input_jitter",
-	"label2id",
-	"layer_norm_eps",
-	"layer_types",
-	"layerdrop",
-	"logit_scale",
-	"logits_scaling",
-	"low_precision",
-	"masked_softmax",
-	"max_batch",
-	"max_sequence",
-	"max_window",
-	"mlp_type",
-	"mm_tokens",
-	"n_group",
-	"no_rope",
-	"norm_eps",
-	"norm_topk",
-	"norm_type",
-	"original_max",
-	"output_",
-	"pad_key",
-	"pad_token",
-	"partial_rotary",
-	"pre_allocate",
-	"prefix",
-	"pretraining_tp",
-	"problem_type",
-	"quantization",
-	"query_pre_attn",
-	"reorder_and",
-	"resid_pdrop",
-	"residual_dropout",
-	"residual_multiplier",
-	"rms_norm_eps",
-	"rope_",
-	"rotary_",
-	"routed_scaling",
-	"router_",
-	"scale_att",
-	"scoring_func",
-	"sep_token",
-	"seq_aux",
-	"skip_bias",
-	"sliding_window",
-	"slow_but",
-	"summary_",
-	"swiglu_limit",
-	"task_specific",
-	"tokenizer",
-	"topk_",
-	"torch_dtype",
-	"transformers_",
-	"unk_token",
-	"use_bfloat16",
-	"use_cache",
-	"use_mrope",
-	"use_parallel_residual",
-	"use_sliding",
-	"validate_",
-	"verbose",
-	NULL,
-};
+static const char of_no_size[] =
+	"_ activation alibi apply_residual architectures attention_chunk attention_dropout "
+	"attention_multiplier attention_softmax attn_implementation attn_logit attn_pdrop "
+	"attn_scale attn_temperature auto_map aux_loss bias_dropout boi_token bos_token cache_ "
+	"classifier_dropout clip_qkv dropout dtype emb_pdrop embd_pdrop embedding_dropout "
+	"embedding_fraction embedding_multiplier eoi_token eos_token ep_size ffn_dropout "
+	"final_logit floor_scale for_llm gradient_ hidden_act hidden_dropout id2label "
+	"image_token inference_ init_ initial_ initializer_ inner_dropout input_jitter label2id "
+	"layer_norm_eps layer_types layerdrop logit_scale logits_scaling low_precision "
+	"masked_softmax max_batch max_sequence max_window mlp_type mm_tokens n_group no_rope "
+	"norm_eps norm_topk norm_type original_max output_ pad_key pad_token partial_rotary "
+	"pre_allocate prefix pretraining_tp problem_type quantization query_pre_attn "
+	"reorder_and resid_pdrop residual_dropout residual_multiplier rms_norm_eps rope_ "
+	"rotary_ routed_scaling router_ scale_att scoring_func sep_token seq_aux skip_bias "
+	"sliding_window slow_but summary_ swiglu_limit task_specific tokenizer topk_ "
+	"torch_dtype transformers_ unk_token use_bfloat16 use_cache use_mrope "
+	"use_parallel_residual use_sliding validate_ verbose";
 
 static bool is_used(const struct import *import, const char *key)
 {

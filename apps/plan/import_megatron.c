@@ -15,113 +15,73 @@
 
 #define UNUSED_BYTES 16384
 
+// ROW(flag, its name, the key that it is written as; NULL: not alone): counts, then from SWIGLU on
+// flags of no value, then from NORM on words.
+#define FLAGS(ROW) \
+	ROW(LAYERS, "num-layers", "layers") \
+	ROW(HIDDEN, "hidden-size", "hidden") \
+	ROW(VOCAB, "vocab-size", "vocab") \
+	ROW(HEADS, "num-attention-heads", "heads") \
+	ROW(GROUPS, "num-query-groups", "kv_heads") \
+	ROW(CHANNELS, "kv-channels", NULL) \
+	ROW(FFN, "ffn-hidden-size", NULL) \
+	ROW(EXPERTS, "num-experts", "experts") \
+	ROW(TOP, "moe-router-topk", NULL) \
+	ROW(EXPERT_FFN, "moe-ffn-hidden-size", NULL) \
+	ROW(SHARED_FFN, "moe-shared-expert-intermediate-size", "shared_ffn") \
+	ROW(KV_RANK, "kv-lora-rank", NULL) \
+	ROW(Q_RANK, "q-lora-rank", NULL) \
+	ROW(QK_DIM, "qk-head-dim", NULL) \
+	ROW(ROPE_DIM, "qk-pos-emb-head-dim", NULL) \
+	ROW(VALUE_DIM, "v-head-dim", NULL) \
+	ROW(TP, "tensor-model-parallel-size", "tp") \
+	ROW(PP, "pipeline-model-parallel-size", "pp") \
+	ROW(CP, "context-parallel-size", "cp") \
+	ROW(EP, "expert-model-parallel-size", "ep") \
+	ROW(ETP, "expert-tensor-parallel-size", "etp") \
+	ROW(FIRST, "decoder-first-pipeline-num-layers", "layers_first") \
+	ROW(LAST, "decoder-last-pipeline-num-layers", "layers_last") \
+	ROW(CHUNK, "num-layers-per-virtual-pipeline-stage", NULL) \
+	ROW(VIRTUAL, "num-virtual-stages-per-pipeline-rank", NULL) \
+	ROW(DIVISIBLE, "make-vocab-size-divisible-by", NULL) \
+	ROW(MICRO, "micro-batch-size", "samples") \
+	ROW(GLOBAL, "global-batch-size", NULL) \
+	ROW(SEQUENCE, "seq-length", "sequence") \
+	ROW(BUCKET, "ddp-bucket-size", "bucket") \
+	ROW(POSITIONS, "max-position-embeddings", NULL) \
+	ROW(SWIGLU, "swiglu", NULL) \
+	ROW(UNTIED, "untie-embeddings-and-output-weights", NULL) \
+	ROW(NO_BIAS, "disable-bias-linear", NULL) \
+	ROW(QKV_BIAS, "add-qkv-bias", NULL) \
+	ROW(OPTIMIZER, "use-distributed-optimizer", NULL) \
+	ROW(BF16, "grad-reduce-in-bf16", NULL) \
+	ROW(ROTARY, "use-rotary-position-embeddings", NULL) \
+	ROW(NO_POSITIONS, "no-position-embedding", NULL) \
+	ROW(LATENT, "multi-latent-attention", NULL) \
+	ROW(QK_NORM, "qk-layernorm", NULL) \
+	ROW(STAGES_INSIDE, "use-tp-pp-dp-mapping", NULL) \
+	ROW(MEGATRON_FSDP, "use-megatron-fsdp", NULL) \
+	ROW(TORCH_FSDP, "use-torch-fsdp2", NULL) \
+	ROW(GROUPED, "group-query-attention", NULL) \
+	ROW(NORM, "normalization", NULL) \
+	ROW(POSITION_TYPE, "position-embedding-type", NULL) \
+	ROW(LAYER_FREQ, "moe-layer-freq", NULL) \
+	ROW(RECOMPUTE, "recompute-granularity", NULL) \
+	ROW(STRATEGY, "data-parallel-sharding-strategy", NULL)
+
 enum flag {
-	LAYERS,
-	HIDDEN,
-	VOCAB,
-	HEADS,
-	GROUPS,
-	CHANNELS,
-	FFN,
-	EXPERTS,
-	TOP,
-	EXPERT_FFN,
-	SHARED_FFN,
-	KV_RANK,
-	Q_RANK,
-	QK_DIM,
-	ROPE_DIM,
-	VALUE_DIM, // counts
-	TP,
-	PP,
-	CP,
-	EP,
-	ETP,
-	FIRST,
-	LAST,
-	CHUNK,
-	VIRTUAL,
-	DIVISIBLE,
-	MICRO,
-	GLOBAL,
-	SEQUENCE,
-	BUCKET,
-	POSITIONS,
-	SWIGLU,
-	UNTIED,
-	NO_BIAS,
-	QKV_BIAS,
-	OPTIMIZER,
-	BF16, // of no value
-	ROTARY,
-	NO_POSITIONS,
-	LATENT,
-	QK_NORM,
-	STAGES_INSIDE,
-	MEGATRON_FSDP,
-	TORCH_FSDP,
-	GROUPED,
-	NORM, // words
-	POSITION_TYPE,
-	LAYER_FREQ,
-	RECOMPUTE,
-	STRATEGY,
-	FLAG_COUNT
+#define ROW(flag, name, key) flag,
+	FLAGS(ROW)
+#undef ROW
+		FLAG_COUNT
 };
 
 static const struct {
-	const char *name, *key; // key: written as it is; NULL: not alone
+	const char *name, *key;
 } flags[FLAG_COUNT] = {
-	[LAYERS] = {"num-layers", "layers"},
-	[HIDDEN] = {"hidden-size", "hidden"},
-	[VOCAB] = {"vocab-size", "vocab"},
-	[HEADS] = {"num-attention-heads", "heads"},
-	[GROUPS] = {"num-query-groups", "kv_heads"},
-	[CHANNELS] = {"kv-channels", NULL},
-	[FFN] = {"ffn-hidden-size", NULL},
-	[EXPERTS] = {"num-experts", "experts"},
-	[TOP] = {"moe-router-topk", NULL},
-	[EXPERT_FFN] = {"moe-ffn-hidden-size", NULL},
-	[SHARED_FFN] = {"moe-shared-expert-intermediate-size", "shared_ffn"},
-	[KV_RANK] = {"kv-lora-rank", NULL},
-	[Q_RANK] = {"q-lora-rank", NULL},
-	[QK_DIM] = {"qk-head-dim", NULL},
-	[ROPE_DIM] = {"qk-pos-emb-head-dim", NULL},
-	[VALUE_DIM] = {"v-head-dim", NULL},
-	[TP] = {"tensor-model-parallel-size", "tp"},
-	[PP] = {"pipeline-model-parallel-size", "pp"},
-	[CP] = {"context-parallel-size", "cp"},
-	[EP] = {"expert-model-parallel-size", "ep"},
-	[ETP] = {"expert-tensor-parallel-size", "etp"},
-	[FIRST] = {"decoder-first-pipeline-num-layers", "layers_first"},
-	[LAST] = {"decoder-last-pipeline-num-layers", "layers_last"},
-	[VIRTUAL] = {"num-virtual-stages-per-pipeline-rank", NULL},
-	[CHUNK] = {"num-layers-per-virtual-pipeline-stage", NULL},
-	[DIVISIBLE] = {"make-vocab-size-divisible-by", NULL},
-	[MICRO] = {"micro-batch-size", "samples"},
-	[GLOBAL] = {"global-batch-size", NULL},
-	[SEQUENCE] = {"seq-length", "sequence"},
-	[BUCKET] = {"ddp-bucket-size", "bucket"},
-	[POSITIONS] = {"max-position-embeddings", NULL},
-	[ROTARY] = {"use-rotary-position-embeddings", NULL},
-	[NO_POSITIONS] = {"no-position-embedding", NULL},
-	[POSITION_TYPE] = {"position-embedding-type", NULL},
-	[SWIGLU] = {"swiglu", NULL},
-	[UNTIED] = {"untie-embeddings-and-output-weights", NULL},
-	[NO_BIAS] = {"disable-bias-linear", NULL},
-	[QKV_BIAS] = {"add-qkv-bias", NULL},
-	[OPTIMIZER] = {"use-distributed-optimizer", NULL},
-	[BF16] = {"grad-reduce-in-bf16", NULL},
-	[LATENT] = {"multi-latent-attention", NULL},
-	[QK_NORM] = {"qk-layernorm", NULL},
-	[STAGES_INSIDE] = {"use-tp-pp-dp-mapping", NULL},
-	[MEGATRON_FSDP] = {"use-megatron-fsdp", NULL},
-	[TORCH_FSDP] = {"use-torch-fsdp2", NULL},
-	[LAYER_FREQ] = {"moe-layer-freq", NULL},
-	[RECOMPUTE] = {"recompute-granularity", NULL},
-	[STRATEGY] = {"data-parallel-sharding-strategy", NULL},
-	[GROUPED] = {"group-query-attention", NULL},
-	[NORM] = {"normalization", NULL},
+#define ROW(flag, name, key) {name, key},
+	FLAGS(ROW)
+#undef ROW
 };
 
 struct launch {
@@ -143,141 +103,38 @@ static int refuse_flag(struct refusal *refusal, const char *name, const char *wh
 }
 
 // Flags of Megatron-LM that say nothing of a model, by how they begin.
-static const char *const of_the_run[] = {
-	"adam",
-	"apply-layernorm",
-	"async-",
-	"attention-backend",
-	"attention-dropout",
-	"attention-softmax",
-	"auto-detect",
-	"bf16",
-	"calculate-per",
-	"check-weight",
-	"ckpt",
-	"clip-grad",
-	"cross-entropy",
-	"cuda-graph",
-	"data",
-	"dataloader",
-	"ddp",
-	"decoupled-",
-	"deterministic",
-	"disable-gloo",
-	"dist",
-	"distributed",
-	"empty-unused",
-	"eod-mask",
-	"error-injection",
-	"eval",
-	"exit",
-	"finetune",
-	"fp16",
-	"fp8",
-	"fsdp-",
-	"hidden-dropout",
-	"init-method",
-	"init-model",
-	"initial-loss",
-	"load",
-	"log",
-	"loss-scale",
-	"lr",
-	"manual-gc",
-	"master",
-	"merge-file",
-	"min-lr",
-	"mmap",
-	"mock-data",
-	"moe-aux-loss",
-	"moe-grouped",
-	"moe-permute",
-	"moe-router-",
-	"moe-shared-expert-overlap",
-	"moe-token",
-	"mscale",
-	"nccl",
-	"nnodes",
-	"no-async",
-	"no-bias-dropout",
-	"no-bias-gelu",
-	"no-bias-swiglu",
-	"no-check",
-	"no-ckpt",
-	"no-create",
-	"no-gradient",
-	"no-load",
-	"no-masked",
-	"no-mmap",
-	"no-persist",
-	"no-rope-fusion",
-	"no-save",
-	"node-rank",
-	"node_rank",
-	"norm-epsilon",
-	"nproc",
-	"num-workers",
-	"offload-",
-	"optimizer",
-	"overlap",
-	"profile",
-	"rampup-batch-size",
-	"rdzv",
-	"recompute-",
-	"record-memory",
-	"rerun-",
-	"reset-",
-	"rope-scaling",
-	"rotary-base",
-	"rotary-interleaved",
-	"rotary-percent",
-	"rotary-scaling",
-	"save",
-	"seed",
-	"sequence-parallel",
-	"split",
-	"squared-relu",
-	"step-batch-size",
-	"te-rng",
-	"tensorboard",
-	"test-mode",
-	"tiktoken",
-	"timing",
-	"tokenizer",
-	"tp-comm",
-	"train",
-	"transformer-impl",
-	"trust-remote",
-	"use-checkpoint",
-	"use-dist",
-	"use-flash",
-	"use-fused",
-	"use-mcore",
-	"use-nccl",
-	"use-persistent",
-	"use-precision",
-	"use-rope-scaling",
-	"valid",
-	"verify-",
-	"vocab-file",
-	"wandb",
-	"weight-decay",
-	NULL,
-};
+static const char of_the_run[] =
+	"adam apply-layernorm async- attention-backend attention-dropout attention-softmax "
+	"auto-detect bf16 calculate-per check-weight ckpt clip-grad cross-entropy cuda-graph "
+	"data dataloader ddp decoupled- deterministic disable-gloo dist distributed "
+	"empty-unused eod-mask error-injection eval exit finetune fp16 fp8 fsdp- hidden-dropout "
+	"init-method init-model initial-loss load log loss-scale lr manual-gc master merge-file "
+	"min-lr mmap mock-data moe-aux-loss moe-grouped moe-permute moe-router- "
+	"moe-shared-expert-overlap moe-token mscale nccl nnodes no-async no-bias-dropout "
+	"no-bias-gelu no-bias-swiglu no-check no-ckpt no-create no-gradient no-load no-masked "
+	"no-mmap no-persist no-rope-fusion no-save node-rank node_rank norm-epsilon nproc "
+	"num-workers offload- optimizer overlap profile rampup-batch-size rdzv recompute- "
+	"record-memory rerun- reset- rope-scaling rotary-base rotary-interleaved rotary-percent "
+	"rotary-scaling save seed sequence-parallel split squared-relu step-batch-size te-rng "
+	"tensorboard test-mode tiktoken timing tokenizer tp-comm train transformer-impl "
+	"trust-remote use-checkpoint use-dist use-flash use-fused use-mcore use-nccl "
+	"use-persistent use-precision use-rope-scaling valid verify- vocab-file wandb "
+	"weight-decay";
 
 // Those that say how a model is cut or shared, and of what kinds nothing is known here.
-static const char *const of_the_cut[] = {
-	"account-for", "hierarchical-context", "megatron-fsdp", "num-distributed",
-	"outer-",      "pipeline-model",       "standalone-",	NULL,
-};
+static const char of_the_cut[] =
+	"account-for hierarchical-context megatron-fsdp num-distributed outer- pipeline-model "
+	"standalone-";
 
-static const char *const of_hybrids[] = {"hybrid-layer", "hybrid-override", "is-hybrid", NULL};
+static const char of_hybrids[] = "hybrid-layer hybrid-override is-hybrid";
 
-bool import_begins(const char *name, const char *const *beginnings)
+bool import_begins(const char *name, const char *beginnings)
 {
-	for (; *beginnings != NULL; beginnings++)
-		if (strncmp(name, *beginnings, strlen(*beginnings)) == 0)
+	for (size_t length; (length = strcspn(beginnings, " ")) > 0; beginnings += length) {
+		if (strncmp(name, beginnings, length) == 0)
 			return true;
+		length += beginnings[length] == ' ';
+	}
 	return false;
 }
 

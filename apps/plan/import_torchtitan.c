@@ -202,7 +202,6 @@ static int read_lines(struct config *config, char *text)
 // sections, and batch and shards had shorter names.
 static bool is_named(const char *entry, const char *key)
 {
-	static const char *const sections[] = {"training.", "experimental.", NULL};
 	if (strcmp(key, "training.local_batch_size") == 0 &&
 	    strcmp(entry, "training.batch_size") == 0)
 		return true;
@@ -210,7 +209,8 @@ static bool is_named(const char *entry, const char *key)
 	    strcmp(entry, "training.data_parallel_degree") == 0)
 		return true;
 	return strcmp(entry, key) == 0 ||
-		(strncmp(key, "parallelism.", 12) == 0 && import_begins(entry, sections) &&
+		(strncmp(key, "parallelism.", 12) == 0 &&
+		 import_begins(entry, "training. experimental.") &&
 		 strcmp(strchr(entry, '.') + 1, key + 12) == 0);
 }
 

@@ -72,8 +72,8 @@ void table_print(FILE *to, const struct call *call);
 // place and the reason, and nothing written.
 int import_config(FILE *to, const char *path, struct refusal *refusal);
 
-// Whether `name` begins as one of the list does, which ends with NULL.
-bool import_begins(const char *name, const char *const *beginnings);
+// Whether `name` begins as one of the words does, between which one space stands.
+bool import_begins(const char *name, const char *beginnings);
 
 // The same of the flags of a Megatron-LM launch, or of a script that launches it.
 int import_megatron(FILE *to, const char *script, struct refusal *refusal);
