@@ -54,9 +54,6 @@ const char *page_comparable(const struct acceptance *acceptance);
 double page_jct_ratio(const struct case_run *run);
 double page_overlap(const struct case_run *run);
 
-// Whether a case has run, so that it has figures.
-bool page_has_figures(const struct case_run *run);
-
 // The call that writes the same book.
 void page_command(FILE *to, const struct acceptance *acceptance);
 

@@ -133,11 +133,6 @@ static const char *const words[] = {[CASE_OPEN] = "open",	    [CASE_PASS] = "PAS
 				    [CASE_FAIL] = "FAIL",	    [CASE_NOT_VALID] = "NOT VALID",
 				    [CASE_NOT_ASKED] = "not asked", [CASE_LEFT_OUT] = "left out"};
 
-bool page_has_figures(const struct case_run *run)
-{
-	return run->state == CASE_PASS || run->state == CASE_FAIL;
-}
-
 const char *case_word(enum case_state state)
 {
 	return words[state];

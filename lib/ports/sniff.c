@@ -9,53 +9,41 @@
 
 #ifdef HAS_LIBPCAP
 
-#include <assert.h>
 #include <dlfcn.h>
 #include <pcap/pcap.h>
 #include <poll.h>
 
 // Loaded when a device is opened: it brings a dozen libraries, which an analysis would wait for.
+#define FUNCTIONS(ROW) \
+	ROW(create) \
+	ROW(set_snaplen) \
+	ROW(set_promisc) \
+	ROW(set_timeout) \
+	ROW(set_buffer_size) \
+	ROW(set_tstamp_precision) \
+	ROW(activate) \
+	ROW(geterr) \
+	ROW(statustostr) \
+	ROW(datalink) \
+	ROW(setnonblock) \
+	ROW(close) \
+	ROW(compile) \
+	ROW(setfilter) \
+	ROW(freecode) \
+	ROW(next_ex) \
+	ROW(get_selectable_fd) \
+	ROW(stats)
+
 static struct {
-	__typeof__(&pcap_create) create;
-	__typeof__(&pcap_set_snaplen) set_snaplen;
-	__typeof__(&pcap_set_promisc) set_promisc;
-	__typeof__(&pcap_set_timeout) set_timeout;
-	__typeof__(&pcap_set_buffer_size) set_buffer_size;
-	__typeof__(&pcap_set_tstamp_precision) set_tstamp_precision;
-	__typeof__(&pcap_activate) activate;
-	__typeof__(&pcap_geterr) geterr;
-	__typeof__(&pcap_statustostr) statustostr;
-	__typeof__(&pcap_datalink) datalink;
-	__typeof__(&pcap_setnonblock) setnonblock;
-	__typeof__(&pcap_close) close;
-	__typeof__(&pcap_compile) compile;
-	__typeof__(&pcap_setfilter) setfilter;
-	__typeof__(&pcap_freecode) freecode;
-	__typeof__(&pcap_next_ex) next_ex;
-	__typeof__(&pcap_get_selectable_fd) get_selectable_fd;
-	__typeof__(&pcap_stats) stats;
+#define ROW(name) __typeof__(&pcap_##name) name;
+	FUNCTIONS(ROW)
+#undef ROW
 } live;
 static const char *const names[] = {
-	"pcap_create",
-	"pcap_set_snaplen",
-	"pcap_set_promisc",
-	"pcap_set_timeout",
-	"pcap_set_buffer_size",
-	"pcap_set_tstamp_precision",
-	"pcap_activate",
-	"pcap_geterr",
-	"pcap_statustostr",
-	"pcap_datalink",
-	"pcap_setnonblock",
-	"pcap_close",
-	"pcap_compile",
-	"pcap_setfilter",
-	"pcap_freecode",
-	"pcap_next_ex",
-	"pcap_get_selectable_fd",
-	"pcap_stats",
+#define ROW(name) "pcap_" #name,
+	FUNCTIONS(ROW)
+#undef ROW
 };
-static_assert(sizeof(live) == sizeof(names), "a name for each function");
 
 static int load(struct refusal *refusal)
 {

@@ -29,11 +29,6 @@ static size_t list_of(const char *name)
 	return at;
 }
 
-bool rows_has(const char *name)
-{
-	return list_of(name) < LISTS;
-}
-
 static void put_quoted(FILE *to, const char *text)
 {
 	fputc('"', to);
