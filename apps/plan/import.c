@@ -166,8 +166,9 @@ static const struct said {
 
 struct import {
 	json_t *root;
-	struct family family; // with what the file says of it
-	bool is_part;	      // the root is that of the language model, within another
+	struct family family;  // with what the file says of it
+	bool is_part;	       // the root is that of the language model, within another
+	uint64_t expert_every; // each so many-th layer has experts
 	const char *used[USED_MAX];
 	uint32_t used_count;
 	FILE *to;
@@ -241,8 +242,8 @@ static void put_experts(struct import *import)
 	put(import, "shared_ffn", (import->family.has_shared_expert ? 1 : shared) * width);
 	put(import, "dense_layers", size_of(import, "first_k_dense_replace"));
 	if (import->family.has_shared_expert)
-		use(import, "use_qk_norm");   // without parameters
-	use(import, "intermediate_size_mlp"); // of layers without experts, of which there are none
+		use(import, "use_qk_norm"); // without parameters
+	put(import, "expert_every", import->expert_every > 1 ? import->expert_every : 0);
 }
 
 static bool is_of(const struct import *import, const char *type)
@@ -293,8 +294,10 @@ static void put_ffn(struct import *import, uint64_t hidden)
 					    "ffn_dim", NULL};
 	static const char *const experts[] = {"num_local_experts", "num_experts", NULL};
 	uint64_t times = size_of(import, "expansion_ratio"), ffn = first_of(import, names);
-	if (first_of(import, experts) > 0) // of those an expert has it, or no layer
-		return;
+	uint64_t between = size_of(import, "intermediate_size_mlp"); // Llama 4's
+	if (first_of(import, experts) > 0 && import->expert_every <= 1)
+		return; // of those an expert has it, or no layer
+	ffn = between > 0 ? between : ffn;
 	times = times > 0 ? times : import->family.ffn_of_hidden;
 	put(import, "ffn", ffn > 0 ? ffn : times * hidden);
 }
@@ -499,14 +502,18 @@ static int settle_sizes(struct import *import, struct refusal *refusal)
 	return 0;
 }
 
-// Experts stand in every layer behind the dense ones; a file that spreads them is refused.
-static int check_experts(struct import *import, struct refusal *refusal)
+// Experts stand in each layer behind the dense ones, or in each so many-th; a file that spreads
+// them otherwise is refused.
+static int settle_experts(struct import *import, struct refusal *refusal)
 {
-	static const char *const steps[] = {"decoder_sparse_step", "moe_layer_freq",
-					    "interleave_moe_layer_step"};
-	const char *name = NULL;
-	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
-		name = size_of(import, steps[i]) > 1 ? steps[i] : name;
+	static const char *const steps[] = {"decoder_sparse_step", "interleave_moe_layer_step",
+					    NULL};
+	const char *name = size_of(import, "moe_layer_freq") > 1 ? "moe_layer_freq" : NULL;
+	import->expert_every = first_of(import, steps);
+	size_t listed = json_array_size(part_of(import, "moe_layers"));
+	uint64_t each = import->expert_every > 1 ? import->expert_every : 1;
+	if (listed > 0 && listed != size_of(import, "num_hidden_layers") / each)
+		name = "moe_layers";
 	use(import, "mlp_only_layers");
 	if (json_array_size(json_object_get(import->root, "mlp_only_layers")) > 0)
 		name = "mlp_only_layers";
@@ -621,7 +628,7 @@ static int import_root(struct import *import, struct refusal *refusal)
 		rc = settle_biases(import, refusal);
 	if (rc == 0)
 		rc = settle_sizes(import, refusal);
-	return rc != 0 ? rc : check_experts(import, refusal);
+	return rc != 0 ? rc : settle_experts(import, refusal);
 }
 
 int import_config(FILE *to, const char *path, struct refusal *refusal)

@@ -43,12 +43,15 @@ struct config {
 	"layers: " #layers ", hidden: " #hidden ", heads: " #heads \
 	", head_dim: 128, kv_rank: 512, rope_dim: 64, value_dim: 128, ffn: " #ffn \
 	", vocab: " #vocab ", " experts
+#define LLAMA4(experts) \
+	"layers: 48, hidden: 5120, heads: 40, kv_heads: 8, vocab: 202048, experts_per_token: 1, " \
+	"expert_ffn: 8192, shared_ffn: 8192, " experts
 #define GPT_OSS(layers, hidden, experts) \
 	"layers: " #layers ", hidden: " #hidden ", experts: " #experts \
 	", heads: 64, kv_heads: 8, head_dim: 64, vocab: 201088, bias: true, sinks: 1, " \
 	"experts_per_token: 4, expert_ffn: 2880"
 static const struct flavor {
-	const char *model, *name, *keys; // NULL: no job file says it
+	const char *model, *name, *keys;
 } flavors[] = {
 	{"llama3", "debugmodel", "layers: 6, hidden: 256, heads: 16, ffn: 768, vocab: 2048"},
 	{"llama3", "1B", LLAMA3(16, 2048, 32, 8192) ", tied: true"},
@@ -88,11 +91,11 @@ static const struct flavor {
 	 DEEPSEEK(61, 7168, 128, 18432, 129280,
 		  "query_rank: 1536, experts: 256, experts_per_token: 8, expert_ffn: 2048, "
 		  "shared_ffn: 2048, dense_layers: 3")},
-	{"llama4", "17bx16e",
-	 "layers: 48, hidden: 5120, heads: 40, kv_heads: 8, vocab: 202048, experts: 16, "
-	 "experts_per_token: 1, expert_ffn: 8192, shared_ffn: 8192"},
-	{"llama4", "debugmodel", NULL},
-	{"llama4", "17bx128e", NULL},
+	{"llama4", "debugmodel",
+	 "layers: 6, hidden: 256, heads: 16, ffn: 768, vocab: 2048, experts: 8, "
+	 "experts_per_token: 1, expert_ffn: 512, shared_ffn: 512, expert_every: 2"},
+	{"llama4", "17bx16e", LLAMA4("experts: 16")},
+	{"llama4", "17bx128e", LLAMA4("experts: 128, ffn: 16384, expert_every: 2")},
 	{"gpt_oss", "debugmodel", GPT_OSS(4, 256, 8)},
 	{"gpt_oss", "20b", GPT_OSS(24, 2880, 32)},
 	{"gpt_oss", "120b", GPT_OSS(36, 2880, 128)},
@@ -271,17 +274,9 @@ static const struct flavor *flavor_of(struct config *config)
 	if (strcmp(model, "llama") == 0) // the first configurations
 		model = "llama2";
 	struct refusal *refusal = config->refusal;
-	for (size_t i = 0; i < sizeof(flavors) / sizeof(*flavors); i++) {
-		if (strcmp(flavors[i].model, model) != 0 || !is_flavor(name, flavors[i].name))
-			continue;
-		if (flavors[i].keys != NULL)
+	for (size_t i = 0; i < sizeof(flavors) / sizeof(*flavors); i++)
+		if (strcmp(flavors[i].model, model) == 0 && is_flavor(name, flavors[i].name))
 			return &flavors[i];
-		snprintf(refusal->text, sizeof(refusal->text),
-			 "model %s of flavor %.40s: layers without experts among those with them "
-			 "cannot be said in a job file",
-			 model, name);
-		return NULL;
-	}
 	if (strcmp(model, "flux") == 0) {
 		refuse(refusal, -EINVAL,
 		       "model flux makes images; a job file says language models");
@@ -291,8 +286,6 @@ static const struct flavor *flavor_of(struct config *config)
 	snprintf(refusal->text, sizeof(refusal->text),
 		 "model %.40s of flavor %.40s is not known; these are:", model, name);
 	for (size_t i = 0; i < sizeof(flavors) / sizeof(*flavors); i++) {
-		if (flavors[i].keys == NULL)
-			continue;
 		size_t used = strlen(refusal->text);
 		bool is_first = i == 0 || strcmp(flavors[i].model, flavors[i - 1].model) != 0;
 		const char *before = i == 0 ? " " : is_first ? "; " : "";

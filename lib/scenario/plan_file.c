@@ -246,6 +246,7 @@ static int check_effects(struct reader *reader, const struct plan *plan)
 					      "model.expert_ffn",
 					      "model.shared_ffn",
 					      "model.dense_layers",
+					      "model.expert_every",
 					      "cut.ep",
 					      "cut.etp",
 					      NULL};

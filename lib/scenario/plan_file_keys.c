@@ -111,6 +111,9 @@ static const struct scenario_key keys[] = {
 	OPTIONAL("model.shared_ffn", "Width of the expert that all tokens go to.",
 		 MODEL(shared_ffn)),
 	OPTIONAL("model.dense_layers", "First layers, which have no experts.", MODEL(dense_layers)),
+	ONE("model.expert_every",
+	    "Each so many-th layer has experts, the others a feed-forward: 2 of Llama 4 Maverick.",
+	    MODEL(expert_every)),
 
 	ONE("cut.tp", "Tensor ranks.", CUT(tp)),
 	ONE("cut.cp", "Context ranks.", CUT(cp)),

@@ -40,6 +40,7 @@ struct architecture {
 	// experts
 	uint32_t experts, experts_per_token, expert_ffn, shared_ffn;
 	uint32_t dense_layers; // the first ones, which have none
+	uint32_t expert_every; // behind them each so many-th layer of all has some; 0: as 1
 };
 
 // How replicas share parameters, gradients and the optimizer's state.

@@ -7,7 +7,9 @@
 
 bool layer_is_moe(const struct architecture *architecture, uint32_t layer)
 {
-	return architecture->experts > 0 && layer >= architecture->dense_layers;
+	uint32_t every = architecture->expert_every > 1 ? architecture->expert_every : 1;
+	return architecture->experts > 0 && layer >= architecture->dense_layers &&
+		(layer + 1) % every == 0;
 }
 
 const char *layer_part_name(enum layer_part part)

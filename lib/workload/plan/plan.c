@@ -226,6 +226,12 @@ static int check_experts(struct checked *checked)
 		return blame(checked, "dense_layers",
 			     "% layers without experts need a feed-forward", of->dense_layers, 0,
 			     0);
+	if (of->expert_every > of->layers)
+		return blame(checked, "expert_every", "each %-th of % layers has experts: none has",
+			     of->expert_every, of->layers, 0);
+	if (of->expert_every > 1 && of->ffn == 0)
+		return blame(checked, "expert_every",
+			     "layers between those with experts need a feed-forward, ffn", 0, 0, 0);
 	uint32_t each = plan_ranks(checked->plan) / cut->pp;
 	uint32_t parts = plan_expert_tensor_ranks(checked->plan);
 	if (each % cut->ep != 0)

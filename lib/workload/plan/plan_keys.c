@@ -44,6 +44,7 @@ static const struct plan_key keys[] = {
 	MODEL(expert_ffn, false, "width of an expert"),
 	MODEL(shared_ffn, false, "width of the expert that all tokens go to"),
 	MODEL(dense_layers, false, "first layers, which have no experts"),
+	MODEL(expert_every, false, "each so many-th layer has experts, 0: all"),
 	CUT(tp, true, "tensor ranks"),
 	CUT(cp, true, "context ranks"),
 	CUT(ep, true, "expert ranks"),

@@ -319,6 +319,12 @@ static const struct {
 	{"name: a\nmodel: {layers: 2, hidden: 64, heads: 8, vocab: 9, ffn: 8, dense_layers: 3, "
 	 "experts: 4, experts_per_token: 1, expert_ffn: 8}\nstep: {sequence: 8}\n",
 	 2, 74, "model.dense_layers: 3 layers without experts are more than all 2"},
+	{"name: a\nmodel: {layers: 4, hidden: 64, heads: 8, vocab: 9, ffn: 8, expert_every: 5, "
+	 "experts: 4, experts_per_token: 1, expert_ffn: 8}\nstep: {sequence: 8}\n",
+	 2, 74, "model.expert_every: each 5-th of 4 layers has experts: none has"},
+	{"name: a\nmodel: {layers: 4, hidden: 64, heads: 8, vocab: 9, expert_every: 2, "
+	 "experts: 4, experts_per_token: 1, expert_ffn: 8}\nstep: {sequence: 8}\n",
+	 2, 66, "model.expert_every: layers between those with experts need a feed-forward"},
 	{SMALL "cut: {tp: 3}\n", 2, 42, "model.heads: 32 heads do not divide by 3 tensor ranks"},
 	{SMALL "cut: {tp: 64}\n", 2, 42, "model.heads: 32 heads do not divide by 64"},
 	{SMALL "cut: {cp: 3}\n", 3, 18, "step.sequence: a sequence of 4096 tokens does not divide"},
