@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Ten job files of models that are not shipped, written from docs/job-file.md alone: their parameters are those that their makers
+"""Eleven job files of models that are not shipped, written from docs/job-file.md alone: their parameters are those that their makers
 publish; moved to each way of sharing, hybrid sharding among them, a rank sends the bytes of the closed forms, to the byte; small
 copies of them run at all fidelities, and as one of several jobs; two run as they stand."""
 import json
@@ -80,6 +80,13 @@ cut: {ep: 8, dp: 16}
 step: {micro_batches: 4, sequence: 4096}
 times: {device: H100}
 """
+MAVERICK = """name: llama-4-maverick
+model: {layers: 48, hidden: 5120, heads: 40, kv_heads: 8, head_dim: 128, ffn: 16384, vocab: 202048, experts: 128, experts_per_token: 1,
+        expert_ffn: 8192, shared_ffn: 8192, expert_every: 2}
+cut: {ep: 8, dp: 16}
+step: {micro_batches: 4, sequence: 4096}
+times: {device: B200}
+"""
 # job file: parameters on the models' pages at Hugging Face; replicas of its small copy, by what its sizes are divided
 JOBS = {
     "qwen": (QWEN, 7615616512, 8, 16),
@@ -92,6 +99,7 @@ JOBS = {
     "olmo": (OLMO, 13716198400, 16, 16),
     "command": (COMMAND, 34980831232, 8, 16),
     "starcoder": (STARCODER, 7173923840, 8, 16),
+    "maverick": (MAVERICK, 400711848960, 16, 16),  # of 401,583,781,376: what sees is not in it
     "phi-moe": (PHI_MOE, 41873153344, 16, 16),
 }
 RANKS = 8
@@ -178,7 +186,7 @@ def carries_hybrid(folder, path, text):
 
 def small_copy(text, dp, part):
     """A job of the same kind, cut as it is, of a few layers and of sizes divided by a number."""
-    sizes = r"\b(hidden|head_dim|ffn|expert_ffn|vocab): (\d+)"
+    sizes = r"\b(hidden|head_dim|ffn|expert_ffn|shared_ffn|vocab): (\d+)"
     text = re.sub(sizes, lambda found: f"{found[1]}: {int(found[2]) // part}", text)
     text = re.sub(r"layers: \d+", "layers: 4", re.sub(r"micro_batches: \d+", "micro_batches: 4", text))
     return re.sub(r"dp: \d+", f"dp: {dp}", text)
