@@ -111,8 +111,19 @@ static const char *meaning_in(const struct meaning *of, const char *path, const 
 	return NULL;
 }
 
+// Whether a path is a section or a key of a job file, which a scenario names.
+static bool is_of_job(const char *path)
+{
+	bool ret = key_find(&plan_file_table, path) >= 0;
+	for (int i = 0; plan_file_table.sections[i] != NULL; i++)
+		ret |= strcmp(plan_file_table.sections[i], path) == 0;
+	return ret;
+}
+
 static const char *meaning_of(const char *path)
 {
+	if (is_of_job(path))
+		return "the key of a job file, which traffic.model names";
 	const char *name = strstr(path, "[]") == NULL ? last_word(path) : "";
 	if (strncmp(path, OF_VARIANT, strlen(OF_VARIANT)) == 0 &&
 	    scenario_key_find(path + strlen(OF_VARIANT)) >= 0)

@@ -35,6 +35,8 @@ goodput    x --rates llama3          | --rates: --list has all names, and not 'l
 goodput    x --recovery nvrx-injob   | --recovery: --list has all names, and not 'nvrx-injob'; did you mean nvrx-in-job?
 goodput    x --rate gpux=1           | --list has no component 'gpux'; did you mean gpu?
 plan       llama-small --set hiden=2     | no size of a plan: hiden; did you mean hidden?
+plan       llama-small --set cut.dp=2    | no size of a plan: cut.dp; did you mean dp?
+sim        incast --set cut.dp=2     | there is no key cut.dp; did you mean the key of a job file, which traffic.model names?
 trace      x --format chakr          | aicb-csv or goal, not 'chakr'; did you mean chakra?
 trace      x --export gaol           | --export is chakra, goal or simai, not 'gaol'; did you mean goal?
 pcap       anlyze x                  | there is no verb 'anlyze'; did you mean analyze?

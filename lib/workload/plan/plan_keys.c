@@ -166,7 +166,8 @@ static int refuse_name(struct refusal *refusal, const char *text, size_t length)
 	char name[NEAR_WORD_BYTES] = "";
 	refuse_key(refusal, "no size of a plan: ", 0, 0, text, length);
 	memcpy(name, text, length < sizeof(name) - 1 ? length : sizeof(name) - 1);
-	struct near_word near_word = near_word_of(name);
+	const char *last = strrchr(name, '.'); // of cut.dp of a job file dp
+	struct near_word near_word = near_word_of(last != NULL ? last + 1 : name);
 	for (const struct plan_key *key = keys; key->name != NULL; key++)
 		near_word_see(&near_word, key->name);
 	near_word_append(&near_word, refusal->text, sizeof(refusal->text));
