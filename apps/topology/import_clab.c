@@ -142,6 +142,24 @@ static int read_end(struct reader *reader, const yaml_node_t *end, uint32_t *ret
 	return 0;
 }
 
+// Whether an end of a link is at a port that another link has already.
+static int check_port(const struct reader *reader, const struct import_link *link, int end)
+{
+	const struct import *import = reader->import;
+	uint32_t node = end == 0 ? link->a : link->b;
+	for (uint32_t i = 0; i < import->link_count; i++)
+		for (int other = 0; other < 2; other++) {
+			const struct import_link *of = &import->links[i];
+			if ((other == 0 ? of->a : of->b) == node &&
+			    strcmp(of->ports[other], link->ports[end]) == 0)
+				return import_refuse(
+					import, reader->refusal, link->line,
+					"port `%s` of `%s` has a link already, of line %u",
+					link->ports[end], import->nodes[node].name, of->line);
+		}
+	return 0;
+}
+
 static int read_link(struct reader *reader, const yaml_node_t *link)
 {
 	const yaml_node_t *ends = value_of(reader, link, "endpoints");
@@ -158,6 +176,8 @@ static int read_link(struct reader *reader, const yaml_node_t *link)
 	if (rc == 0)
 		rc = read_end(reader, yaml_document_get_node(reader->document, items[1]), &read.b,
 			      read.ports[1]);
+	for (int end = 0; rc == 0 && end < 2; end++)
+		rc = check_port(reader, &read, end);
 	return rc < 0 ? rc : import_add_link(reader->import, &read, reader->refusal);
 }
 

@@ -83,6 +83,9 @@ def check_merged(folder):
     for configs, says in wrongs:
         code, made, error = outcome("topology", "--import", lab, *(word for file in configs for word in ("--config", file)))
         check(code == BAD_INPUT and says in error and made == "", f"refused: {says}: {error.strip()}")
+    twice = written(folder, "twice.clab.yml", MERGED.replace("leaf-1:eth3", "leaf-1:eth1"))
+    code, made, error = outcome("topology", "--import", twice)
+    check(code == BAD_INPUT and "twice.clab.yml:11: port `eth1` of `leaf_1` has a link already, of line 9" in error and made == "", f"a port has one link: {error.strip()}")
     for end in ("leaf-1:e1-4", "leaf-1:eth", "leaf-1:Ethernet0.7", "leaf-1"):
         named = written(folder, "named.clab.yml", MERGED.replace("leaf-1:eth1", end))
         code, made, error = outcome("topology", "--import", named, "--config", one, "--config", two)

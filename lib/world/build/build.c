@@ -8,6 +8,7 @@
 #include "outcome/flow_evs.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include <weft/fabric/fabric_capacity.h>
 #include <weft/workload/plan.h>
@@ -127,6 +128,14 @@ static int build_shares(const struct matrix *matrix, uint32_t qps, struct refusa
 	return 0;
 }
 
+// A line is one of the file that the scenario names.
+static int refused_in(const char *path, struct refusal *refusal, int rc)
+{
+	if (refusal != NULL && refusal->line > 0)
+		memcpy(refusal->file, path, strlen(path) + 1);
+	return rc;
+}
+
 static int build_matrix(struct world *world, const char *text, size_t bytes,
 			struct refusal *refusal)
 {
@@ -134,7 +143,7 @@ static int build_matrix(struct world *world, const char *text, size_t bytes,
 	int rc = matrix_parse(&matrix, world->arena, text, bytes,
 			      world->scenario->traffic.start_unit_ps, refusal);
 	if (rc < 0)
-		return rc;
+		return refused_in(world->scenario->traffic.matrix, refusal, rc);
 	if (matrix.nics != world->fabric.nics)
 		return refuse(refusal, -EINVAL,
 			      "the matrix is of % nodes, but fabric.nics is %: set fabric.nics=%",
@@ -163,7 +172,9 @@ static int read_goal(struct world *world, const char *text, size_t bytes, ps_t u
 {
 	struct program *program;
 	int rc = goal_parse(&program, world->arena, text, bytes, unit_ps, refusal);
-	bool has_nics = rc == 0 && program->ranks <= world->fabric.nics; // else that is refused
+	if (rc < 0)
+		return refused_in(world->scenario->traffic.file, refusal, rc);
+	bool has_nics = program->ranks <= world->fabric.nics; // else that is refused
 	if (has_nics && !does_something(program))
 		rc = refuse(
 			refusal, -EINVAL,
