@@ -185,10 +185,11 @@ static void take_hops(struct coll_lines *lines, const struct fabric_config *fabr
 		next_us = hop_us(fabric, 2);
 		far_us = hop_us(fabric, 1 + torus_distance(fabric));
 	}
-	if (fabric->kind == TOPOLOGY_DUMBBELL)
+	if (fabric->kind == TOPOLOGY_DUMBBELL || fabric->kind == TOPOLOGY_GRAPH)
 		next_us = far_us = hop_us(fabric, 2);
 	if (lines->is_rail) // trees stay on theirs
 		leave = domain > 1 || ranks >= fabric->nics ? 1 : 0;
+	lines->near_us = near_us;
 	lines->ring_us = is_one ? near_us : (1 - leave) * near_us + leave * next_us;
 	lines->network_us = is_one || (lines->is_rail && domain > 1) ? near_us : far_us;
 }

@@ -185,6 +185,7 @@ struct coll_lines {
 	uint64_t bus_bps;	      // of the NICs of one domain together
 	uint64_t inside_bps;	      // of one GPU inside a domain of several
 	double inside_us, network_us; // a hop inside a domain, and between any two
+	double near_us;		      // between two domains of the lowest part
 	double ring_us;		      // between two domains that follow each other, on average
 	struct {
 		uint32_t ranks;	 // one after the other, whole domains of them

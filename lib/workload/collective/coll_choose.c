@@ -147,11 +147,22 @@ static uint32_t tree_depth(uint32_t domains)
 	return most;
 }
 
+// Up a tree, whose lowest levels are inside the lowest parts.
+static double tree_hops_us(const struct coll_config *config, const struct coll_lines *lines,
+			   uint32_t depth)
+{
+	uint32_t below = lines->is_rail ? 0 : lines->parts[0].ranks / config->domain;
+	uint32_t near = below > 1 ? floor_log2(below) : 0;
+	if (near > depth)
+		near = depth;
+	return near * lines->near_us + (depth - near) * lines->network_us;
+}
+
 static double tree_us(const struct coll_config *config, const struct coll_lines *lines)
 {
 	uint32_t domains = config->ranks / config->domain, depth = tree_depth(domains), edges = 0;
 	double bytes_per_us = (double)lines->bus_bps / 8e6, bytes = (double)config->bytes;
-	double hops_us = tree_inside_us(config, lines) + depth * lines->network_us;
+	double hops_us = tree_inside_us(config, lines) + tree_hops_us(config, lines, depth);
 	double wave = 2.0 * config->chunk_bytes * config->channels;
 	double fill = depth > 1 ? (2 * depth - 3.0) * TREE_FILL : 0;
 	uint32_t stride = domains / PARTS_LOOKED_AT + 1;
