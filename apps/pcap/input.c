@@ -249,6 +249,11 @@ static void note_file(struct capture_file *file, const struct capture_reader *re
 	}
 }
 
+const char *file_name(const struct capture_file *file)
+{
+	return strcmp(file->path, "-") == 0 ? "standard input" : file->path;
+}
+
 static void note_times(struct capture_file *file, const struct flow_packet *packet)
 {
 	if (!packet->has_time)
@@ -344,7 +349,7 @@ static int read_all(struct call *call, struct capture_reader *reader, struct flo
 				(file->end != CAPTURE_WHOLE || file->odd_frames > 0);
 			if (is_empty && file->why[0] != '\0') {
 				snprintf(call->refusal.file, sizeof(call->refusal.file), "%s",
-					 file->path);
+					 file_name(file));
 				rc = refuse(&call->refusal, -EINVAL, file->why);
 				call->files_read--;
 			}

@@ -59,6 +59,9 @@ struct call {
 	struct copies copies;
 };
 
+// As messages call it.
+const char *file_name(const struct capture_file *file);
+
 // Reads all captures into a report. -errno with a reason where nothing could be read.
 int input_read(struct call *call);
 

@@ -261,6 +261,10 @@ def check_malformed():
         clock = block_of(1, struct.pack("<HHIHHB3xHH", 1, 0, 0, 9, 1, unit, 0, 0))
         status, out, _ = analyze("-", given=section + clock + good + good)
         check(status == 0 and f"2 stamps that no clock makes, the first at byte {len(section + clock)}" in out, f"a unit {unit} that no clock has: {out!r}")
+    status, _, error = analyze("-", given=capture_of(frame)[:30])
+    check(status == 2 and "standard input: it ends in the head of a record that begins at byte 24" in error, f"nothing but a head: {error!r}")
+    status, out, _ = analyze("-", given=section + block_of(1, struct.pack("<HHI", 4242, 0, 0)) + good * 2)
+    check(status == 0 and "no RDMA in 2 frames. What there is: 2 of an unknown link type\n" in out, f"a link type that nobody has: {out!r}")
     packet = struct.pack("<IIII", 0, 0, 0xFFFFFFFF, 60)
     for what, given, read, told in (
             ("a snap length of 2^32 - 1", heads + good * 3, 3, ""),
@@ -413,6 +417,8 @@ def check_mutilated():
         status, out, error = analyze("-", given=of_frames(frames))
         first = out.splitlines()[0] if out else error
         check(status == 0 and has in first and lacks not in first, f"{name}: {first}")
+        told = [word for word in ("no packet lost", "nothing out of order", "passed here in its turn", "writes begun") if word in out]
+        check(name != "answers alone" or not told and "11 NAKs (PSN sequence error); what they ask for does not pass here\n" in out, f"{name}: {out}")
 
 
 def check_parts(folder):

@@ -226,6 +226,11 @@ static void say_naks(const struct out *out)
 		return;
 	fprintf(out->to, "%s NAK%s%s", n(story->naks), s(story->naks),
 		totals->nak_codes[0] == totals->nak ? " (PSN sequence error)" : "");
+	if (story->passed.count == 0 && has_answers_alone(story)) {
+		fprintf(out->to, "; what %s for does not pass here\n",
+			story->naks == 1 ? "it asks" : "they ask");
+		return;
+	}
 	if (story->passed.count == 0) {
 		fprintf(out->to,
 			story->naks == 1 ? "; its PSN had not passed here in its turn\n"
@@ -467,7 +472,7 @@ void files_print(FILE *to, const struct call *call, const char *lead)
 {
 	for (uint32_t i = 0; i < call->count; i++) {
 		const struct capture_file *file = &call->files[i];
-		const char *name = strcmp(file->path, "-") == 0 ? "standard input" : file->path;
+		const char *name = file_name(file);
 		say_end(to, file, lead, name);
 		if (file->odd_frames > 0)
 			fprintf(to,
@@ -550,7 +555,8 @@ static void say_what_there_is(const struct out *out)
 	for (int found = 0; found < WIRE_FOUND_COUNT; found++)
 		if (totals->found[found] > 0) {
 			fprintf(out->to, "%s%s %s", between, n(totals->found[found]),
-				wire_found_name((enum wire_found)found));
+				found == WIRE_FOUND_LINK ? "of an unknown link type"
+							 : wire_found_name((enum wire_found)found));
 			between = ", ";
 		}
 	fputc('\n', out->to);
@@ -567,6 +573,21 @@ static void say_nothing_found(const struct out *out)
 		"  RDMA takes another port or VLAN than the one captured; or the traffic is not "
 		"RDMA at "
 		"all (NCCL falls back to TCP)\n");
+}
+
+// Where answers alone passed, no data were lost or in order.
+static void say_connection(const struct out *out)
+{
+	bool has_data = !has_answers_alone(out->story);
+	if (has_data)
+		say_messages(out);
+	say_naks(out);
+	if (!has_data)
+		return;
+	say_order(out);
+	say_again(out);
+	say_losses(out);
+	say_repair(out);
 }
 
 void summary_print(FILE *to, const struct call *call)
@@ -599,12 +620,7 @@ void summary_print(FILE *to, const struct call *call)
 	}
 	trust_print(to, call);
 	points_say(to, call);
-	say_messages(&out);
-	say_naks(&out);
-	say_order(&out);
-	say_again(&out);
-	say_losses(&out);
-	say_repair(&out);
+	say_connection(&out);
 	say_not(&out);
 	say_incast(&out);
 	changes_say(to, call);

@@ -104,7 +104,8 @@ static void files_headline(FILE *to, const struct call *call)
 	const struct capture_file *before, *file = misplaced(call, &before);
 	char time[WORDS_BYTES];
 	fprintf(to, "the FILES are not in the order of time: %s begins %s before the end of %s\n",
-		file->path, time_words(time, before->last_ns - file->first_ns), before->path);
+		file_name(file), time_words(time, before->last_ns - file->first_ns),
+		file_name(before));
 }
 
 void trust_headline(FILE *to, const struct call *call, enum trust trust)
