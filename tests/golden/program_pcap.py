@@ -432,6 +432,11 @@ def check_parts(folder):
         first = out.splitlines()[0] if out else error
         check(status == 0 and ("in the order of time" not in first) == is_good, f"parts {names}: {first}")
         check(is_good or "mergecap" in out and " lost" not in first, f"parts {names}: {out}")
+    other = pathlib.Path(folder, "other.pcap")
+    reads, now = frames_of("rxe_read_clean_nsec.pcap"), frames[0][0]
+    other.write_bytes(of_frames([(ns - reads[0][0] + now, length, data) for ns, length, data in reads]))
+    status, out, _ = analyze(parts[2], other)
+    check(status == 0 and out.startswith(BEHIND.splitlines()[0].split(";")[0]), f"two connections of one time: {out}")
     status, out, _ = analyze("--json", *parts[1::-1])
     check(status == 0 and json.loads(out)["trust"]["state"] == "files", f"parts as JSON: {out[:200]}")
 

@@ -82,7 +82,8 @@ enum trust trust_of(const struct call *call)
 		return TRUST_CUT;
 	if (copies_are_of_tap(&call->copies) || is_merged(call->report))
 		return TRUST_COPIES;
-	if (misplaced(call, &before) != NULL)
+	bool is_back = call->report->late_stamps > 0; // one stream is in both
+	if (is_back && misplaced(call, &before) != NULL)
 		return TRUST_FILES;
 	return has_other_order(call->report) ? TRUST_ORDER : TRUST_ALL;
 }
