@@ -166,8 +166,10 @@ static int refuse_name(struct refusal *refusal, const char *text, size_t length)
 	char name[NEAR_WORD_BYTES] = "";
 	refuse_key(refusal, "no size of a plan: ", 0, 0, text, length);
 	memcpy(name, text, length < sizeof(name) - 1 ? length : sizeof(name) - 1);
-	const char *last = strrchr(name, '.'); // of cut.dp of a job file dp
-	struct near_word near_word = near_word_of(last != NULL ? last + 1 : name);
+	const char *last = name; // of cut.dp of a job file dp
+	for (const char *at = name; *at != '\0'; at++)
+		last = *at == '.' ? at + 1 : last;
+	struct near_word near_word = near_word_of(last);
 	for (const struct plan_key *key = keys; key->name != NULL; key++)
 		near_word_see(&near_word, key->name);
 	near_word_append(&near_word, refusal->text, sizeof(refusal->text));
