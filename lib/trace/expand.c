@@ -449,6 +449,8 @@ int trace_expand(struct trace_program *ret, struct trace_set *set, const struct 
 	if (rc == 0 && ranks == 0)
 		rc = refuse(refusal, -EINVAL, "the trace does not say of how many ranks it is");
 	if (rc == 0)
+		rc = trace_join_names(set, refusal);
+	if (rc == 0)
 		rc = expand_check(&build.expand);
 	if (rc == 0 && set->rank_count == 1 && has_messages(set))
 		rc = trace_spread(set, ranks, refusal);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups of ranks. A name alone makes no group: PyTorch's meshes call the groups of all rows alike,
-// so a group is its name, size and list of members together.
+// so a group is its name, size and list of members together. Nor does another name make another
+// one, where each rank has its own for the same list.
 
 #include "field.h"
 #include <weft/core/order.h>
@@ -108,6 +109,77 @@ int input_all_members(struct trace_input *input, const char *name, uint32_t coun
 	int rc = input_members(input, name, members, count, ret);
 	free(members);
 	return rc;
+}
+
+// ---------------------------------------------------------------- one list, several names
+
+// Of each group: how many ranks call it, and which one did last; then the group that it is.
+struct calls {
+	uint32_t count, last, is;
+};
+
+static void count_calls(const struct trace_set *set, struct calls *calls)
+{
+	for (uint32_t rank = 0; rank < set->rank_count; rank++)
+		for (uint32_t i = 0; i < set->ranks[rank].node_count; i++) {
+			const struct trace_node *node = &set->ranks[rank].nodes[i];
+			if (node->kind != TRACE_KIND_COLLECTIVE)
+				continue;
+			struct calls *of = &calls[node->group];
+			if (of->count > 0 && of->last == rank)
+				continue;
+			of->last = rank;
+			of->count++;
+		}
+}
+
+static bool is_partial(const struct trace_process_group *group, const struct calls *calls)
+{
+	return calls->count > 0 && calls->count < group->member_count;
+}
+
+static bool has_same_list(const struct trace_process_group *a, const struct trace_process_group *b)
+{
+	return a->member_count == b->member_count &&
+		memcmp(a->members, b->members, a->member_count * sizeof(*a->members)) == 0;
+}
+
+// Finds of each group that not all members call the first one with its list. Returns whether there
+// is one with another name.
+static bool find_names(const struct trace_set *set, struct calls *calls)
+{
+	bool ret = false;
+	for (uint32_t i = 0; i < set->group_count; i++) {
+		calls[i].is = i;
+		for (uint32_t j = 0; j < i && is_partial(&set->groups[i], &calls[i]); j++) {
+			if (!is_partial(&set->groups[j], &calls[j]) ||
+			    !has_same_list(&set->groups[j], &set->groups[i]))
+				continue;
+			calls[i].is = j;
+			ret = true;
+			break;
+		}
+	}
+	return ret;
+}
+
+int trace_join_names(struct trace_set *set, struct refusal *refusal)
+{
+	if (set->rank_count < 2 || set->group_count < 2)
+		return 0;
+	struct calls *calls = calloc(set->group_count, sizeof(*calls));
+	if (calls == NULL)
+		return refuse(refusal, -ENODEV, "not enough memory for groups of ranks");
+	count_calls(set, calls);
+	bool is_any = find_names(set, calls);
+	for (uint32_t rank = 0; is_any && rank < set->rank_count; rank++)
+		for (uint32_t i = 0; i < set->ranks[rank].node_count; i++) {
+			struct trace_node *node = &set->ranks[rank].nodes[i];
+			if (node->kind == TRACE_KIND_COLLECTIVE)
+				node->group = calls[node->group].is;
+		}
+	free(calls);
+	return 0;
 }
 
 // ---------------------------------------------------------------- comm_group.json

@@ -39,6 +39,10 @@ int input_members(struct trace_input *input, const char *name, uint32_t *members
 // Whether the group may have this member: it has no list, or lists it.
 bool group_has(const struct trace_process_group *group, uint32_t rank);
 
+// Groups of one list, none of which all its members call, become the first of them: each rank has a
+// name of its own for it. -ENODEV without memory.
+int trace_join_names(struct trace_set *set, struct refusal *refusal);
+
 // The ranks 0 to `count` - 1. -ENOMEM.
 int input_all_members(struct trace_input *input, const char *name, uint32_t count, uint32_t *ret);
 

@@ -68,6 +68,10 @@ def check_kineto(folder):
     far = {rank: [kernel(0, "0", [rank % 2, rank % 2 + 2])] for rank in range(4)}
     check(placed(run(kineto(folder, "far", 4, far))) == placed(one), "  groups two apart")
     everyone = {rank: [kernel(0, "0", range(4))] for rank in range(4)}
+    names = {rank: [kernel(0, f"pg{rank}", range(4))] for rank in range(4)}
+    check(run(kineto(folder, "names", 4, names))["run"]["digest"] == run(kineto(folder, "one", 4, everyone))["run"]["digest"],
+          "  each rank's own name of one list is one group")
+    refused(kineto(folder, "names but one", 4, {**names, 3: [kernel(0, "1", [3])]}), "rank 3 never calls it", "0, 1, 2, 3")
     for gone in range(4):
         calls = {rank: events for rank, events in everyone.items() if rank != gone}
         refused(kineto(folder, f"without {gone}", 4, calls), f"no file of rank {gone}", "3 of the job's 4 ranks")
