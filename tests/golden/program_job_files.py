@@ -250,7 +250,7 @@ def small(folder, job, fabric):
 
 def main():
     job, fabric, *of_small = re.findall(r"```yaml\n(.*?)```", (SOURCE / "docs/howto/write-a-job-file.md").read_text(), re.S)
-    expect(len(job.splitlines()) == 8, "a job file of eight lines")
+    expect(job.startswith("# my-7b.yaml\n") and len(job.splitlines()) == 1 + 8, "a job file of eight lines below its name")
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         (folder / "my-7b.yaml").write_text(job)

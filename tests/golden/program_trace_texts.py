@@ -139,7 +139,10 @@ def check_goal(folder):
         check(placed(result) == 8000000 and result["goodput"]["nics_receiving"] == nics, f"  over {nics} NICs")
     check(1.6 < times[0] / times[1] < 2.1, f"  {times}")
     path.write_text(path.read_text().replace("recv 4000000b from 0 tag 1 nic 1", "recv 4000000b from 0 tag 1 nic 0"))
-    refused(path, "")
+    other = run(path)
+    check(placed(other) == 8000000 and other["goodput"]["nics_receiving"] == 1, "  a receive on another NIC than its send's")
+    path.write_text(path.read_text().replace("recv 4000000b from 0 tag 1 nic 0", "recv 4000000b from 0 tag 7 nic 0"))
+    refused(path, "rank 0", "rank 1 never receives what it sends")
 
 
 def check_cases():
