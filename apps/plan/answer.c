@@ -17,7 +17,7 @@ static double giga(uint64_t value)
 static void print_time(FILE *to, ps_t time)
 {
 	if (time >= PS_PER_S)
-		fprintf(to, "%9.3f s ", (double)time / PS_PER_S);
+		fprintf(to, "%10.3f s", (double)time / PS_PER_S);
 	else
 		fprintf(to, "%9.3f ms", (double)time / PS_PER_MS);
 }

@@ -79,8 +79,8 @@ ANSWERS = {
         "Memory of the fullest rank: 119.8 GB of 186.0 GB: it fits",
         "tp, sp 1280 128.849 GB stays inside",
         "dp 16 50.806 GB 25.403 GB 55.882 ms",
-        "Step by closed form 1.300 s , of which exposed 55.882 ms (4.3 %)",
-        "tp 4, pp 8, dp 128, tp-cp-pp-dp exposed 55.882 ms, step 1.300 s , 119.8 GB",
+        "Step by closed form 1.300 s, of which exposed 55.882 ms (4.3 %)",
+        "tp 4, pp 8, dp 128, tp-cp-pp-dp exposed 55.882 ms, step 1.300 s, 119.8 GB",
     ],
     "llama-3.1-405b-azure --order dp-tp-cp-pp": ["tp, sp 1280 128.849 GB 128.849 GB 2.776 s"],
     "llama-3.1-405b-azure --set dp=1 --set pp=1 --set vpp=1 --set layers_first=0 --set layers_last=0": [
