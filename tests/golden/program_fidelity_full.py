@@ -38,6 +38,8 @@ def check_depths():
         own, sample, full = (result[name]["exposed_ps"] / 1e9 for name in ("model_own_sends", "sample", "full"))
         check(abs(sample / full - 1) < 0.05, f"{rate}: exposed {sample:.3f} ms by sample, {full:.3f} by all packets")
         check(1.05 < full / own < 1.30, f"and {own:.3f} ms by closed forms")
+        terms = list(result["terms"][f"with_{name}_ps"] for name in ("latency", "credits", "headers", "sacks"))
+        check(terms == sorted(terms) and 1.0 < full * 1e9 / terms[-1] < 1.15, f"{rate}: with headers and SACKs {terms[-1] / 1e9:.3f} ms")
         for part in ("head_ps", "tail_ps"):
             one, other = result["sample"][part], result["full"][part]
             check(abs(one / other - 1) < 0.1, f"{part}: {one / 1e9:.3f}, {other / 1e9:.3f} ms")

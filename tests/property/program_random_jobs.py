@@ -3,8 +3,8 @@
 """Random small jobs of all ways to share, at three fidelities: closed forms, a sample by packets, every packet.
 
 In at least 95 of 100 the exposed time of all packets lies within the sample's stated error and LEFT of its own, or the
-sample gives none and says why. Where more than LONG_PS are exposed, packets expose what closed forms say within RATIO:
-those have no credits, and 9 us for a hop. Then half as many whose experts leave their domain, over few and many trunks,
+sample gives none and says why. Where more than LONG_PS are exposed, packets expose within RATIO what closed forms say with
+the latency, credits, headers and SACKs of this fabric. Then half as many whose experts leave their domain, over few and many trunks,
 and half as many pipelines of two and four stages in several domains, most with one NIC in each, chunks interleaved or not.
 WEFT_JOBS_FIRST and WEFT_JOBS_COUNT say which (20 from 0).
 """
@@ -25,7 +25,7 @@ WAYS = ["", "reduce: {distributed_optimizer: false}", "reduce: {kind: ddp}", "re
 LATE = ("", "reduce: {distributed_optimizer: false}", "reduce: {kind: ddp}", "reduce: {kind: zero-1}", "reduce: {kind: local, every: 4}")
 ONE_STAGE = ("reduce: {kind: zero-2}", "reduce: {kind: zero-3, sync: last}")
 FIRST, COUNT = (int(os.environ.get(f"WEFT_JOBS_{name}", default)) for name, default in (("FIRST", 0), ("COUNT", 20)))
-LONG_PS, RATIO = 3e9, (0.95, 1.25)
+LONG_PS, RATIO = 3e9, (0.98, 1.25)
 LEFT = 0.04  # of exposed time, beside the stated error: ranks that send when they come to it, not one collective at a time
 
 
@@ -117,7 +117,8 @@ def run(seed, folder, drawn):
     if not held:
         print(f"seed {seed}: {what}: sample {sample / 1e9:.3f} +- {error / 1e9:.3f} ms, up to {more / 1e9:.3f} more, {less / 1e9:.3f} less, all packets {full / 1e9:.3f} ms")
     if drawn is draw and model > LONG_PS:  # without trunks
-        check(RATIO[0] < full / model < RATIO[1], f"seed {seed}: {what}: packets expose {full / model:.2f} of closed forms")
+        closed = of["terms"]["with_sacks_ps"]
+        check(RATIO[0] < full / closed < RATIO[1], f"seed {seed}: {what}: packets expose {full / closed:.2f} of closed forms")
     check(of["full"]["silent_ps"] == of["model_own_sends"]["silent_ps"], f"seed {seed}: without a network they are one")
     return held
 

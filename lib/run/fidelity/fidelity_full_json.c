@@ -74,6 +74,7 @@ void fidelity_all_json(FILE *to, const struct call *call, const struct fidelity_
 	put(root, "model", times_of(&fidelity->full.model));
 	put(root, "model_own_sends", times_of(&fidelity->full.own));
 	put(root, "sample", sample);
+	put(root, "terms", fidelity_terms_json(&fidelity->sample));
 	put(root, "full", full_of(&fidelity->full));
 	put(root, "outside",
 	    fidelity_off_domain_json(&fidelity->full.world, fidelity->full.longer_ps));

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include <weft/run/fidelity.h>
+#include <weft/run/fidelity_sample.h>
 
 // A list of the dimensions that leave their domain, with what they cost.
 json_t *fidelity_off_domain_json(const struct world_step *world,
@@ -16,3 +16,7 @@ json_t *fidelity_inputs_json(const struct call *call, const struct plan *plan);
 
 // Steps with jitter; null when none were asked for.
 json_t *fidelity_steps_json(const struct fidelity_steps *steps);
+
+// What packets add to the exposed time, by closed forms and one behind the other: this fabric's
+// latency, credits, headers, SACKs.
+json_t *fidelity_terms_json(const struct fidelity_sample *fidelity);

@@ -6,7 +6,6 @@
 
 #include "fidelity_part_json.h"
 #include "weft_version.h"
-#include <weft/run/fidelity_sample.h>
 
 static json_t *sampled_json(const struct sampled *row)
 {
@@ -73,7 +72,7 @@ static json_t *run_of(const struct sampled_run *run)
 	return to;
 }
 
-static json_t *terms_of(const struct fidelity_sample *fidelity)
+json_t *fidelity_terms_json(const struct fidelity_sample *fidelity)
 {
 	json_t *to = json_object();
 	put(to, "closed_ps", json_integer(fidelity->terms.closed_ps));
@@ -97,7 +96,7 @@ void fidelity_sample_json(FILE *to, const struct call *call, const struct fideli
 	put(root, "step_fidelity", json_string("sample"));
 	put(root, "step", run_of(&fidelity->run));
 	put(root, "ideal", fidelity->has_ideal ? run_of(&fidelity->ideal) : json_null());
-	put(root, "terms", terms_of(fidelity));
+	put(root, "terms", fidelity_terms_json(fidelity));
 	put(root, "outside", fidelity_off_domain_json(&fidelity->run.world, fidelity->longer_ps));
 	put(root, "steps", fidelity_steps_json(&fidelity->steps));
 	put(root, "inputs", fidelity_inputs_json(call, &fidelity->run.world.plan));
