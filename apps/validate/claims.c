@@ -13,12 +13,21 @@ bool claim_holds(const struct claim *claim)
 		(claim->bound == CLAIM_AT_LEAST || off <= most);
 }
 
+// Before a line: takes the bar away, and prints the head above the first one.
+static void begin_line(const struct claims *claims)
+{
+	bar_clear();
+	if (claims->inside + claims->outside + claims->left_out == 0)
+		printf("%-38s %14s %12s %10s %-8s %-7s %s\n", "case", "expected", "measured",
+		       "tolerance", "unit", "inside?", "source; tolerance from");
+}
+
 void claims_add(struct claims *claims, const struct claim *claim)
 {
 	bool holds = claim_holds(claim);
+	begin_line(claims);
 	claims->inside += holds;
 	claims->outside += !holds;
-	bar_clear();
 	static const char *const signs[] = {"", ">=", "<="};
 	printf("%-38s %2s%12.4f %12.4f %10.4f %-8s %-7s %s; %s\n", claim->name, signs[claim->bound],
 	       claim->expected, claim->measured, claim->tolerance, claim->unit,
@@ -28,7 +37,7 @@ void claims_add(struct claims *claims, const struct claim *claim)
 
 void claims_leave_out(struct claims *claims, const char *name, const char *reason)
 {
+	begin_line(claims);
 	claims->left_out++;
-	bar_clear();
 	printf("%-38s not compared: %s\n", name, reason);
 }

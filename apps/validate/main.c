@@ -97,11 +97,11 @@ static int validate(int argc, char **argv)
 		return say_refusal(&refusal, rc);
 	if (choice.differences)
 		return show_differences(&choice);
-	printf("%-38s %14s %12s %10s %-8s %-7s %s\n", "case", "expected", "measured", "tolerance",
-	       "unit", "inside?", "source; tolerance from");
 	rc = run_parts(&choice, &claims, &refusal);
 	if (rc < 0)
 		return say_refusal(&refusal, rc);
+	if (claims.inside + claims.outside + claims.left_out == 0)
+		return bad_input("no case begins with", choice.only == NULL ? "" : choice.only);
 	if (choice.data == NULL)
 		puts("htsim's rows are not compared: name the folder with its results by --data");
 	printf("%u inside, %u outside", claims.inside, claims.outside);
@@ -109,8 +109,6 @@ static int validate(int argc, char **argv)
 	if (claims.inside + claims.outside == 0 && claims.left_out > 0)
 		return bad_input("no case can be compared that begins with",
 				 choice.only == NULL ? "" : choice.only);
-	if (claims.inside + claims.outside == 0)
-		return bad_input("no case begins with", choice.only == NULL ? "" : choice.only);
 	return claims.outside > 0;
 }
 

@@ -201,8 +201,8 @@ def check_refusals():
     failed = 0
     for words, reason in ((["--runs", "0"], "--runs"), (["--matrices", "11"], "--matrices"), (["--only", "nothing"], "no case"),
                           (["extra"], "unexpected"), (["--differences"], "--data"), (["--bad"], "unknown option"), (["--data", "/nonexistent"], "nonexistent")):
-        status, _, errors = validate(*words, *(["--only", "htsim"] if words[0] == "--data" else []))
-        failed += check(status == 2 and reason in errors, f"refused: {' '.join(words)}")
+        status, text, errors = validate(*words, *(["--only", "htsim"] if words[0] == "--data" else []))
+        failed += check(status == 2 and text == "" and reason in errors, f"refused: {' '.join(words)}")
     return failed
 
 
