@@ -163,15 +163,52 @@ static void take_parts(struct coll_lines *lines, const struct fabric_config *fab
 	}
 }
 
-// A hop over the network by so many switches: two links of a NIC, and those between; each switch
-// has a packet whole before it goes on.
-static double hop_us(const struct fabric_config *fabric, double switches)
+// Propagation of a link, and what a switch adds.
+struct hop_parts {
+	double nic_us, trunk_us, switch_us;
+};
+
+// Of the links that a graph lists, NICs' or those between switches, on average.
+static double mean_delay_us(const struct fabric_config *fabric, bool is_nic, ps_t default_ps)
+{
+	double sum_ps = 0, count = 0;
+	for (uint32_t i = 0; i < fabric->graph.link_count; i++) {
+		const struct graph_link *link = &fabric->graph.links[i];
+		ps_t delay_ps = link->delay_ps < 0 ? default_ps : link->delay_ps;
+		if (link->is_nic != is_nic)
+			continue;
+		sum_ps += (double)delay_ps * link->count;
+		count += link->count;
+	}
+	return (count > 0 ? sum_ps / count : (double)default_ps) / PS_PER_US;
+}
+
+// Each switch has a packet whole before it goes on.
+static struct hop_parts hop_parts(const struct fabric_config *fabric)
 {
 	double bytes = fabric->cut_bytes > 0 ? fabric->cut_bytes : fabric->mtu_bytes;
-	double switch_us = (double)fabric->switch_delay_ps / PS_PER_US +
-		bytes * 8e6 / (double)fabric->link_rate_bps;
-	return 2 * (double)fabric->nic_delay_ps / PS_PER_US + switches * switch_us +
-		(switches - 1) * (double)fabric->trunk_delay_ps / PS_PER_US;
+	const struct tree_tier *tier = fabric->tree.tier;
+	struct hop_parts parts = {.nic_us = (double)fabric->nic_delay_ps / PS_PER_US,
+				  .trunk_us = (double)fabric->trunk_delay_ps / PS_PER_US,
+				  .switch_us = (double)fabric->switch_delay_ps / PS_PER_US};
+	if (fabric->kind == TOPOLOGY_FILE && fabric->tree.tiers >= 2) {
+		parts.nic_us = (double)tier[0].delay_ps / PS_PER_US;
+		parts.trunk_us = (double)tier[1].delay_ps / PS_PER_US;
+		parts.switch_us = (double)tier[0].switch_delay_ps / PS_PER_US;
+	}
+	if (fabric->kind == TOPOLOGY_GRAPH) {
+		parts.nic_us = mean_delay_us(fabric, true, fabric->nic_delay_ps);
+		parts.trunk_us = mean_delay_us(fabric, false, fabric->trunk_delay_ps);
+	}
+	parts.switch_us += bytes * 8e6 / (double)fabric->link_rate_bps;
+	return parts;
+}
+
+// A hop over the network by so many switches: two links of a NIC, and those between.
+static double hop_us(const struct fabric_config *fabric, double switches)
+{
+	struct hop_parts parts = hop_parts(fabric);
+	return 2 * parts.nic_us + switches * parts.switch_us + (switches - 1) * parts.trunk_us;
 }
 
 // Hops between domains: of a ring only the last of a part goes to the next.
