@@ -6,13 +6,12 @@
 //
 // The model has the form of NCCL's (src/graph/tuning.cc, 2.28), latency and bytes over bandwidth,
 // with the hops and lines of the fabric in place of its constants, which are those of GPUs:
-//   ring         its bytes, and its steps' hops: a message goes on once it is whole, and a NIC
-//                waits for the hops of a whole domain between two of its turns. Both overlap, the
-//                less the nearer they are to each other
+//   ring         its bytes, and its steps' hops: a message goes on once it is whole. Both overlap,
+//                the less the nearer they are to each other
 //   double tree  the hops up and down, at each of a domain the pieces of both trees whole before
-//                they go on; over the network the bytes of the domain that has most edges at 0.92
-//                of the bandwidth (NCCL's share), and the levels beyond those
-//   PAT          log2 n hops, and the bytes at 0.85 of the bandwidth
+//                they go on; over the network the bytes of the domain that has most edges, and what
+//                the first pieces take at the other levels: few pieces are no pipeline
+//   PAT          log2 n hops, and the bytes
 // Where a part of the fabric has more to send than leads up from it, that is what bytes take: of a
 // ring one hop of each channel leaves a part, and on rails each hop between domains; of trees the
 // edges that join it to other parts, and on rails none; of PAT the steps of ranks whose partner is
@@ -24,14 +23,12 @@
 
 #include "coll_put.h"
 
-#define RING_WHOLE 0.5	  // of a message before it goes on: it is two slices
-#define RING_OVERLAP 0.5  // of an all-reduce
-#define ROUND_OVERLAP 0.2 // of one round
-#define TREE_SHARE 0.92
-#define TREE_UP_SHARE 0.8  // of what leads up from a part: both trees meet there
-#define TREE_FILL 0.4	   // of the pieces at each level, up and down, beyond the first three
+#define RING_OVERLAP 0.2
+#define TREE_SHARE 0.98
+#define TREE_UP_SHARE 0.9  // of what leads up from a part: both trees meet there
 #define PARTS_LOOKED_AT 32 // of a tier, at least where there are so many
-#define PAT_SHARE 0.85	   // a step of PAT has its blocks whole before it goes on
+#define PAT_HOP 1.15	   // several blocks follow each other
+#define PAT_SHARE 0.92	   // a step of PAT has its blocks whole before it goes on
 
 static uint32_t floor_log2(uint32_t number)
 {
@@ -78,14 +75,15 @@ static double ring_us(const struct coll_config *config, const struct coll_lines 
 	double network = domains > 1 ? rounds * (domains - 1) : 0;
 	double inside = rounds * (config->ranks - 1) - network;
 	double bytes_us = longer(bus_us(config, lines), ring_up_us(config, lines));
-	double loop = (double)config->chunk_bytes * config->channels * config->ranks;
-	double whole = loop < (double)config->bytes ? loop / (double)config->bytes : 1;
+	double message = (double)config->bytes / config->channels / config->ranks, whole = 1;
+	if (message > config->chunk_bytes)
+		whole = config->chunk_bytes / message;
 	double hops_us = inside * lines->inside_us + network * lines->ring_us +
-		whole * bytes_us / config->domain * RING_WHOLE;
-	double most_us = longer(bytes_us, hops_us),
-	       share = rounds == 2 ? RING_OVERLAP : ROUND_OVERLAP;
-	double less_us = bytes_us + hops_us - most_us;
-	return most_us + less_us * less_us / most_us * share;
+		whole * bytes_us / config->channels;
+	if (inside > 0)
+		hops_us += inside * whole * message * 8e6 / (double)lines->inside_bps;
+	double most_us = longer(bytes_us, hops_us), less_us = bytes_us + hops_us - most_us;
+	return most_us + less_us * less_us / most_us * RING_OVERLAP;
 }
 
 // Both trees' pieces of one channel at each GPU of a domain but its head.
@@ -133,48 +131,83 @@ static double tree_up_us(const struct coll_config *config, const struct coll_lin
 	return us;
 }
 
-// Levels of the deeper tree.
-static uint32_t tree_depth(uint32_t domains)
+// What is longest in a tree, and in the other, which has the same shape: levels, and pieces that
+// NICs on the way up take, one after the other.
+struct tree_path {
+	uint32_t levels, turns;
+};
+
+// Domains right below one of the first tree.
+static uint32_t tree_children(uint32_t domain, uint32_t domains)
 {
-	uint32_t most = 0;
-	for (uint32_t tree = 0; tree < 2; tree++)
-		for (uint32_t domain = 0; domain < domains; domain++) {
-			uint32_t depth = 0, at = domain;
-			while ((at = coll_tree_parent(at, domains, tree, 0)) != OP_NONE)
-				depth++;
-			most = depth > most ? depth : most;
+	if (domain == 0)
+		return 1;
+	return domain % 2 != 0 ? 0 : 1 + (domain + 1 < domains);
+}
+
+static struct tree_path tree_path(uint32_t domains)
+{
+	struct tree_path most = {0};
+	for (uint32_t domain = 0; domain < domains; domain++) {
+		struct tree_path path = {0};
+		uint32_t at = domain;
+		while ((at = coll_tree_parent(at, domains, 0, 0)) != OP_NONE) {
+			path.levels++;
+			path.turns += tree_children(at, domains);
 		}
+		most.levels = path.levels > most.levels ? path.levels : most.levels;
+		most.turns = path.turns > most.turns ? path.turns : most.turns;
+	}
 	return most;
 }
 
-// Up a tree, whose lowest levels are inside the lowest parts.
+// Levels of a tree, of as many, whose edges are inside the lowest parts: the highest of a part's
+// goes to another.
+static uint32_t near_levels(const struct coll_config *config, const struct coll_lines *lines,
+			    uint32_t depth)
+{
+	uint32_t below = lines->is_rail ? 0 : lines->parts[0].ranks / config->domain;
+	uint32_t near = below > 1 ? floor_log2(below) - 1 : 0;
+	return near < depth ? near : depth;
+}
+
 static double tree_hops_us(const struct coll_config *config, const struct coll_lines *lines,
 			   uint32_t depth)
 {
-	uint32_t below = lines->is_rail ? 0 : lines->parts[0].ranks / config->domain;
-	uint32_t near = below > 1 ? floor_log2(below) : 0;
-	if (near > depth)
-		near = depth;
+	uint32_t near = near_levels(config, lines, depth);
 	return near * lines->near_us + (depth - near) * lines->network_us;
+}
+
+// What the first pieces take up and down beyond the busiest domain's share.
+static double tree_fill_us(const struct coll_config *config, const struct coll_lines *lines,
+			   const struct tree_path *path, uint32_t edges)
+{
+	double piece = (double)config->bytes / config->channels / 2;
+	double near = 4.0 * near_levels(config, lines, path->levels),
+	       far = 2.0 * path->turns - near;
+	uint64_t far_bps = lines->bus_bps;
+	if (piece > config->chunk_bytes)
+		piece = config->chunk_bytes;
+	if (is_left(config, lines, 0) && !lines->is_rail && lines->parts[0].up_bps < far_bps)
+		far_bps = lines->parts[0].up_bps;
+	double us = near / (double)lines->bus_bps + (far - edges) / (double)far_bps;
+	return us > 0 ? us * piece * config->domain * 8e6 : 0;
 }
 
 static double tree_us(const struct coll_config *config, const struct coll_lines *lines)
 {
-	uint32_t domains = config->ranks / config->domain, depth = tree_depth(domains), edges = 0;
+	uint32_t domains = config->ranks / config->domain, edges = 0;
+	const struct tree_path path = tree_path(domains);
 	double bytes_per_us = (double)lines->bus_bps / 8e6, bytes = (double)config->bytes;
-	double hops_us = tree_inside_us(config, lines) + tree_hops_us(config, lines, depth);
-	double wave = 2.0 * config->chunk_bytes * config->channels;
-	double fill = depth > 1 ? (2 * depth - 3.0) * TREE_FILL : 0;
+	double hops_us = tree_inside_us(config, lines) + tree_hops_us(config, lines, path.levels);
 	uint32_t stride = domains / PARTS_LOOKED_AT + 1;
 	for (uint32_t domain = 0; domain < domains; domain += stride) {
 		uint32_t own = edges_across(domains, domain, 1);
 		edges = own > edges ? own : edges;
 	}
-	if (wave > bytes)
-		wave = bytes;
 	double bytes_us = longer(edges / 2.0 * bytes / bytes_per_us / TREE_SHARE,
 				 tree_up_us(config, lines) / TREE_UP_SHARE);
-	return 2 * hops_us + bytes_us + fill * wave / bytes_per_us;
+	return 2 * hops_us + bytes_us + tree_fill_us(config, lines, &path, edges);
 }
 
 // What steps of PAT take longer since their blocks leave a part of the fabric.
@@ -198,7 +231,7 @@ static double pat_up_us(const struct coll_config *config, const struct coll_line
 
 static double pat_us(const struct coll_config *config, const struct coll_lines *lines)
 {
-	return floor_log2(config->ranks) * lines->network_us +
+	return tree_hops_us(config, lines, floor_log2(config->ranks)) * PAT_HOP +
 		(bus_us(config, lines) + pat_up_us(config, lines)) / PAT_SHARE;
 }
 
