@@ -107,6 +107,40 @@ static void a_lone_flow_fills_its_line(void **state)
 	assert_true((told + refused) * 2 < count || count < 10);
 }
 
+// Queues of trunks are as deep as NICs' lines ask for, and drain at the trunks' own rate: no hole
+// is held lost and no timer rings before they have. Of four trunks whose queues differ the last to
+// drain leaves a tenth.
+static void a_lone_flow_fills_slower_trunks(void **)
+{
+	const double gbps = 10, seconds = 0.006;
+	for (uint32_t at = 0; at < 3 * 3 * 2; at++) {
+		uint32_t planes = 1u << at % 3, trunks = 1u << at / 3 % 3;
+		double rate_bps = gbps * 1e9 * planes * trunks;
+		text.used = 0;
+		add(&text, "name: trunks\nseed: 1\nfabric: {nics: 4, nics_per_t0: 2, ");
+		add(&text, "t1_count: %u, planes: %u, link_rate: %gGb/s, ", trunks, planes,
+		    10 * gbps);
+		add(&text, "trunk_rate: %gGb/s, trunk_delay: %s}\n", gbps,
+		    at < 9 ? "500ns" : "10us");
+		add(&text, "traffic: {kind: flows, flows: [{from: 0, to: 2, bytes: %.0fB}]}\n",
+		    rate_bps / 8 * seconds);
+		assert_int_equal(rig_build(&rig, text.at, NULL), 0);
+		sim_run(rig.world_instance.sim, &rig.run);
+		const struct world *world = &rig.world_instance.world;
+		const struct transport_counters *counters = &world->outcome->transport;
+		double frame = 1 +
+			world->transport.header_bytes / (double)world->transport.payload_bytes;
+		double took_s = (double)world->outcome->end_ps * 1e-12;
+		uint64_t again = counters->rtx[RTX_HOLE] + counters->rtx[RTX_TIMEOUT];
+		if (rig.run.end != RUN_DONE || seconds * frame < 0.88 * took_s || again > 0)
+			fail_msg("%s, %.1f %% of the trunks, %lu sent again for holes and "
+				 "timers:\n%s",
+				 run_end_name(rig.run.end), 100 * seconds * frame / took_s,
+				 (unsigned long)again, text.at);
+		world_instance_free(&rig.world_instance);
+	}
+}
+
 // What a warning says that a flow reaches at most, in % of its line; 100 where none does.
 static double most_said(const struct world *world)
 {

@@ -64,11 +64,22 @@ static ps_t longest_pause_ps(const struct world *world, uint32_t senders)
 // timer waits.
 #define PAUSES 8
 
-// What a line takes for any number of bytes; exact below 1 GiB, as line_ps().
+// Of the lines that a packet may wait for: NICs' and those between switches.
+static uint64_t slowest_bps(const struct world *world)
+{
+	const struct topology *topology = &world->topology;
+	uint64_t rate_bps = fabric_nic_rate_least(&world->fabric);
+	for (uint32_t i = 0; i < topology->link_count; i++)
+		if (topology->links[i].tier > 0 && topology->links[i].rate_bps < rate_bps)
+			rate_bps = topology->links[i].rate_bps;
+	return rate_bps;
+}
+
+// What the slowest line takes for any number of bytes; exact below 1 GiB, as line_ps().
 static ps_t queue_line_ps(const struct world *world, uint64_t bytes)
 {
 	const uint64_t block = 1 << 30;
-	line_t line = line_of(fabric_nic_rate_least(&world->fabric));
+	line_t line = line_of(slowest_bps(world));
 	return (ps_t)(bytes / block) * line_ps(line, block) + line_ps(line, bytes % block);
 }
 
