@@ -28,7 +28,7 @@ struct family {
 	uint32_t has_norm_of_heads;		      // as many head norms as heads of q and k
 	uint32_t has_positions, positions_beyond;     // learned
 	uint32_t ffn_of_hidden; // the feed-forward is so many times as wide, if nothing is said
-	uint32_t sinks, has_shared_expert; // as wide as the others
+	uint32_t sinks, has_shared_expert, has_shared_gate; // the shared one as wide as the others
 };
 
 static const struct family families[] = {
@@ -38,6 +38,7 @@ static const struct family families[] = {
 	{"granite", .is_gated = 1},
 	{"phi3", .is_gated = 1},
 	{"qwen2", .is_gated = 1, .has_qkv_bias = 1},
+	{"qwen2_moe", .is_gated = 1, .has_qkv_bias = 1, .has_shared_gate = 1},
 	{"qwen3", .is_gated = 1, .head_norms = 2},
 	{"qwen3_moe", .is_gated = 1, .head_norms = 2},
 	{"gemma", .is_gated = 1, .is_tied = 1},
@@ -95,7 +96,6 @@ static const struct {
 	const char *type, *what;
 } unsaid[] = {
 	{"olmo", "norms without parameters"},
-	{"qwen2_moe", "the gate of a shared expert"},
 	{"gemma3n", "embeddings of each layer"},
 	{"deepseek_v32", "what finds the tokens of sparse attention"},
 	{"gpt_neo", "a bias behind attention, without those before it"},
@@ -239,7 +239,10 @@ static void put_experts(struct import *import)
 	put(import, "experts_per_token", first_of(import, tops));
 	use(import, "experts_per_token"); // some say it twice
 	put(import, "expert_ffn", width);
-	put(import, "shared_ffn", (import->family.has_shared_expert ? 1 : shared) * width);
+	uint64_t own = size_of(import, "shared_expert_intermediate_size");
+	put(import, "shared_ffn",
+	    own > 0 ? own : (import->family.has_shared_expert ? 1 : shared) * width);
+	put_flag(import, "shared_gate", own > 0 && import->family.has_shared_gate);
 	put(import, "dense_layers", size_of(import, "first_k_dense_replace"));
 	if (import->family.has_shared_expert)
 		use(import, "use_qk_norm"); // without parameters

@@ -250,11 +250,14 @@ static int check_effects(struct reader *reader, const struct plan *plan)
 					      "cut.ep",
 					      "cut.etp",
 					      NULL};
+	static const char *const shared[] = {"model.shared_gate", NULL};
 	static const char *const latent[] = {"model.query_rank", "model.rope_dim",
 					     "model.value_dim", NULL};
 	static const char *const forward[] = {"times.backward", NULL};
 	static const char *const published[] = {"published.source", NULL};
 	int rc = check_effect(reader, experts, "model.experts");
+	if (rc == 0)
+		rc = check_effect(reader, shared, "model.shared_ffn");
 	if (rc == 0)
 		rc = check_effect(reader, latent, "model.kv_rank");
 	if (rc == 0)

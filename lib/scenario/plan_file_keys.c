@@ -110,6 +110,8 @@ static const struct scenario_key keys[] = {
 	OPTIONAL("model.expert_ffn", "Width of an expert.", MODEL(expert_ffn)),
 	OPTIONAL("model.shared_ffn", "Width of the expert that all tokens go to.",
 		 MODEL(shared_ffn)),
+	FLAG("model.shared_gate", "false",
+	     "That expert has a gate, as wide as hidden: Qwen1.5-MoE.", MODEL(has_shared_gate)),
 	OPTIONAL("model.dense_layers", "First layers, which have no experts.", MODEL(dense_layers)),
 	ONE("model.expert_every",
 	    "Each so many-th layer has experts, the others a feed-forward: 2 of Llama 4 Maverick.",

@@ -93,6 +93,8 @@ MODELS = {
     "Qwen3 8B": (llama(36, 4096, 32, 8, 12288, 151936) | QWEN3, 8190735360, 0),
     "Qwen3 30B-A3B": (llama(48, 2048, 32, 4, 6144, 151936) | QWEN3 | {
         "model_type": "qwen3_moe", "num_experts": 128, "num_experts_per_tok": 8, "moe_intermediate_size": 768}, 30532122624, 0),
+    "Qwen1.5-MoE A2.7B": (llama(24, 2048, 16, 16, 5632, 151936, model_type="qwen2_moe", num_experts=60, num_experts_per_tok=4, decoder_sparse_step=1,
+                                moe_intermediate_size=1408, shared_expert_intermediate_size=5632, mlp_only_layers=[]), 14315784192, 0),
     "Gemma 7B": ({key: value for key, value in llama(28, 3072, 16, 16, 24576, 256000, head_dim=256).items() if key[0] != "t"} | {
         "model_type": "gemma"}, 8537680896, 0),
     "Gemma 2 9B": ({key: value for key, value in llama(42, 3584, 16, 8, 14336, 256000, head_dim=256).items() if key[0] != "t"} | {

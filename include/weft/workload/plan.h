@@ -39,6 +39,7 @@ struct architecture {
 	uint32_t query_rank, kv_rank, rope_dim, value_dim;
 	// experts
 	uint32_t experts, experts_per_token, expert_ffn, shared_ffn;
+	bool has_shared_gate;  // a number for each token weighs what the shared expert says
 	uint32_t dense_layers; // the first ones, which have none
 	uint32_t expert_every; // behind them each so many-th layer of all has some; 0: as 1
 };

@@ -88,7 +88,8 @@ uint64_t layer_part_params(const struct architecture *from, enum layer_part part
 			: 0;
 	case PART_SHARED:
 		return is_moe && from->shared_ffn > 0 ? fc1_params(from, from->shared_ffn, tp) +
-				fc2_params(from, from->shared_ffn, tp)
+				fc2_params(from, from->shared_ffn, tp) +
+				from->has_shared_gate * hidden
 						      : 0;
 	case PART_FC1: // other tensor ranks hold other experts, or parts of them
 		return is_moe ? fc1_params(from, from->expert_ffn, etp)

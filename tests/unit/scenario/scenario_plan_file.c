@@ -307,6 +307,9 @@ static const struct {
 	{"name: a\nmodel: {layers: 2, hidden: 64, heads: 8, ffn: 8, vocab: 9, qkv_bias: true, "
 	 "attention_bias: true}\nstep: {sequence: 8}\n",
 	 2, 70, "model.qkv_bias has no effect beside model.attention_bias"},
+	{"name: a\nmodel: {layers: 2, hidden: 64, heads: 8, ffn: 8, vocab: 9, experts: 4, "
+	 "experts_per_token: 1, expert_ffn: 8, shared_gate: true}\nstep: {sequence: 8}\n",
+	 2, 109, "model.shared_gate has no effect here; it needs model.shared_ffn"},
 	{"name: a\nmodel: {layers: 2, hidden: 64, heads: 8, ffn: 8, vocab: 9, kv_rank: 16, "
 	 "value_dim: 8, rope_dim: 4, qkv_bias: true}\nstep: {sequence: 8}\n",
 	 2, 110, "model.qkv_bias has no effect beside model.kv_rank"},
