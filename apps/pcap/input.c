@@ -16,6 +16,8 @@
 #include <weft/files/files.h>
 #include <weft/run/outcome.h>
 
+#include <weft/wire/wire_icrcs.h>
+
 #include "pcap.h"
 
 // How far captures are read.
@@ -266,10 +268,28 @@ static void note_times(struct capture_file *file, const struct flow_packet *pack
 	file->last_ns = packet->at_ns;
 }
 
-static void take_packet(struct call *call, struct flow *flow, const struct flow_packet *packet)
+// Frames that are dissected and not yet in the analysis, for whose state the cache has time so, and
+// whose ICRCs are computed together.
+struct ahead {
+	struct flow_packet packets[WIRE_ICRCS_MAX];
+	struct wire_record records[WIRE_ICRCS_MAX];
+	struct wire_icrcs icrcs;
+	uint32_t count;
+};
+
+static void check_icrcs(void *icrcs)
 {
-	copies_take(&call->copies, packet);
-	flow_take(flow, packet);
+	wire_icrcs_check(icrcs);
+}
+
+static void take_ahead(struct call *call, struct flow *flow, struct ahead *ahead)
+{
+	wire_icrcs_check(&ahead->icrcs);
+	for (uint32_t i = 0; i < ahead->count; i++) {
+		copies_take(&call->copies, &ahead->packets[i]);
+		flow_take(flow, &ahead->packets[i]);
+	}
+	ahead->count = 0;
 }
 
 static void read_frames(struct call *call, struct capture_file *file, struct capture_reader *reader,
@@ -279,35 +299,33 @@ static void read_frames(struct call *call, struct capture_file *file, struct cap
 	static uint16_t places[CAPTURE_INTERFACES_MAX]; // + 1; 0: not asked yet
 	memset(places, 0, sizeof(places));
 	struct capture_frame frame;
-	struct wire_record records[2];
-	struct flow_packet packets[2];
-	uint64_t odd_frames = 0, at = 0;
-	// One frame is dissected ahead of the analysis, for whose state the cache has time so.
-	for (; capture_next(reader, &frame); at++) {
+	struct ahead ahead = {.count = 0};
+	uint64_t odd_frames = 0;
+	reader->before_move = check_icrcs;
+	reader->of_move = &ahead.icrcs;
+	while (capture_next(reader, &frame)) {
 		const struct capture_interface *interface = &reader->interfaces[frame.interface];
 		if (places[frame.interface] == 0)
 			places[frame.interface] = (uint16_t)(place_of(call, reader, interface) + 1);
-		struct wire_record *record = &records[at & 1];
-		wire_dissect(config, interface->link, frame.bytes, frame.captured, frame.original,
-			     record);
-		packets[at & 1] = (struct flow_packet){.record = record,
-						       .number = bar->frames + 1,
-						       .at_ns = frame.at_ns,
-						       .has_time = frame.has_time,
-						       .place = places[frame.interface] - 1u};
-		flow_expect(flow, &packets[at & 1]);
-		if (at > 0)
-			take_packet(call, flow, &packets[~at & 1]);
+		struct wire_record *record = &ahead.records[ahead.count];
+		struct flow_packet *packet = &ahead.packets[ahead.count++];
+		wire_dissect_due(config, interface->link, frame.bytes, frame.captured,
+				 frame.original, record, &ahead.icrcs);
+		*packet = (struct flow_packet){.record = record,
+					       .number = bar->frames + 1,
+					       .at_ns = frame.at_ns,
+					       .has_time = frame.has_time,
+					       .place = places[frame.interface] - 1u};
+		flow_expect(flow, packet);
+		note_times(file, packet);
+		if (ahead.count == WIRE_ICRCS_MAX)
+			take_ahead(call, flow, &ahead);
 		for (; odd_frames < reader->odd_frames; odd_frames++)
 			flow_take_unread(flow);
-		if (at == 0)
-			note_times(file, &packets[0]);
 		bar_frame(bar, source);
 	}
-	if (at == 0)
-		return;
-	note_times(file, &packets[~at & 1]);
-	take_packet(call, flow, &packets[~at & 1]);
+	reader->before_move = NULL;
+	take_ahead(call, flow, &ahead);
 }
 
 static int read_file(struct call *call, struct capture_file *file, struct capture_reader *reader,

@@ -24,6 +24,8 @@ bool reader_read(struct capture_reader *reader, size_t bytes)
 {
 	if (bytes > reader->capacity)
 		return false;
+	if (reader->before_move != NULL)
+		reader->before_move(reader->of_move);
 	move_rest(reader, bytes);
 	while (reader_have(reader) < bytes && !reader->is_at_end) {
 		size_t room = reader->capacity - reader->to;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <weft/wire/wire_dissect.h>
+#include <weft/wire/wire_icrcs.h>
 
 // Fields that tell who, where or what, for who hides them (anonymize.c).
 enum wire_span_kind {
@@ -42,7 +43,8 @@ struct dissection {
 	uint32_t ip_at, bth_at;
 	uint8_t ip_version; // of the header at ip_at; of a GRH 6
 	struct wire_record *ret;
-	struct wire_spans *spans; // NULL: nobody asks
+	struct wire_spans *spans;  // NULL: nobody asks
+	struct wire_icrcs *icrcs; // NULL: each ICRC is computed at once
 };
 
 // Notes a field at `at`, if all of it was captured.
@@ -104,3 +106,7 @@ void dissect_uet(struct dissection *d);
 void dissect_spans(const struct wire_config *config, uint16_t link, const void *frame,
 		   uint32_t captured, uint32_t original, struct wire_record *ret,
 		   struct wire_spans *spans);
+
+// Leaves the ICRC of a frame to wire_icrcs_check(). False: it is to be computed now.
+bool icrcs_add(struct wire_icrcs *icrcs, const uint8_t *frame, const struct wire_view *view,
+	       struct wire_record *record);

@@ -170,7 +170,8 @@ static void check_icrc(struct dissection *d)
 		d->spans->has_icrc = true;
 		d->spans->icrc = view;
 	}
-	if (d->config->icrc_unchecked)
+	if (d->config->icrc_unchecked ||
+	    (d->icrcs != NULL && icrcs_add(d->icrcs, d->frame, &view, ret)))
 		return;
 	bool is_good = get_le32(d->frame + icrc_at) == wire_icrc(d->frame, &view);
 	ret->icrc = is_good ? WIRE_ICRC_GOOD : WIRE_ICRC_BAD;

@@ -5,11 +5,13 @@
 
 #include <weft/wire/wire.h>
 #include <weft/wire/wire_apart.h>
+#include <weft/wire/wire_icrcs.h>
 
 #include <isa-l/crc.h>
 #include <string.h>
 
 #include "bytes.h"
+#include "dissect.h"
 #include "ip.h"
 #include "mrc.h"
 #include "udp.h"
@@ -36,12 +38,17 @@ static void mask_ip(uint8_t *ip, uint8_t version)
 	ip[V6_HOP_LIMIT_AT] = 0xff;
 }
 
+static inline void mask(uint8_t *head, uint8_t version, uint32_t bth_at)
+{
+	mask_ip(head, version);
+	head[bth_at - 2] = head[bth_at - 1] = 0xff; // the checksum of UDP
+	head[bth_at + BTH_RESERVED_AT] = 0xff;
+}
+
 static uint32_t masked_crc(uint8_t *head, uint32_t masked, const struct wire_view *view,
 			   uint32_t bth_at)
 {
-	mask_ip(head, view->ip_version);
-	head[bth_at - 2] = head[bth_at - 1] = 0xff; // the checksum of UDP
-	head[bth_at + BTH_RESERVED_AT] = 0xff;
+	mask(head, view->ip_version, bth_at);
 	return crc32_gzip_refl(LINK_CRC, head, masked);
 }
 
@@ -76,4 +83,102 @@ uint32_t wire_seal_apart(void *frame, const struct wire_view *view, const void *
 	crc = crc32_gzip_refl(crc, payload, view->payload_bytes);
 	put_le32(rest + view->pad_bytes, crc32_gzip_refl(crc, rest, view->pad_bytes));
 	return view->pad_bytes + WIRE_ICRC_BYTES;
+}
+
+// ---------------------------------------------------------------- several with one CRC
+
+#define DUE_BYTES_MIN 512  // below, a CRC takes less than a sum
+#define DUE_BYTES_MAX 4480 // a payload of 4 KiB and its headers
+#define AT_ONCE 4	   // frames that one pass sums
+
+bool icrcs_add(struct wire_icrcs *icrcs, const uint8_t *frame, const struct wire_view *view,
+	       struct wire_record *record)
+{
+	uint32_t bytes = view->icrc_at - view->ip_at, bth_at = view->bth_at - view->ip_at;
+	if (icrcs->is_apart || bth_at + MASKED_IN_BTH > HEAD_BYTES || bytes < DUE_BYTES_MIN ||
+	    bytes > DUE_BYTES_MAX)
+		return false;
+	check(icrcs->count < WIRE_ICRCS_MAX);
+	icrcs->due[icrcs->count].ip = frame + view->ip_at;
+	icrcs->due[icrcs->count].bth_at = bth_at;
+	icrcs->due[icrcs->count].bytes = bytes;
+	icrcs->due[icrcs->count].ip_version = view->ip_version;
+	icrcs->due[icrcs->count++].record = record;
+	return true;
+}
+
+static void add(uint8_t *restrict sum, const uint8_t *restrict from, uint32_t bytes)
+{
+	for (uint32_t i = 0; i < bytes; i++)
+		sum[i] ^= from[i];
+}
+
+// Four frames, each a byte behind the one before.
+static void add_four(uint8_t *restrict sum, const uint8_t *const from[AT_ONCE], uint32_t bytes)
+{
+	const uint8_t *a = from[0] + 3, *b = from[1] + 2, *c = from[2] + 1, *d = from[3];
+	for (uint32_t i = 0; i < AT_ONCE; i++) {
+		add(sum + i, from[i], AT_ONCE - 1 - i);
+		add(sum + bytes, from[i] + bytes - i, i);
+	}
+	sum += AT_ONCE - 1;
+	for (uint32_t i = 0; i < bytes - (AT_ONCE - 1); i++)
+		sum[i] ^= a[i] ^ b[i] ^ c[i] ^ d[i];
+}
+
+// What makes the CRC of a frame and its ICRC zero if it begins at zero and the ICRC is right: the
+// masked bytes, the eight ones of the link and the complement.
+static void add_rest(uint8_t *sum, const uint8_t *ip, uint8_t version, uint32_t bth_at,
+		     uint32_t bytes)
+{
+	uint8_t head[HEAD_BYTES];
+	memcpy(head, ip, HEAD_BYTES);
+	mask(head, version, bth_at);
+	put_le32(head, get_le32(head) ^ ~(uint32_t)LINK_CRC);
+	for (uint32_t i = 0; i < HEAD_BYTES; i++)
+		sum[i] ^= head[i] ^ ip[i];
+	for (uint32_t i = 0; i < WIRE_ICRC_BYTES; i++)
+		sum[bytes + i] ^= 0xff;
+}
+
+// Whether all of them are right, which have one length.
+static bool are_good(const struct wire_icrcs *icrcs)
+{
+	uint8_t sum[DUE_BYTES_MAX + WIRE_ICRC_BYTES + WIRE_ICRCS_MAX];
+	const uint8_t *from[WIRE_ICRCS_MAX];
+	uint32_t count = icrcs->count, bytes = icrcs->due[0].bytes + WIRE_ICRC_BYTES, i = 0;
+	memset(sum, 0, bytes + count - 1);
+	for (i = 0; i < count; i++)
+		from[i] = icrcs->due[i].ip;
+	for (i = 0; i + AT_ONCE <= count; i += AT_ONCE)
+		add_four(sum + i, from + i, bytes);
+	for (; i < count; i++)
+		add(sum + i, from[i], bytes);
+	for (i = 0; i < count; i++)
+		add_rest(sum + i, from[i], icrcs->due[i].ip_version, icrcs->due[i].bth_at,
+			 bytes - WIRE_ICRC_BYTES);
+	return crc32_gzip_refl(UINT32_MAX, sum, bytes + count - 1) == UINT32_MAX;
+}
+
+static bool have_one_length(const struct wire_icrcs *icrcs)
+{
+	for (uint32_t i = 1; i < icrcs->count; i++)
+		if (icrcs->due[i].bytes != icrcs->due[0].bytes)
+			return false;
+	return true;
+}
+
+void wire_icrcs_check(struct wire_icrcs *icrcs)
+{
+	bool all_good = icrcs->count > 1 && have_one_length(icrcs) && are_good(icrcs);
+	for (uint32_t i = 0; i < icrcs->count; i++) {
+		const uint8_t *ip = icrcs->due[i].ip;
+		struct wire_view view = {.bth_at = icrcs->due[i].bth_at,
+					 .icrc_at = icrcs->due[i].bytes,
+					 .ip_version = icrcs->due[i].ip_version};
+		bool is_good = all_good || get_le32(ip + view.icrc_at) == wire_icrc(ip, &view);
+		icrcs->due[i].record->icrc = is_good ? WIRE_ICRC_GOOD : WIRE_ICRC_BAD;
+		icrcs->is_apart |= !is_good;
+	}
+	icrcs->count = 0;
 }

@@ -63,6 +63,8 @@ struct capture_reader {
 	void *context;
 	uint8_t *buffer;
 	size_t capacity;
+	void (*before_move)(void *of_move); // or NULL: called before frames' bytes are moved or
+	void *of_move;			    // written over, which stay where they are till then
 	// What was found.
 	enum capture_end end;
 	char why[REFUSAL_TEXT_BYTES]; // of an end that is not whole

@@ -56,6 +56,46 @@ static void pcap_is_read_in_either_order_and_unit(void **)
 	}
 }
 
+static struct given {
+	const uint8_t *at[64];
+	uint32_t count;
+	uint64_t seen;
+} given;
+
+// All frames since the last call are still what they were.
+static void look_at_given(void *of_move)
+{
+	struct given *look = of_move;
+	for (uint32_t i = 0; i < look->count; i++)
+		for (uint32_t at = 0; at < 100; at++)
+			assert_int_equal(look->at[i][at], at + 1);
+	look->seen += look->count;
+	look->count = 0;
+}
+
+static void frames_stay_until_the_buffer_moves(void **)
+{
+	struct capture_frame frame;
+	uint32_t most = 0;
+	begin(false);
+	put_head(0xa1b2c3d4);
+	for (uint32_t i = 0; i < 1000; i++)
+		put_record(i, 0, 100, 100);
+	file.step = 1000;
+	assert_int_equal(open_file(), 0);
+	given = (struct given){.count = 0};
+	reader.before_move = look_at_given;
+	reader.of_move = &given;
+	while (capture_next(&reader, &frame)) {
+		given.at[given.count++] = frame.bytes;
+		most = given.count > most ? given.count : most;
+	}
+	reader.before_move = NULL;
+	look_at_given(&given);
+	assert_int_equal(given.seen, 1000);
+	assert_true(most > 4);
+}
+
 // Kuznetzov's: 8 more bytes in front of each frame.
 static void modified_pcap_has_longer_records(void **)
 {
