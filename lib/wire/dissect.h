@@ -43,7 +43,7 @@ struct dissection {
 	uint32_t ip_at, bth_at;
 	uint8_t ip_version; // of the header at ip_at; of a GRH 6
 	struct wire_record *ret;
-	struct wire_spans *spans;  // NULL: nobody asks
+	struct wire_spans *spans; // NULL: nobody asks
 	struct wire_icrcs *icrcs; // NULL: each ICRC is computed at once
 };
 
