@@ -176,7 +176,10 @@ static void settle_one(struct flow *flow, struct flow_stream *stream, struct seq
 	bool is_copied = sequence->pending_is_again && (!is_asked || is_far);
 	// Right behind its original, and a repeat from farther back comes next.
 	bool is_echo = goes_back && !is_far && !is_asked;
-	bool may_be_copy = (goes_on || is_echo) && is_one && is_soon && sequence->pending_is_again;
+	// Of two late ones in a row, the second farther back, this is the first.
+	bool is_behind = goes_back && !is_asked && is_left_out(sequence, slot, next);
+	bool may_be_copy = (goes_on || is_echo || is_behind) && is_one && is_soon &&
+		sequence->pending_is_again;
 	// Asked for, it was sent once more than the repeat that went on from it shows.
 	if (may_be_copy && is_copied && (is_asked || is_left_out(sequence, slot, next))) {
 		note(flow, stream, FLOW_NOTE_LATE, sequence->pending_number, from, 1);
@@ -189,8 +192,9 @@ static void settle_one(struct flow *flow, struct flow_stream *stream, struct seq
 	}
 	for (uint32_t psn = from; psn != to; psn++)
 		hole_fill(flow, stream, psn_find(sequence, psn));
-	if (may_be_copy && sequence->has_nak &&
-	    !sequence->is_rnr) // it is if another repeat begins here
+	bool waits = repair_waits_for(sequence, from); // for an earlier NAK
+	if (may_be_copy && sequence->has_nak && !sequence->is_rnr &&
+	    !waits) // it is if another repeat begins here
 		repair_keep_nak(sequence, sequence->pending_number);
 	struct repeat repeat = {sequence->pending_number,     sequence->pending_ns,
 				sequence->pending_silence_ns, from,
