@@ -273,6 +273,7 @@ static void note_times(struct capture_file *file, const struct flow_packet *pack
 struct ahead {
 	struct flow_packet packets[WIRE_ICRCS_MAX];
 	struct wire_record records[WIRE_ICRCS_MAX];
+	uint64_t odd_frames[WIRE_ICRCS_MAX]; // in the file before each
 	struct wire_icrcs icrcs;
 	uint32_t count;
 };
@@ -282,10 +283,14 @@ static void check_icrcs(void *icrcs)
 	wire_icrcs_check(icrcs);
 }
 
-static void take_ahead(struct call *call, struct flow *flow, struct ahead *ahead)
+// `odd_frames`: of the file that are taken.
+static void take_ahead(struct call *call, struct flow *flow, struct ahead *ahead,
+		       uint64_t *odd_frames)
 {
 	wire_icrcs_check(&ahead->icrcs);
 	for (uint32_t i = 0; i < ahead->count; i++) {
+		for (; *odd_frames < ahead->odd_frames[i]; ++*odd_frames)
+			flow_take_unread(flow);
 		copies_take(&call->copies, &ahead->packets[i]);
 		flow_take(flow, &ahead->packets[i]);
 	}
@@ -308,6 +313,7 @@ static void read_frames(struct call *call, struct capture_file *file, struct cap
 		if (places[frame.interface] == 0)
 			places[frame.interface] = (uint16_t)(place_of(call, reader, interface) + 1);
 		struct wire_record *record = &ahead.records[ahead.count];
+		ahead.odd_frames[ahead.count] = reader->odd_frames;
 		struct flow_packet *packet = &ahead.packets[ahead.count++];
 		wire_dissect_due(config, interface->link, frame.bytes, frame.captured,
 				 frame.original, record, &ahead.icrcs);
@@ -319,13 +325,11 @@ static void read_frames(struct call *call, struct capture_file *file, struct cap
 		flow_expect(flow, packet);
 		note_times(file, packet);
 		if (ahead.count == WIRE_ICRCS_MAX)
-			take_ahead(call, flow, &ahead);
-		for (; odd_frames < reader->odd_frames; odd_frames++)
-			flow_take_unread(flow);
+			take_ahead(call, flow, &ahead, &odd_frames);
 		bar_frame(bar, source);
 	}
 	reader->before_move = NULL;
-	take_ahead(call, flow, &ahead);
+	take_ahead(call, flow, &ahead, &odd_frames);
 }
 
 static int read_file(struct call *call, struct capture_file *file, struct capture_reader *reader,
