@@ -5,21 +5,13 @@ instructions of --instructions. No time is judged: the changes are far larger th
 import copy
 import json
 import os
-import pathlib
 import shutil
 import sys
-import tempfile
 
 import weft
+from weft import check, check_parts
 
 CASE = "incast8-400g"
-failed = 0
-
-
-def complain(text):
-    global failed
-    print("not ok:", text)
-    failed += 1
 
 
 def bench(*words, env=None):
@@ -49,19 +41,16 @@ def compare(folder, figures, *words):
     path = folder / "then.json"
     path.write_text(json.dumps(figures), encoding="utf-8")
     done = bench("--compare", str(path), *words)
-    if done.returncode != 0:
-        complain(f"--compare: {done.returncode}, {done.stderr}")
+    if not check(done.returncode == 0, f"--compare: {done.returncode}, {done.stderr}"):
         return ""
     return done.stdout[done.stdout.index("then: "):]
 
 
 def expect(said, wanted, unwanted=()):
     for words in wanted:
-        if words not in said:
-            complain(f"no `{words}` in {said}")
+        check(words in said, f"`{words}` is in {said}")
     for words in unwanted:
-        if words in said:
-            complain(f"`{words}` in {said}")
+        check(words not in said, f"`{words}` is not in {said}")
 
 
 def check_verdicts(folder, figures):
@@ -83,13 +72,12 @@ def check_refusals(folder, figures):
     for text in texts:
         path.write_text(text, encoding="utf-8")
         done = bench("--compare", str(path))
-        if done.returncode != 2 or done.stderr.count("\n") != 1 or "then.json" not in done.stderr or done.stdout:
-            complain(f"--compare with {text[:40]!r}: {done.returncode}, {done.stderr}")
+        check(done.returncode == 2 and done.stderr.count("\n") == 1 and "then.json" in done.stderr and not done.stdout,
+              f"--compare with {text[:40]!r}: {done.returncode}, {done.stderr}")
     for words in (["--compare", str(folder / "missing.json")], ["--compare"], ["--compare", str(path), "--json", "-"], ["--list"],
                   ["--show", CASE]):
         done = bench(*words)
-        if done.returncode != 2 or done.stderr.count("\n") != 1:
-            complain(f"{words}: {done.returncode}, {done.stderr}")
+        check(done.returncode == 2 and done.stderr.count("\n") == 1, f"{words}: {done.returncode}, {done.stderr}")
 
 
 def check_instructions(folder, has_names):
@@ -99,17 +87,13 @@ def check_instructions(folder, has_names):
         return
     first, said = figures_of(folder, "--repeat", "1", "--instructions")
     row = first["cases"][0]
-    if "instructions" not in row:
-        complain(f"no instructions: {said}")
+    if not check("instructions" in row, f"instructions are counted: {said}"):
         return
-    if abs(row["instructions_per_hop"] * row["hops"] / row["instructions"] - 1) > 1e-9:
-        complain("instructions per hop are not instructions over hops")
-    if not 100 < row["instructions_per_hop"] < 20000:
-        complain(f"{row['instructions_per_hop']} instructions per hop")
+    check(abs(row["instructions_per_hop"] * row["hops"] / row["instructions"] - 1) <= 1e-9, "instructions per hop are instructions over hops")
+    check(100 < row["instructions_per_hop"] < 20000, f"{row['instructions_per_hop']} instructions per hop")
     said = compare(folder, first, "--repeat", "3", "--instructions")
     then, now = (float(word) for word in next(line for line in said.split("\n") if line.startswith(CASE)).split()[5:7])
-    if abs(then - now) > 0.001 * now + 0.1:
-        complain(f"{then} and then {now} instructions per hop of the same run")
+    check(abs(then - now) <= 0.001 * now + 0.1, f"{then} and then {now} instructions per hop of the same run")
     # where callgrind finds nothing to count there is no 0, but a reason
     (folder / "valgrind").write_text("#!/bin/sh\necho 'Collected : 0' >&9\n", encoding="utf-8")
     (folder / "valgrind").chmod(0o755)
@@ -121,20 +105,16 @@ def check_instructions(folder, has_names):
 def expect_none(folder, env, reason):
     figures, said = figures_of(folder, "--repeat", "1", "--instructions", env=env)
     row = figures["cases"][0]
-    if "instructions" in row or row["instructions_per_hop"] is not None or reason not in row["instructions_reason"]:
-        complain(f"{reason}: {row}")
+    check("instructions" not in row and row["instructions_per_hop"] is None and reason in row["instructions_reason"], f"{reason}: {row}")
     expect(said, ["unavailable", reason])
 
 
-def main():
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        figures, _ = figures_of(folder, "--repeat", "3")
-        check_verdicts(folder, figures)
-        check_refusals(folder, figures)
-        expect_none(folder, dict(os.environ, PATH="/nowhere"), "valgrind is not installed")
-        check_instructions(folder, os.environ.get("WEFT_SANITIZE", "") == "")
-    return failed != 0
+def main(folder):
+    figures, _ = figures_of(folder, "--repeat", "3")
+    check_verdicts(folder, figures)
+    check_refusals(folder, figures)
+    expect_none(folder, dict(os.environ, PATH="/nowhere"), "valgrind is not installed")
+    check_instructions(folder, os.environ.get("WEFT_SANITIZE", "") == "")
 
 
-sys.exit(main())
+check_parts(main)

@@ -3,12 +3,9 @@
 """weft compare on what weft wrote: equal runs are equal, a swept key that matters differs beyond noise with the same seeds
 and with others, one that does not matter never does; exit statuses; what cannot be compared is refused."""
 import json
-import pathlib
-import sys
-import tempfile
 
 import weft
-from weft import check
+from weft import check, check_parts
 
 SMALL = """name: small
 fabric: {nics: 16, planes: 2, link_rate: 100Gb/s, nics_per_t0: 8, t1_count: 4}
@@ -71,7 +68,7 @@ def refused(what, words, says):
 
 
 def check_refusals(folder):
-    one, study = folder / "one", folder / "first"
+    one, study = run(folder, "one"), run(folder, "first", "--seeds", 2)
     (folder / "empty").mkdir()
     refused("one result", [one], "no second result given")
     refused("three results", [one, one, one], "unexpected argument")
@@ -85,12 +82,5 @@ def check_refusals(folder):
     refused("an unknown option", [one, one, "--fast"], "unknown option")
 
 
-def main():
-    with tempfile.TemporaryDirectory() as name:
-        for part in (check_studies, check_runs, check_refusals):
-            part(pathlib.Path(name))
-    sys.exit(1 if check.failed else 0)
-
-
 if __name__ == "__main__":
-    main()
+    check_parts(check_studies, check_runs, check_refusals)

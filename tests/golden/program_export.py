@@ -4,12 +4,9 @@
 same rings, so digests are the same. GOAL has messages alone: the slices of a ring and the credits that let them go. The last
 credits of a ring, which nobody waits for, are not among them, so what they take of the lines is missing: less than 0.02 %."""
 import json
-import pathlib
-import sys
-import tempfile
 
 import weft
-from weft import check
+from weft import check, check_parts
 
 # one switch that never marks, trims or drops, and a window that is never full: nothing but lines and delays
 IDEAL = ("fabric: {topology: leaf-spine, nics: 8, nics_per_t0: 8, t1_count: 1, link_rate: 400Gb/s, nic_delay: 1us,"
@@ -77,23 +74,20 @@ def check_copies(folder):
     check(len(list(out.glob("*.et"))) == 4 and nics == 8, f"{len(list(out.glob('*.et')))} ranks, twice on {nics} NICs")
 
 
-def main():
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        for kind in ("all_reduce", "all_gather", "reduce_scatter"):
-            ring = f"kind: ring, collective: {kind}, ranks: 8, bytes: 4MB"
-            check_job(folder, IDEAL, ring, "channels: 1, form: barrier")
-            check_job(folder, IDEAL, ring, "channels: 1, chunk: 128KiB, slices: 2, credits: 4", LAST_CREDITS)
-        check_job(folder, IDEAL, "kind: ring, collective: all_reduce, ranks: 8, bytes: 40MB", "channels: 4", LAST_CREDITS)
-        check_job(folder, HOSTS, "kind: ring, collective: all_reduce, ranks: 16, bytes: 4MB", "channels: 4", SHARED)
-        for kind, algorithm in (("all_reduce", "tree"), ("all_reduce", "double_tree"), ("all_to_all", "direct"),
-                                ("all_reduce", "halving_doubling"), ("all_gather", "pat"), ("broadcast", "ring")):
-            check_job(folder, IDEAL, f"kind: collective, collective: {kind}, algorithm: {algorithm}, ranks: 8, bytes: 1MB, channels: 2")
-        check_copies(folder)
-        for way in ("", "ddp", "zero-1", "zero-2", "fsdp", "fsdp, within: 4", "local, every: 8"):
-            check_step(folder, way and f"reduce: {{kind: {way}}}")
-    sys.exit(1 if check.failed else 0)
+def main(folder):
+    for kind in ("all_reduce", "all_gather", "reduce_scatter"):
+        ring = f"kind: ring, collective: {kind}, ranks: 8, bytes: 4MB"
+        check_job(folder, IDEAL, ring, "channels: 1, form: barrier")
+        check_job(folder, IDEAL, ring, "channels: 1, chunk: 128KiB, slices: 2, credits: 4", LAST_CREDITS)
+    check_job(folder, IDEAL, "kind: ring, collective: all_reduce, ranks: 8, bytes: 40MB", "channels: 4", LAST_CREDITS)
+    check_job(folder, HOSTS, "kind: ring, collective: all_reduce, ranks: 16, bytes: 4MB", "channels: 4", SHARED)
+    for kind, algorithm in (("all_reduce", "tree"), ("all_reduce", "double_tree"), ("all_to_all", "direct"),
+                            ("all_reduce", "halving_doubling"), ("all_gather", "pat"), ("broadcast", "ring")):
+        check_job(folder, IDEAL, f"kind: collective, collective: {kind}, algorithm: {algorithm}, ranks: 8, bytes: 1MB, channels: 2")
+    check_copies(folder)
+    for way in ("", "ddp", "zero-1", "zero-2", "fsdp", "fsdp, within: 4", "local, every: 8"):
+        check_step(folder, way and f"reduce: {{kind: {way}}}")
 
 
 if __name__ == "__main__":
-    main()
+    check_parts(main)

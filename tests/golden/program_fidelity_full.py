@@ -7,7 +7,7 @@ import sys
 import tempfile
 
 import weft
-from weft import check
+from weft import check, check_parts
 
 SMALL = "llama-small-3-fidelities"
 EXPERTS = "moe-small-3-fidelities"
@@ -158,11 +158,5 @@ def check_refusals():
     check(status == 5 and out == "", f"a step that does not end in time has none: {status}")
 
 
-def main():
-    for part in (check_depths, check_books, check_experts, check_all_reduces, check_orders, check_delays, check_folder, check_refusals):
-        part()
-    sys.exit(1 if check.failed else 0)
-
-
 if __name__ == "__main__":
-    main()
+    check_parts(check_depths, check_books, check_experts, check_all_reduces, check_orders, check_delays, check_folder, check_refusals)

@@ -4,11 +4,10 @@
 whole job is in tests/soak."""
 import json
 import pathlib
-import sys
 import tempfile
 
 import weft
-from weft import check
+from weft import check, check_parts
 
 AZURE = "azure-gb200-llama405b"
 SMALL = [AZURE, "--fidelity", "sample", "--set", "fabric.nics=1024", "--sample", "steps=6,fill=4"]
@@ -145,14 +144,5 @@ def check_what_to_type():
         gives_a_time(folder / "experts.yaml", "steps=15,fill=3")
 
 
-def main():
-    check_ideal()
-    check_order()
-    check_steps()
-    check_refusals()
-    check_what_to_type()
-    sys.exit(1 if check.failed else 0)
-
-
 if __name__ == "__main__":
-    main()
+    check_parts(check_ideal, check_order, check_steps, check_refusals, check_what_to_type)

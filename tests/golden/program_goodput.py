@@ -11,7 +11,7 @@ import tempfile
 import xml.etree.ElementTree
 
 import weft
-from weft import SOURCE, check, documented, fields_of
+from weft import SOURCE, check, check_parts, documented, fields_of
 
 AZURE = "azure-gb200-llama405b"
 LLAMA = {"gpu": 148, "hbm": 72, "software": 54, "network": 35, "maintenance": 32, "sram": 19, "gsp": 17, "nic": 7, "watchdog": 7,
@@ -282,11 +282,5 @@ def check_refusals():
     refused("an unknown option", [AZURE, "--day", "1", "--fabric", "x"], "unknown option")
 
 
-def main():
-    for part in (check_golden, check_causes, check_closed, check_plot, check_llama, check_options, check_faults, check_text, check_refusals):
-        part()
-    sys.exit(1 if check.failed else 0)
-
-
 if __name__ == "__main__":
-    main()
+    check_parts(check_golden, check_causes, check_closed, check_plot, check_llama, check_options, check_faults, check_text, check_refusals)

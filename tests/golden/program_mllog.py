@@ -6,11 +6,9 @@ import json
 import pathlib
 import re
 import statistics
-import sys
-import tempfile
 
 import weft
-from weft import SHARED, SKIPPED, SOURCE, check
+from weft import SHARED, SOURCE, check, check_parts
 
 GIVEN = pathlib.Path(SHARED, "data", "traces", "given", "mlperf")
 SMALL = pathlib.Path(SOURCE, "tests", "fuzz", "mllog.txt")
@@ -205,18 +203,5 @@ def check_given_fit():
           f"the logs of 2,560 and 5,120 GB200 give the shipped job's times: {times} {errors.strip()}")
 
 
-def main():
-    with tempfile.TemporaryDirectory() as name:
-        for part in (check_cuts, check_options, check_result, check_fit):
-            part(pathlib.Path(name))
-    check_cases()
-    if not GIVEN.is_dir():
-        print(f"the given logs are not here ({GIVEN}): their part is left out")
-        sys.exit(1 if check.failed else SKIPPED)
-    check_given()
-    check_given_fit()
-    sys.exit(1 if check.failed else 0)
-
-
 if __name__ == "__main__":
-    main()
+    check_parts(check_cuts, check_options, check_result, check_fit, check_cases, given=GIVEN, of_given=(check_given, check_given_fit))

@@ -3,12 +3,9 @@
 """Hosts of several NICs: collectives leave by all of them, so that each counts; the least time is that of the hardware; `auto` takes
 the faster algorithm; everyone with everyone of 256 GPUs fits."""
 import json
-import pathlib
-import sys
-import tempfile
 
 import weft
-from weft import check
+from weft import check, check_parts
 
 HOSTS = "name: hosts\nfabric: {topology: rail, nics: %d, nics_per_host: %d, planes: 1, link_rate: %s, t1_count: 8}\n" \
         "scaleup: {rate: %s}\ntraffic: {kind: ring, collective: all_reduce, bytes: %s}\n"
@@ -114,12 +111,5 @@ def check_many(folder):
     check(row["out_of_place"]["time"] >= row["ideal"] > 0, f"  256 GPUs: {row['out_of_place']['time']:.1f} us, least {row['ideal']:.1f} us")
 
 
-def main():
-    with tempfile.TemporaryDirectory() as name:
-        for part in (check_all_carry, check_ideal, check_auto, check_slow, check_book, check_many):
-            part(pathlib.Path(name))
-    sys.exit(1 if check.failed else 0)
-
-
 if __name__ == "__main__":
-    main()
+    check_parts(check_all_carry, check_ideal, check_auto, check_slow, check_book, check_many)

@@ -18,8 +18,7 @@ from weft import SOURCE, brightness, check, contrast
 
 LOSSY = "{kind: loss, at: {t0: 2, up: 1, plane: 0}, probability: 2%}"
 CONTRAST_TEXT, CONTRAST_SHAPE = 4.5, 3.0 # WCAG 2.1, level AA
-SHARE_MIN = 0.6 # below it a run is called degraded
-PICTURE_LINES_MAX, PAGE_BYTES_MAX = 400, 5_000_000
+PICTURE_LINES_MAX = 400
 
 
 def made(folder, name, *words):

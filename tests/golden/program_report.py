@@ -7,16 +7,13 @@ import csv
 import html.parser
 import json
 import math
-import pathlib
 import re
 import shutil
 import subprocess
-import sys
-import tempfile
 
 import remanifest
 import weft
-from weft import check
+from weft import check, check_parts
 
 PAGE_BYTES_MAX = 5_000_000
 SMALL = """name: small
@@ -450,41 +447,37 @@ def check_refusals(folder):
     check(sorted(folder.rglob("*")) == before, "what is refused writes nothing")
 
 
-def main():
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name, "out")
-        scenario = pathlib.Path(name, "small.yaml")
-        scenario.write_text(SMALL)
-        fault = "{kind: loss, at: {nic: 3, plane: 0}, probability: 2%, from: 20us, until: 60us}"
-        check(weft.outcome("sim", scenario, "--out", folder, "--fault", fault)[0] == 0, "a run")
-        result = json.loads((folder / "result.json").read_text())
-        status, text, errors = weft.outcome("report", folder, "-v")
-        check(status == 0 and errors == "", f"status {status} {errors}")
-        check_text(text, result)
-        full = check_page(folder, folder / "report.html", result, False)
-        print("charts: " + ("Apache ECharts" if len(full.scripts) > 1 else "SVG only: this build has no npm"))
-        plain_folder = pathlib.Path(name, "plain")
-        plain_folder.mkdir()
-        check(weft.outcome("report", folder, "--plain", "--quiet", "--out", plain_folder) == (0, "", ""), "--quiet says nothing")
-        plain = check_page(folder, plain_folder / "report.html", result, True)
-        check(len(plain.scripts) == 1, "--plain has data and no script")
-        again = (folder / "report.html").read_bytes()
-        weft.outcome("report", folder, "--quiet")
-        check((folder / "report.html").read_bytes() == again, "the same result, the same page")
-        check_metrics(folder, result)
-        check_csv(folder, result)
-        check_gnuplot(folder, result)
-        check_histograms(folder, result)
-        check_verdicts(folder, result)
-        shutil.rmtree(folder / "partial")
-        weft.outcome("sim", scenario, "--out", folder, "--force")
-        left = {path.name for path in folder.iterdir()} & {"report.html", "metrics.txt", "result.csv"}
-        check(not left, f"the next run takes the report of the last one away {left}")
-        check_links(pathlib.Path(name, "links"), scenario)
-        check_share(pathlib.Path(name))
-        check_refusals(pathlib.Path(name))
-    print(f"{check.failed} failed")
-    return 1 if check.failed else 0
+def main(room):
+    folder, scenario = room / "out", room / "small.yaml"
+    scenario.write_text(SMALL)
+    fault = "{kind: loss, at: {nic: 3, plane: 0}, probability: 2%, from: 20us, until: 60us}"
+    check(weft.outcome("sim", scenario, "--out", folder, "--fault", fault)[0] == 0, "a run")
+    result = json.loads((folder / "result.json").read_text())
+    status, text, errors = weft.outcome("report", folder, "-v")
+    check(status == 0 and errors == "", f"status {status} {errors}")
+    check_text(text, result)
+    full = check_page(folder, folder / "report.html", result, False)
+    print("charts: " + ("Apache ECharts" if len(full.scripts) > 1 else "SVG only: this build has no npm"))
+    plain_folder = room / "plain"
+    plain_folder.mkdir()
+    check(weft.outcome("report", folder, "--plain", "--quiet", "--out", plain_folder) == (0, "", ""), "--quiet says nothing")
+    plain = check_page(folder, plain_folder / "report.html", result, True)
+    check(len(plain.scripts) == 1, "--plain has data and no script")
+    again = (folder / "report.html").read_bytes()
+    weft.outcome("report", folder, "--quiet")
+    check((folder / "report.html").read_bytes() == again, "the same result, the same page")
+    check_metrics(folder, result)
+    check_csv(folder, result)
+    check_gnuplot(folder, result)
+    check_histograms(folder, result)
+    check_verdicts(folder, result)
+    shutil.rmtree(folder / "partial")
+    weft.outcome("sim", scenario, "--out", folder, "--force")
+    left = {path.name for path in folder.iterdir()} & {"report.html", "metrics.txt", "result.csv"}
+    check(not left, f"the next run takes the report of the last one away {left}")
+    check_links(room / "links", scenario)
+    check_share(room)
+    check_refusals(room)
 
 
-sys.exit(main())
+check_parts(main)

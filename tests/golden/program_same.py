@@ -7,20 +7,17 @@ import os
 import pathlib
 import shutil
 import subprocess
-import sys
-import tempfile
 
-from weft import SOURCE
+from weft import SOURCE, check, check_parts
 
 WEFT = pathlib.Path(os.environ["WEFT"])
 BUILD = WEFT.parent.parent
 SCENARIOS = ["two-racks", "two-jobs", "drill-nic-flap", "pcaps/clean-write"]
-failed = 0
 
 
 def other_build(folder, name, text):
     """A build whose dispatcher is the script `text`."""
-    build = pathlib.Path(folder) / name
+    build = folder / name
     (build / "apps").mkdir(parents=True)
     (build / "meson-info").mkdir()
     info = json.dumps({"directories": {"source": str(SOURCE)}})
@@ -32,14 +29,10 @@ def other_build(folder, name, text):
 
 
 def expect(what, status, said, build, *words):
-    global failed
     done = subprocess.run([SOURCE / "tests" / "same", BUILD, build, *words], capture_output=True, text=True, check=False)
     missing = [text for text in said if text not in done.stdout + done.stderr]
-    if done.returncode != status or missing:
-        print(f"not ok: {what}: exit {done.returncode}, expected {status} and {missing}:\n{done.stdout}{done.stderr}")
-        failed += 1
-    else:
-        print(f"ok: {what}")
+    check(done.returncode == status and not missing,
+          f"{what}: exit {done.returncode}, expected {status} and {missing}:\n{done.stdout}{done.stderr}")
 
 
 def main(folder):
@@ -50,7 +43,7 @@ def main(folder):
     renamed = other_build(folder, "renamed", f'{WEFT} "$@"\nsed -i s/\'"trimmed":\'/\'"cut":\'/ out/result.json')
     expect("a key that changed its name", 1, ["result.json: switches.trimmed: gone", "result.json: switches.cut: is new"], renamed,
            "--no-count", "two-racks")
-    names = pathlib.Path(folder) / "names.tsv"
+    names = folder / "names.tsv"
     names.write_text("# kind, old, new\nkey\ttrimmed\tcut\nvalue\tno such text\tanother\n", encoding="utf-8")
     expect("the same by the list of names", 0, ["renamed  key  trimmed -> cut  ", "another  0 times"], renamed,
            "--no-count", "two-racks", "--names", names)
@@ -78,6 +71,4 @@ END""")
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as scratch:
-        main(scratch)
-    sys.exit(1 if failed else 0)
+    check_parts(main)

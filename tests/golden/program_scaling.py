@@ -5,13 +5,11 @@ of efficiency; seeds; the plot; what is refused."""
 import csv
 import io
 import json
-import pathlib
 import sys
-import tempfile
 import xml.etree.ElementTree
 
 import weft
-from weft import check, documented, fields_of
+from weft import check, check_parts, documented, fields_of
 
 AZURE = "azure-gb200-llama405b"
 # racks, step and exposed in us
@@ -201,14 +199,12 @@ def check_refusals():
     refused("a plot nowhere", [*with_racks, "--svg", "/nonexistent/x.svg"], "cannot write")
 
 
-def main():
-    with tempfile.TemporaryDirectory() as name:
-        for part in (check_golden, check_reference, check_seeds, check_sample, check_csv, check_refusals):
-            part()
-        check_svg(pathlib.Path(name))
-        check_jitter(pathlib.Path(name))
-    sys.exit(1 if check.failed else 0)
+def main(folder):
+    for part in (check_golden, check_reference, check_seeds, check_sample, check_csv, check_refusals):
+        part()
+    check_svg(folder)
+    check_jitter(folder)
 
 
 if __name__ == "__main__":
-    main()
+    check_parts(main)

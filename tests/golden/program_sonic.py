@@ -4,10 +4,8 @@
 named by its place. The same of a topology of containerlab, alone and with the config_db.json of each of its switches."""
 import json
 import pathlib
-import sys
-import tempfile
 
-from weft import BAD_INPUT, check, outcome, result_of
+from weft import BAD_INPUT, check, check_parts, outcome, result_of
 
 PORTS = {f"Ethernet{8 * i}": {"speed": "400000", "admin_status": "up" if i < 8 else "down"} for i in range(9)}
 CONFIG = {
@@ -104,29 +102,27 @@ def imported(folder, file):
     return scenario, result_of("sim", written(folder, "made.yaml", scenario), "--json")
 
 
-def main():
-    with tempfile.TemporaryDirectory() as folder:
-        scenario, result = imported(folder, written(folder, "config_db.json", json.dumps(CONFIG)))
-        for line in WANTED:
-            check(line in scenario, f"the scenario has {line}")
-        check(result["run"]["end"] == "done" and result["scenario"]["cc"] == "dcqcn", "and runs, with DCQCN")
-        check(result["network"]["ecn_low_bytes"] == 250000, "with the switch's marks")
-        for table, row, fields, says in WRONGS:
-            config = json.loads(json.dumps(CONFIG))
-            config[table][row].update(fields)
-            code, made, error = outcome("topology", "--import", written(folder, "wrong.json", json.dumps(config)))
-            check(code == BAD_INPUT and says in error and made == "", f"{fields} is refused: {error.strip()}")
-        code, _, error = outcome("topology", "--import", written(folder, "cut.json", json.dumps(CONFIG, indent=1)[:300]))
-        check(code == BAD_INPUT and "cut.json:" in error and "not JSON" in error, f"a cut file, at its line: {error.strip()}")
-        check(outcome("topology", "--import", written(folder, "none.json", "{}"))[0] == BAD_INPUT, "a file without ports")
-        scenario, result = imported(folder, written(folder, "lab.clab.yml", CLAB))
-        check("topology: graph" in scenario and result["run"]["end"] == "done", "containerlab's .clab.yml runs, too")
-        for name in ("config_db.json", "lab.clab.yml"):
-            code, _, error = outcome("sim", pathlib.Path(folder, name))
-            check(code == BAD_INPUT and "weft topology --import" in error, f"weft sim {name} says what makes a scenario of it: {error.strip()}")
-        check_merged(folder)
-    return 1 if check.failed else 0
+def main(folder):
+    scenario, result = imported(folder, written(folder, "config_db.json", json.dumps(CONFIG)))
+    for line in WANTED:
+        check(line in scenario, f"the scenario has {line}")
+    check(result["run"]["end"] == "done" and result["scenario"]["cc"] == "dcqcn", "and runs, with DCQCN")
+    check(result["network"]["ecn_low_bytes"] == 250000, "with the switch's marks")
+    for table, row, fields, says in WRONGS:
+        config = json.loads(json.dumps(CONFIG))
+        config[table][row].update(fields)
+        code, made, error = outcome("topology", "--import", written(folder, "wrong.json", json.dumps(config)))
+        check(code == BAD_INPUT and says in error and made == "", f"{fields} is refused: {error.strip()}")
+    code, _, error = outcome("topology", "--import", written(folder, "cut.json", json.dumps(CONFIG, indent=1)[:300]))
+    check(code == BAD_INPUT and "cut.json:" in error and "not JSON" in error, f"a cut file, at its line: {error.strip()}")
+    check(outcome("topology", "--import", written(folder, "none.json", "{}"))[0] == BAD_INPUT, "a file without ports")
+    scenario, result = imported(folder, written(folder, "lab.clab.yml", CLAB))
+    check("topology: graph" in scenario and result["run"]["end"] == "done", "containerlab's .clab.yml runs, too")
+    for name in ("config_db.json", "lab.clab.yml"):
+        code, _, error = outcome("sim", pathlib.Path(folder, name))
+        check(code == BAD_INPUT and "weft topology --import" in error, f"weft sim {name} says what makes a scenario of it: {error.strip()}")
+    check_merged(folder)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    check_parts(main)

@@ -5,14 +5,11 @@ of the file at fault. Files are spoilt behind the manifest's back; and with a ma
 away. What was not spoilt passes."""
 import json
 import os
-import pathlib
 import shutil
-import sys
-import tempfile
 
 import remanifest
 import weft
-from weft import check
+from weft import check, check_parts
 
 SMALL = """name: small
 fabric: {topology: leaf-spine, nics: 16, link_rate: 100Gb/s, nics_per_t0: 4, t1_count: 4}
@@ -341,32 +338,29 @@ def check_good(place, run, other, many, bound):
     check(weft.outcome("verdict", other, "--profile", place / "p.yaml")[0] == 5, "a partial run is not valid")
 
 
-def main():
-    with tempfile.TemporaryDirectory() as name:
-        place = pathlib.Path(name)
-        for file, text in (("small.yaml", SMALL), ("p.yaml", PROFILE), ("s.yaml", STUDIED),
-                           ("beside.yaml", PROFILE.replace("run.end, bound: is done", "goodput.total_bps, bound: at least 90 % of baseline"))):
-            (place / file).write_text(text)
-        run, other, many, bound = (place / part for part in ("run", "other", "many", "book"))
-        for words in (["sim", place / "small.yaml", "--out", run], ["sim", place / "small.yaml", "--out", other, "--set", "limits.time=30us"],
-                      ["sim", place / "small.yaml", "--out", many, "--seeds", 2, "--sweep", "queue.bytes=64KiB,128KiB"],
-                      ["validate-fabric", "two-planes", "--quick", "--only", "baseline", "--out", bound]):
-            status, _, errors = weft.outcome(*words)
-            check(status in (0, 5), f"{words[0]} ran: {errors.strip()}")
-        for part in (run, other):  # a figure of flows that the other has not
-            check((part / "result.json").exists(), f"{part.name} is there")
-        if not (other / "flow.hdr").exists():
-            shutil.copy(other / next(path.name for path in sorted(other.glob("*.hdr"))), other / "flow.hdr")
-            remanifest.make(other)
-        check_good(place, run, other, many, bound)
-        spoil_all(FILES, place, run, other, place / "p.yaml", False)
-        spoil_all(FIELDS, place, run, other, place / "p.yaml", True)
-        spoil_all(HISTOGRAMS, place, run, other, place / "p.yaml", True, True)
-        spoil_all(STUDIES, place, many, other, place / "s.yaml", True)
-        spoil_all(BOOKS, place, bound, other, None, True, True)
-        print(f"{sum(map(len, (FILES, FIELDS, HISTOGRAMS, STUDIES, BOOKS)))} ways to spoil a result, {check.failed} failed")
-    sys.exit(1 if check.failed else 0)
+def main(place):
+    for file, text in (("small.yaml", SMALL), ("p.yaml", PROFILE), ("s.yaml", STUDIED),
+                       ("beside.yaml", PROFILE.replace("run.end, bound: is done", "goodput.total_bps, bound: at least 90 % of baseline"))):
+        (place / file).write_text(text)
+    run, other, many, bound = (place / part for part in ("run", "other", "many", "book"))
+    for words in (["sim", place / "small.yaml", "--out", run], ["sim", place / "small.yaml", "--out", other, "--set", "limits.time=30us"],
+                  ["sim", place / "small.yaml", "--out", many, "--seeds", 2, "--sweep", "queue.bytes=64KiB,128KiB"],
+                  ["validate-fabric", "two-planes", "--quick", "--only", "baseline", "--out", bound]):
+        status, _, errors = weft.outcome(*words)
+        check(status in (0, 5), f"{words[0]} ran: {errors.strip()}")
+    for part in (run, other):  # a figure of flows that the other has not
+        check((part / "result.json").exists(), f"{part.name} is there")
+    if not (other / "flow.hdr").exists():
+        shutil.copy(other / next(path.name for path in sorted(other.glob("*.hdr"))), other / "flow.hdr")
+        remanifest.make(other)
+    check_good(place, run, other, many, bound)
+    spoil_all(FILES, place, run, other, place / "p.yaml", False)
+    spoil_all(FIELDS, place, run, other, place / "p.yaml", True)
+    spoil_all(HISTOGRAMS, place, run, other, place / "p.yaml", True, True)
+    spoil_all(STUDIES, place, many, other, place / "s.yaml", True)
+    spoil_all(BOOKS, place, bound, other, None, True, True)
+    print(f"{sum(map(len, (FILES, FIELDS, HISTOGRAMS, STUDIES, BOOKS)))} ways to spoil a result, {check.failed} failed")
 
 
 if __name__ == "__main__":
-    main()
+    check_parts(main)

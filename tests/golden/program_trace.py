@@ -8,11 +8,9 @@ import gzip
 import json
 import pathlib
 import re
-import sys
-import tempfile
 
 import weft
-from weft import SHARED, SKIPPED, check
+from weft import SHARED, check, check_parts
 
 GIVEN = pathlib.Path(SHARED, "data", "traces", "given")
 COLLECTIVES = ["all_reduce", "reduce", "all_gather", "gather", "scatter", "broadcast", "all_to_all", "reduce_scatter"]
@@ -381,16 +379,5 @@ def check_options(folder):
     refused("files of two formats", [path, folder / "other.csv"], "other.csv")
 
 
-def main():
-    with tempfile.TemporaryDirectory() as name:
-        for part in (check_small, check_options) + ((check_copies,) if GIVEN.is_dir() else ()):
-            part(pathlib.Path(name))
-    if not GIVEN.is_dir():
-        print(f"the given traces are not here ({GIVEN}): their part is left out")
-        sys.exit(1 if check.failed else SKIPPED)
-    check_given()
-    sys.exit(1 if check.failed else 0)
-
-
 if __name__ == "__main__":
-    main()
+    check_parts(check_small, check_options, given=GIVEN, of_given=(check_copies, check_given))

@@ -4,13 +4,10 @@
 lacks is told."""
 import gzip
 import json
-import pathlib
 import re
-import sys
-import tempfile
 
 import weft
-from weft import check
+from weft import check, check_parts
 
 JOB = """name: fitted
 model: {layers: 8, hidden: 1024, heads: 8, ffn: 2816, vocab: 8192}
@@ -22,7 +19,7 @@ inputs:
   - {of: model, origin: fact, text: "made up, too"}
 """
 FORWARD, BACKWARD, OTHER, LOSS = 1000.0, 2500.0, 3000.0, 1.1 / 4  # microseconds; the loss of four layers' time
-MICRO_BATCHES, STEPS, STAGES = 4, 5, 2
+MICRO_BATCHES, STEPS = 4, 5
 
 
 def event(name, category, ts, dur, tid, **args):
@@ -106,6 +103,7 @@ def check_fit(folder):
 
 def check_refusals(folder):
     job = folder / "job.yaml"
+    job.write_text(JOB)
     bare = Rank()
     bare.kernel(0, 1, 0, 5)
     refused("no steps", [bare.write(folder / "a.json", 0), "--fit", job], "a.json: 0 steps (ProfilerStep#N)", "profiler.step()")
@@ -153,12 +151,5 @@ def check_list(folder):
     check(slots < two["step"]["step_ps"] - 3e9 < slots + 2 * 13e9, f"a pipeline of two: {two['step']['step_ps']}")
 
 
-def main():
-    with tempfile.TemporaryDirectory() as name:
-        for part in (check_fit, check_refusals, check_list):
-            part(pathlib.Path(name))
-    sys.exit(1 if check.failed else 0)
-
-
 if __name__ == "__main__":
-    main()
+    check_parts(check_fit, check_refusals, check_list)

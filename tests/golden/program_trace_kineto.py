@@ -6,11 +6,6 @@ import json
 
 from program_trace_members import CASES, ELEMENTS, check, kernel, kineto, placed, refused, run
 import weft
-from weft import check_parts_and_cases
-
-
-def gemm(ts, dur):
-    return {"ph": "X", "cat": "kernel", "name": "gemm", "tid": 7, "ts": ts, "dur": dur, "args": {"stream": 7}}
 
 
 def send(ts, src, dst, ranks, **more):
@@ -161,9 +156,5 @@ def check_cases():
     check(skew["run"]["last_completion_ps"] - plain["run"]["last_completion_ps"] in range(499 * 10**6, 501 * 10**6), "  who comes last says when")
 
 
-def main():
-    check_parts_and_cases((check_messages, check_splits, check_parts, check_damage), check_cases, CASES)
-
-
 if __name__ == "__main__":
-    main()
+    weft.check_parts(check_messages, check_splits, check_parts, check_damage, given=CASES, of_given=(check_cases,))

@@ -6,11 +6,11 @@ import json
 import pathlib
 
 import weft
-from weft import SHARED, check, check_parts_and_cases
+from weft import SHARED, check, check_parts
 
 CASES = pathlib.Path(SHARED, "data", "cases")
 ELEMENTS = 262144
-ALL_REDUCE, ALL_TO_ALL, TYPE_COLLECTIVE, TYPE_COMPUTE, TYPE_SEND, TYPE_RECEIVE = 0, 6, 7, 4, 5, 6
+ALL_REDUCE, TYPE_COLLECTIVE, TYPE_COMPUTE, TYPE_SEND, TYPE_RECEIVE = 0, 7, 4, 5, 6
 
 
 def sim(path, *words):
@@ -246,9 +246,5 @@ def check_cases():
     run(CASES / "et_plain")
 
 
-def main():
-    check_parts_and_cases((check_kineto, check_chakra, check_messages, check_json_messages), check_cases, CASES)
-
-
 if __name__ == "__main__":
-    main()
+    check_parts(check_kineto, check_chakra, check_messages, check_json_messages, given=CASES, of_given=(check_cases,))

@@ -6,10 +6,8 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
-import tempfile
 
-from weft import BAD_INPUT, ENVIRONMENT, WEFT, check, outcome, result_of
+from weft import BAD_INPUT, ENVIRONMENT, WEFT, check, check_parts, outcome, result_of
 
 HOSTS = ("name: mine\nfabric: {{topology: rail, nics: 64, nics_per_host: 8, link_rate: 400Gb/s, oversubscription: 2}}\n"
          "scaleup: {{rate: 450GB/s}}\ntraffic: {traffic}\n")
@@ -102,13 +100,11 @@ def memory(folder):
         check(run.returncode == ENVIRONMENT and run.stderr.count("\n") == 1 and "fewer ranks take less" in run.stderr, f"so is one that the system has no room for: {run.stderr}")
 
 
-def main():
-    with tempfile.TemporaryDirectory() as folder:
-        placed(folder, pair(folder))
-        circles(folder)
-        memory(folder)
-    return 1 if check.failed else 0
+def main(folder):
+    placed(folder, pair(folder))
+    circles(folder)
+    memory(folder)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    check_parts(main)

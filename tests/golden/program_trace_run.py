@@ -6,11 +6,9 @@ import gzip
 import json
 import pathlib
 import re
-import sys
-import tempfile
 
 import weft
-from weft import SHARED, SKIPPED, SOURCE, check
+from weft import SHARED, SOURCE, check, check_parts
 
 GIVEN = pathlib.Path(SHARED, "data", "traces", "given")
 CREDIT_BYTES = 64
@@ -232,16 +230,6 @@ def check_given(folder):
         run(GIVEN / "aicb" / name, "--set", "fabric.nics=128", "--sample", "groups=1,steps=16,buckets=1,fill=8", *words)
 
 
-def main():
-    with tempfile.TemporaryDirectory() as name:
-        for part in (check_collectives, check_times, check_streams, check_refusals, check_goal, check_exports):
-            part(pathlib.Path(name))
-        if GIVEN.is_dir():
-            check_given(pathlib.Path(name))
-    if not GIVEN.is_dir():
-        print(f"the given traces are not here ({GIVEN}): their part is left out")
-    sys.exit(1 if check.failed else 0 if GIVEN.is_dir() else SKIPPED)
-
-
 if __name__ == "__main__":
-    main()
+    check_parts(check_collectives, check_times, check_streams, check_refusals, check_goal, check_exports, given=GIVEN,
+                of_given=(check_given,))

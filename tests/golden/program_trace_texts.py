@@ -5,7 +5,7 @@ arithmetic, and the order in which they run."""
 import time
 
 import weft
-from weft import check_parts_and_cases
+from weft import check_parts
 from program_trace_members import CASES, check, placed, refused, run
 
 MIB = 1 << 20
@@ -160,9 +160,5 @@ def check_cases():
         check(end_ps(run(CASES / f"{name}.txt")) >= 556 * 10**6, "  and without a scenario")
 
 
-def main():
-    check_parts_and_cases((check_simai, check_aicb, check_goal), check_cases, CASES)
-
-
 if __name__ == "__main__":
-    main()
+    check_parts(check_simai, check_aicb, check_goal, given=CASES, of_given=(check_cases,))

@@ -5,14 +5,12 @@ passes, one with a lossy cable, a partial one and one without the figure do not;
 table; what is no profile or no result is refused."""
 import json
 import pathlib
-import sys
-import tempfile
 import xml.etree.ElementTree as xml
 
 import junit_form
 import remanifest
 import weft
-from weft import SOURCE, check
+from weft import SOURCE, check, check_parts
 
 PROFILES = pathlib.Path(SOURCE, "apps", "profiles")
 SMALL = """name: small
@@ -146,15 +144,12 @@ def check_refusals(folder, healthy):
     refused("JUnit into a folder", [healthy, "--profile", "strict", "--junit", folder], "cannot write")
 
 
-def main():
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        healthy = run(folder, "healthy")
-        check_shipped(healthy)
-        check_runs(folder, healthy)
-        check_refusals(folder, healthy)
-    sys.exit(1 if check.failed else 0)
+def main(folder):
+    healthy = run(folder, "healthy")
+    check_shipped(healthy)
+    check_runs(folder, healthy)
+    check_refusals(folder, healthy)
 
 
 if __name__ == "__main__":
-    main()
+    check_parts(main)

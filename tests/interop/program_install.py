@@ -8,10 +8,9 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 
 import installed
-from weft import SOURCE, WEFT, check, skip
+from weft import SOURCE, WEFT, check, check_parts, skip
 
 
 def check_packages(root, prefix):
@@ -45,20 +44,18 @@ def check_container():
     check(copied and set(copied) <= set(packages), f"it takes packages that there are: {', '.join(copied)}")
 
 
-def main():
+def main(folder):
     if not shutil.which("meson"):
         skip("meson is not here")
     build = pathlib.Path(WEFT).resolve().parent.parent
     check_container()
-    with tempfile.TemporaryDirectory() as name:
-        root = pathlib.Path(name, "root")
-        done = subprocess.run(["meson", "install", "-C", build, "--no-rebuild", "--quiet", "--destdir", root], capture_output=True, text=True, check=False)
-        if not check(done.returncode == 0, f"meson install {done.stderr[-500:]}"):
-            sys.exit(1)
-        prefix = next(path for path in ("/usr/local", "/usr") if (root / path.lstrip("/") / "bin/weft").is_file())
-        check_packages(root, prefix)
-        installed.check_all(root / prefix.lstrip("/"), name)
-    sys.exit(1 if check.failed else 0)
+    root = folder / "root"
+    done = subprocess.run(["meson", "install", "-C", build, "--no-rebuild", "--quiet", "--destdir", root], capture_output=True, text=True, check=False)
+    if not check(done.returncode == 0, f"meson install {done.stderr[-500:]}"):
+        sys.exit(1)
+    prefix = next(path for path in ("/usr/local", "/usr") if (root / path.lstrip("/") / "bin/weft").is_file())
+    check_packages(root, prefix)
+    installed.check_all(root / prefix.lstrip("/"), folder)
 
 
-main()
+check_parts(main)

@@ -5,13 +5,11 @@ all runs and over one of them alone. Nothing leaves the loopback interface."""
 import functools
 import http.server
 import json
-import pathlib
 import re
 import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import urllib.error
@@ -19,7 +17,7 @@ import urllib.parse
 import urllib.request
 
 import weft
-from weft import SOURCE, check, skip
+from weft import SOURCE, check, check_parts, skip
 
 DASHBOARD = SOURCE / "apps/packaging/grafana/weft.json"
 LOSS = "{kind: loss, at: {t0: 2, up: 1, plane: 0}, probability: 2%}"
@@ -112,32 +110,29 @@ def check_values(port, results):
             check(got is not None and abs(got / value - 1) < 1e-9, f"{name} of {result['scenario']['name']} is {got}, in result.json {value}")
 
 
-def main():
+def main(folder):
     if not shutil.which("prometheus"):
         skip("prometheus is not here (Debian's package prometheus)")
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        results = make_runs(folder)
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=name))
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        jobs = "".join(f"  - job_name: {run}\n    metrics_path: /{run}/metrics.txt\n    static_configs: [{{targets: ['127.0.0.1:{server.server_port}']}}]\n"
-                       for run in RUNS)
-        (folder / "prometheus.yml").write_text(f"global: {{scrape_interval: 1s}}\nscrape_configs:\n{jobs}")
-        port = free_port()
-        with open(folder / "log", "w", encoding="utf-8") as log:
-            prometheus = subprocess.Popen(["prometheus", f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data",
-                                           f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log)
-        try:
-            if check(wait_for_scrape(port), "Prometheus scraped both runs"):
-                check_dashboard(port, results)
-                check_values(port, results)
-            else:
-                print((folder / "log").read_text(encoding="utf-8")[-2000:])
-        finally:
-            prometheus.terminate()
-            prometheus.wait(timeout=60)
-            server.shutdown()
-    sys.exit(1 if check.failed else 0)
+    results = make_runs(folder)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    jobs = "".join(f"  - job_name: {run}\n    metrics_path: /{run}/metrics.txt\n    static_configs: [{{targets: ['127.0.0.1:{server.server_port}']}}]\n"
+                   for run in RUNS)
+    (folder / "prometheus.yml").write_text(f"global: {{scrape_interval: 1s}}\nscrape_configs:\n{jobs}")
+    port = free_port()
+    with open(folder / "log", "w", encoding="utf-8") as log:
+        prometheus = subprocess.Popen(["prometheus", f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data",
+                                       f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log)
+    try:
+        if check(wait_for_scrape(port), "Prometheus scraped both runs"):
+            check_dashboard(port, results)
+            check_values(port, results)
+        else:
+            print((folder / "log").read_text(encoding="utf-8")[-2000:])
+    finally:
+        prometheus.terminate()
+        prometheus.wait(timeout=60)
+        server.shutdown()
 
 
-main()
+check_parts(main)
