@@ -96,6 +96,13 @@ def check(holds, what):
 check.failed = 0
 
 
+def refused(program, what, words, *says, status=BAD_INPUT):
+    """`weft PROGRAM WORDS` prints nothing and ends so, with one line of error that has all of `says`."""
+    got, out, errors = outcome(program, *words)
+    check(got == status and out == "" and errors.count("\n") == 1 and errors.startswith(f"weft {program}: ") and all(one in errors for one in says),
+          f"{what}: {errors.strip()}")
+
+
 def has_dpdk():
     return "built without DPDK" not in run("host", "--probe", "memif:try", timeout=60).stderr
 

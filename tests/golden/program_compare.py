@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """weft compare on what weft wrote: equal runs are equal, a swept key that matters differs beyond noise with the same seeds
 and with others, one that does not matter never does; exit statuses; what cannot be compared is refused."""
+import functools
 import json
 
 import weft
@@ -11,6 +12,7 @@ SMALL = """name: small
 fabric: {nics: 16, planes: 2, link_rate: 100Gb/s, nics_per_t0: 8, t1_count: 4}
 traffic: {kind: permutation, bytes: 512KiB}
 """
+refused = functools.partial(weft.refused, "compare")
 
 
 def run(folder, name, *words):
@@ -59,12 +61,6 @@ def check_runs(folder):
     check("says nothing of noise" in text and "congestion.retransmitted " in text, "the table says so")
     check("transport.qps_failed " not in text and "transport.qps_failed " in weft.outcome("compare", one, lossy, "--all")[1],
           "--all shows equal fields, too")
-
-
-def refused(what, words, says):
-    got, out, errors = weft.outcome("compare", *words)
-    check(got == 2 and out == "" and errors.count("\n") == 1 and errors.startswith("weft compare: ") and says in errors,
-          f"{what}: {errors.strip()}")
 
 
 def check_refusals(folder):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """weft sim --fidelity model: the Azure step, case by case, against an independent model of it; the bands that it must lie
 in; what two logs say of it. Without the logs their part is left out and said so."""
+import functools
 import json
 import pathlib
 import sys
@@ -40,11 +41,8 @@ GOLDEN = [
     ("NICs of half the rate", 1300161, 55882, 29053, 26828),
     ("gradients of 4 bytes", 1284284, 40005, 13177, 26828),
 ]
-
-
-def sim(*words):
-    done = weft.run("sim", *words)
-    return done.returncode, done.stdout, done.stderr
+sim = functools.partial(weft.outcome, "sim")
+refused = functools.partial(weft.refused, "sim")
 
 
 def model(*words):
@@ -164,11 +162,6 @@ def check_measured(folder):
                        (json.dumps({"collectives": [dict(one, bytes=-1)]}), "neither a reduce-scatter nor an all-gather")):
         path.write_text(text)
         refused(f"a result {text[:40]}", [AZURE, "--fidelity", "model", "--measured", str(path)], says)
-
-
-def refused(what, words, says):
-    status, out, errors = sim(*words)
-    check(status == 2 and out == "" and errors.count("\n") == 1 and says in errors, f"{what}: {errors.strip()}")
 
 
 def check_refusals():

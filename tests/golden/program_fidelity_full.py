@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """weft sim --fidelity full and --fidelity all: a step small enough for every packet, at three depths that must agree."""
+import functools
 import json
 import os
 import sys
@@ -11,11 +12,8 @@ from weft import check, check_parts
 
 SMALL = "llama-small-3-fidelities"
 EXPERTS = "moe-small-3-fidelities"
-
-
-def sim(*words):
-    done = weft.run("sim", *words)
-    return done.returncode, done.stdout, done.stderr
+sim = functools.partial(weft.outcome, "sim")
+refused = functools.partial(weft.refused, "sim")
 
 
 def at(depth, *words, scenario=SMALL):
@@ -24,11 +22,6 @@ def at(depth, *words, scenario=SMALL):
         check(False, f"{words}: {errors}")
         sys.exit(1)
     return json.loads(out)
-
-
-def refused(what, words, says):
-    status, out, errors = sim(*words)
-    check(status == 2 and out == "" and errors.count("\n") == 1 and says in errors, f"{what}: {errors.strip()}")
 
 
 def check_depths():

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """weft sim --fidelity sample: a step whose collectives run packet by packet where it waits for them. Here on 16 racks; the
 whole job is in tests/soak."""
+import functools
 import json
 import pathlib
 import tempfile
@@ -11,16 +12,8 @@ from weft import check, check_parts
 
 AZURE = "azure-gb200-llama405b"
 SMALL = [AZURE, "--fidelity", "sample", "--set", "fabric.nics=1024", "--sample", "steps=6,fill=4"]
-
-
-def sim(*words):
-    done = weft.run("sim", *words)
-    return done.returncode, done.stdout, done.stderr
-
-
-def refused(what, words, says):
-    status, out, errors = sim(*words)
-    check(status == 2 and out == "" and errors.count("\n") == 1 and says in errors, f"{what}: {errors.strip()}")
+sim = functools.partial(weft.outcome, "sim")
+refused = functools.partial(weft.refused, "sim")
 
 
 def check_ideal():

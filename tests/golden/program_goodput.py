@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """weft goodput: the Azure job's figures, where they come from (rates by component, the schedule's step without a port,
 closed forms), what Llama 3's published >90 % takes, and what is refused."""
+import functools
 import json
 import math
 import os
@@ -16,6 +17,7 @@ from weft import SOURCE, check, check_parts, documented, fields_of
 AZURE = "azure-gb200-llama405b"
 LLAMA = {"gpu": 148, "hbm": 72, "software": 54, "network": 35, "maintenance": 32, "sram": 19, "gsp": 17, "nic": 7, "watchdog": 7,
          "sdc": 6, "thermal": 6, "ssd": 3, "power": 3, "chassis": 2, "io-board": 2, "dependency": 2, "cpu": 2, "memory": 2}
+refused = functools.partial(weft.refused, "goodput")
 
 
 def raw(*words):
@@ -237,12 +239,6 @@ def check_text():
     status, text, _ = weft.outcome("goodput", "--list")
     check(status == 0 and all(f"  {name} " in text for name in [*LLAMA, "flap", "llama-3", "rsc-1", "nvrx-in-process"]), "the lists")
     check(all(len(line) <= 80 for line in text.splitlines()), "--list is at most 80 columns wide")
-
-
-def refused(what, words, says):
-    status, out, errors = weft.outcome("goodput", *words)
-    check(status == 2 and out == "" and errors.count("\n") == 1 and errors.startswith("weft goodput: ") and says in errors,
-          f"{what}: {errors.strip()}")
 
 
 def check_refusals():

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """weft mllog: the medians of the four logs that were given, worked out once more here in another way; every cut of a
 log; options and results that are none. Without the logs their part is left out and said so."""
+import functools
 import json
 import pathlib
 import re
@@ -19,11 +20,8 @@ LOGS = {
     "nvidia_theia_512gpu_llama31_405b_result_0.txt": (13.140, 292, 4, 0, 3),
     "nebius_h200_64n_llama31_405b_result_1.txt": (50.0153, 246, 6, 9, 4),
 }
-
-
-def mllog(*words):
-    done = weft.run("mllog", *words)
-    return done.returncode, done.stdout, done.stderr
+mllog = functools.partial(weft.outcome, "mllog")
+refused = functools.partial(weft.refused, "mllog")
 
 
 def steps_of(path):
@@ -51,12 +49,6 @@ def check_given():
         check((log["records"], log["means"], log["slow"], log["after_evaluation"]) == (records, means, slow, first),
               f"  {records} records, {means} means, {slow} slow, {first} first after an evaluation")
         check(log["kept"] == len(times) - slow - first, "  and the rest is kept")
-
-
-def refused(what, words, says, status=2):
-    got, out, errors = mllog(*words)
-    check(got == status and out == "" and errors.count("\n") == 1 and errors.startswith("weft mllog: ") and says in errors,
-          f"{what}: {errors.strip()}")
 
 
 def check_cuts(folder):

@@ -4,6 +4,7 @@
 format; options that are none. Without the given traces their part is left out and said so."""
 import collections
 import csv
+import functools
 import gzip
 import json
 import pathlib
@@ -18,12 +19,9 @@ KINDS = {4: "compute", 5: "send", 6: "receive", 7: "collective"}
 TYPE_BYTES = {"Float": 4, "Long": 8}
 
 
-def trace(*words):
-    done = weft.run("trace", *words)
-    return done.returncode, done.stdout, done.stderr
-
-
 # ---------------------------------------------------------------- protocol buffers, by hand
+trace = functools.partial(weft.outcome, "trace")
+refused = functools.partial(weft.refused, "trace")
 
 
 def varint(data, at):
@@ -238,12 +236,6 @@ def check_given():
 
 
 # ---------------------------------------------------------------- damage
-
-
-def refused(what, words, says, status=2):
-    got, out, errors = trace(*words)
-    check(got == status and out == "" and errors.count("\n") == 1 and errors.startswith("weft trace: ") and says in errors,
-          f"{what}: {errors.strip()}")
 
 
 def answers(path, damaged):

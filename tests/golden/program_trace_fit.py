@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times of a job from profiler traces, and from a list of its layers: traces made of known times give these times back; what a trace
 lacks is told."""
+import functools
 import gzip
 import json
 import re
@@ -20,6 +21,8 @@ inputs:
 """
 FORWARD, BACKWARD, OTHER, LOSS = 1000.0, 2500.0, 3000.0, 1.1 / 4  # microseconds; the loss of four layers' time
 MICRO_BATCHES, STEPS = 4, 5
+fit = functools.partial(weft.outcome, "trace")
+refused = functools.partial(weft.refused, "trace")
 
 
 def event(name, category, ts, dur, tid, **args):
@@ -68,16 +71,6 @@ def trace(path, rank, length=30000.0):
     for number in range(STEPS):
         of.step(number, 1e9 + number * length, length, rank >= 8)
     return of.write(path, rank)
-
-
-def fit(*words):
-    done = weft.run("trace", *words)
-    return done.returncode, done.stdout, done.stderr
-
-
-def refused(what, words, *says):
-    status, out, errors = fit(*words)
-    check(status == 2 and out == "" and all(one in errors for one in says), f"{what}: {errors.strip()}")
 
 
 def check_fit(folder):

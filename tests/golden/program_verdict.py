@@ -3,6 +3,7 @@
 """weft verdict on results that weft wrote: every shipped profile can be read and names figures that exist; a healthy run
 passes, one with a lossy cable, a partial one and one without the figure do not; JUnit XML and JSON say the same as the
 table; what is no profile or no result is refused."""
+import functools
 import json
 import pathlib
 import xml.etree.ElementTree as xml
@@ -18,6 +19,7 @@ fabric: {nics: 8, planes: 2, link_rate: 100Gb/s, nics_per_t0: 4, t1_count: 4}
 traffic: {kind: permutation, bytes: 32MiB}
 watch: {bin: 10us}
 """
+refused = functools.partial(weft.refused, "verdict")
 
 
 def run(folder, name, *words):
@@ -107,12 +109,6 @@ def check_junit(folder, result):
         names = {case.get("name") for case in cases if case.find(tag) is not None}
         check(names == {name for name, one in checks.items() if one["state"] == state}, f"JUnit: each {state} check is a {tag}")
         check(int(suite.get(counted)) == len(names), f"JUnit: {counted} counted")
-
-
-def refused(what, words, says, status=2):
-    got, out, errors = weft.outcome("verdict", *words)
-    check(got == status and out == "" and errors.count("\n") == 1 and errors.startswith("weft verdict: ") and says in errors,
-          f"{what}: {errors.strip()}")
 
 
 def check_refusals(folder, healthy):
