@@ -33,8 +33,16 @@ def files_of(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
+def heed_signals():
+    """What nohup or a shell's & lets be ignored would be ignored by runs, too."""
+    for how in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        if signal.getsignal(how) == signal.SIG_IGN:
+            signal.signal(how, signal.SIG_DFL)
+
+
 class Kept(weft.InFolder):
     def setUp(self):
+        heed_signals()
         super().setUp()
         self.small, self.long = self.folder / "small.yaml", self.folder / "long.yaml"
         self.small.write_text(SMALL, encoding="utf-8")
@@ -274,7 +282,6 @@ class Kept(weft.InFolder):
     # ---- signals
 
     def test_a_hangup_ends_a_run_as_sigterm_does(self):
-        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it is ignored, and so would runs
         for how in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGALRM, signal.SIGUSR1, signal.SIGXCPU):
             run = self.start(self.long, "--out", self.out)
             time.sleep(0.2)
