@@ -92,6 +92,20 @@ class Ideal(unittest.TestCase):
             of = self.headline(str(path))["headline"]
         self.assertTrue(0.9 * of["time_ps"] < of["ideal_ps"] <= of["time_ps"], of)
 
+    def test_ends_with_the_last_acknowledgement(self):
+        """What few messages take is nearly all latency: a flow, chains, rings and trees end where the last sender has its ACK."""
+        traffics = ["kind: flows, flows: [{from: 0, to: 2, bytes: 64B}]", "kind: ring, bytes: 1MB", "kind: ring, bytes: 6B, collective: all_gather",
+                    *(f"kind: collective, collective: {kind}, bytes: 48B" for kind in ("broadcast", "reduce", "send_receive", "all_reduce")),
+                    "kind: collective, collective: all_reduce, algorithm: ring, bytes: 48B"]
+        for nics, below in ((3, 1), (4, 2)):
+            for traffic in traffics:
+                with tempfile.TemporaryDirectory() as folder:
+                    path = pathlib.Path(folder, "small.yaml")
+                    path.write_text(f"fabric: {{nics: {nics}, nics_per_t0: {below}, t1_count: 2, planes: 1, link_rate: 400Gb/s}}\n"
+                                    f"traffic: {{{traffic}}}\n", encoding="utf-8")
+                    of = self.headline(str(path))["headline"]
+                self.assertTrue(0.97 * of["time_ps"] < of["ideal_ps"] <= of["time_ps"], (nics, traffic, of["time_ps"], of["ideal_ps"]))
+
     def test_time_of_jobs_is_until_the_last_of_them(self):
         result = self.headline("jobs-mixed")
         self.assertGreaterEqual(result["headline"]["time_ps"], max(job["time_ps"] for job in result["jobs"]))

@@ -12,10 +12,12 @@
 //            switch passes the links across it.
 //   steps    A message begins after those that it waits for are there, and takes the propagation
 //            and the serialisation of a packet on every further link.
+//   answer   It ends where its sender has the acknowledgement, as flows do in htsim and in ns-3's
+//            RDMA models: that goes all the way back.
 //
 // A line cannot begin before its first message is ready, nor is its last byte there before it has
-// propagated; the bound is the largest of all lines, cuts and chains of messages. Faults, losses,
-// answers and congestion only add to it. Picoseconds and bytes.
+// propagated; the bound is the largest of all lines, cuts and chains of messages. Faults, losses
+// and congestion only add to it. Picoseconds and bytes.
 #pragma once
 
 #include <stdint.h>

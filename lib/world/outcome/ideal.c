@@ -140,13 +140,20 @@ static uint32_t links_of(struct ideal *ideal, uint32_t from, uint32_t to)
 }
 
 // From the last bit of the smallest packet on the first line to its last bit at the target.
-static ps_t way_ps(struct ideal *ideal, uint32_t from, uint32_t to, uint64_t packet_bytes)
+static ps_t way_ps(const struct ideal *ideal, uint32_t links, uint64_t packet_bytes)
 {
-	uint32_t links = links_of(ideal, from, to), cut_bytes = ideal->scenario->fabric.cut_bytes;
+	uint32_t cut_bytes = ideal->scenario->fabric.cut_bytes;
 	uint64_t read = cut_bytes > 0 && cut_bytes < packet_bytes ? cut_bytes : packet_bytes;
 	ps_t packet_ps = line_ps(line_of(ideal->rate_max_bps), read);
 	ps_t trunks_ps = links > 2 ? (links - 2) * ideal->trunk_ps : 0;
 	return ideal->up_ps + trunks_ps + ideal->down_ps + (links - 1) * packet_ps;
+}
+
+ps_t ideal_answer_ps(struct ideal *ideal, uint32_t from, uint32_t to)
+{
+	uint64_t bytes = ideal->scenario->transport.control_bytes;
+	return line_ps(line_of(ideal->rate_max_bps), bytes) +
+		way_ps(ideal, links_of(ideal, from, to), bytes);
 }
 
 static ps_t add_near(struct ideal *ideal, const struct ideal_message *message)
@@ -199,12 +206,18 @@ static ps_t add_far(struct ideal *ideal, const struct ideal_message *message)
 	struct ideal_load first = wire_of(ideal, message->first_bytes,
 					  ideal_packets(ideal, message->first_bytes));
 	ps_t begin_ps = message->begin_ps;
-	ps_t along_ps = way_ps(ideal, from, to,
-			       message->packet_bytes + ideal->scenario->transport.header_bytes);
+	uint64_t packet_bytes = message->packet_bytes + ideal->scenario->transport.header_bytes;
+	ps_t along_ps = way_ps(ideal, links_of(ideal, from, to), packet_bytes);
+	ps_t answer_ps = ideal_answer_ps(ideal, to, from);
 	all.head_ps = begin_ps;
-	all.tail_ps = along_ps;
-	ideal_load_add(&ideal->out[from], all.bytes, all.packets, begin_ps, along_ps);
-	ideal_load_add(&ideal->in[to], all.bytes, all.packets, begin_ps + along_ps, 0);
+	all.tail_ps = along_ps + answer_ps;
+	ideal_load_add(&ideal->out[from], all.bytes, all.packets, begin_ps, all.tail_ps);
+	ideal_load_add(&ideal->in[to], all.bytes, all.packets, begin_ps + along_ps, answer_ps);
+	// the first over a cut of these may be from a NIC beside it, and the last to one
+	enum topology_kind kind = ideal->topology->kind;
+	bool is_listed = kind == TOPOLOGY_TORUS || kind == TOPOLOGY_GRAPH;
+	if (is_listed && links_of(ideal, from, to) > 3)
+		all.tail_ps = way_ps(ideal, 3, packet_bytes) + answer_ps;
 	add_to_cuts(ideal, from, to, &all);
 	ideal->packets += all.packets;
 	return begin_ps + along_ps +
@@ -217,9 +230,10 @@ ps_t ideal_add(struct ideal *ideal, const struct ideal_message *message)
 	uint32_t per_host = ideal->topology->nics_per_host, nics = ideal->topology->nics;
 	check(message->from < nics && message->to < nics && message->from != message->to);
 	check(message->first_bytes > 0 && message->first_bytes <= message->bytes);
-	bool is_near = message->from / per_host == message->to / per_host;
-	ps_t there_ps = (is_near && !message->is_by_nic ? add_near : add_far)(ideal, message);
-	ideal->end_ps = ps_max(ideal->end_ps, there_ps);
+	bool is_near = message->from / per_host == message->to / per_host && !message->is_by_nic;
+	ps_t there_ps = (is_near ? add_near : add_far)(ideal, message);
+	ps_t answer_ps = is_near ? 0 : ideal_answer_ps(ideal, message->to, message->from);
+	ideal->end_ps = ps_max(ideal->end_ps, there_ps + answer_ps);
 	return there_ps;
 }
 

@@ -45,5 +45,8 @@ void ideal_load_add(struct ideal_load *load, uint64_t bytes, uint64_t packets, p
 // Packets of one message of so many bytes.
 uint64_t ideal_packets(const struct ideal *ideal, uint64_t bytes);
 
+// From the first bit of an acknowledgement at `from` to its last at `to`.
+ps_t ideal_answer_ps(struct ideal *ideal, uint32_t from, uint32_t to);
+
 // Finds the cuts of the topology. -ENOMEM.
 int ideal_find_cuts(struct ideal *ideal, struct arena *arena);

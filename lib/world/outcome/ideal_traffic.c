@@ -43,11 +43,12 @@ static uint32_t mark_of(ps_t at)
 }
 
 // A NIC has sent what was acknowledged; a scale-up line what has left, before it is there.
-static ps_t sent_ps(const struct ideal *ideal, const struct coll_message *message, ps_t there_ps)
+static ps_t sent_ps(struct ideal *ideal, uint32_t from, uint32_t to, ps_t there_ps)
 {
 	uint32_t per_host = ideal->topology->nics_per_host;
-	bool is_near = message->from / per_host == message->to / per_host;
-	return is_near ? there_ps - ideal->scenario->scaleup.delay_ps : there_ps;
+	bool is_near = from / per_host == to / per_host;
+	return is_near ? there_ps - ideal->scenario->scaleup.delay_ps
+		       : there_ps + ideal_answer_ps(ideal, to, from);
 }
 
 static struct coll_marks tell(void *context, const struct coll_message *message)
@@ -66,8 +67,9 @@ static struct coll_marks tell(void *context, const struct coll_message *message)
 	ps_t there_ps = ideal_add(walk->ideal, &added);
 	uint32_t there = mark_of(there_ps);
 	bool is_later = message->before != OP_NONE && message->before > there;
-	return (struct coll_marks){mark_of(sent_ps(walk->ideal, message, there_ps)),
-				   is_later ? message->before : there};
+	return (struct coll_marks){
+		mark_of(sent_ps(walk->ideal, message->from, message->to, there_ps)),
+		is_later ? message->before : there};
 }
 
 // Chunks so long that messages are not too many, never shorter than they are. A stretch of longer
@@ -106,22 +108,50 @@ static uint64_t slice_bytes(const struct ring_config *ring, uint64_t share)
 	return slice > 0 ? slice : 1;
 }
 
+// A hop of a ring: when what goes over it is there, and what its acknowledgement takes.
+struct ring_hop {
+	ps_t there_ps, answer_ps;
+};
+
+// What a slice that leaves out the hop `now`, of two rounds the one before it, too, takes less than
+// all of them: it ends with the hop before, and its acknowledgement.
+static ps_t left_out_ps(const struct ring_hop *before, const struct ring_hop *now, bool is_twice)
+{
+	ps_t hop_ps = now->there_ps + (is_twice ? before[0].there_ps : 0);
+	return hop_ps - before[is_twice].answer_ps;
+}
+
 // A channel's line around, so many steps, which are `hop` of each rank. A slice goes from its rank
-// to the one before it, or twice so far: the times of the links on the way add up.
+// to the one before it, or twice so far but for one hop: the times of the links on the way add up.
+// That of the slice which takes longest counts.
 static void add_channel(struct ideal *ideal, const struct group *group, uint32_t channel,
 			uint64_t steps, struct ideal_message hop)
 {
-	ps_t chain_ps = 0;
-	for (uint32_t at = 0, i = 0; i < group->ranks; i++) {
-		uint32_t next = group_next(group, channel, at);
-		hop.from = group->gpus[at];
-		hop.to = group->gpus[next];
-		ps_t hop_ps = ideal_add(ideal, &hop);
-		uint64_t times = steps / group->ranks + (i < steps % group->ranks);
-		chain_ps += (ps_t)times * hop_ps;
-		at = next;
+	bool is_twice = steps >= group->ranks;
+	uint32_t per_host = ideal->topology->nics_per_host;
+	struct ring_hop first[2], before[2] = {0};
+	ps_t around_ps = 0, least_ps = PS_NEVER;
+	for (uint32_t at = 0, i = 0; i < group->ranks + 2; i++) {
+		struct ring_hop now;
+		if (i >= group->ranks) {
+			now = first[i - group->ranks];
+		} else {
+			hop.from = group->gpus[at];
+			at = group_next(group, channel, at);
+			hop.to = group->gpus[at];
+			now.there_ps = ideal_add(ideal, &hop);
+			bool is_near = hop.from / per_host == hop.to / per_host;
+			now.answer_ps = is_near ? 0 : ideal_answer_ps(ideal, hop.to, hop.from);
+			around_ps += now.there_ps;
+		}
+		if (i < 2)
+			first[i] = now;
+		if (i >= 2)
+			least_ps = ps_min(least_ps, left_out_ps(before, &now, is_twice));
+		before[1] = before[0];
+		before[0] = now;
 	}
-	ideal->end_ps = ps_max(ideal->end_ps, chain_ps);
+	ideal->end_ps = ps_max(ideal->end_ps, (1 + is_twice) * around_ps - least_ps);
 }
 
 void ideal_add_ring(struct ideal *ideal, const struct group *group, const struct ring_config *ring,
@@ -319,7 +349,6 @@ static ps_t send_end_ps(struct ideal *ideal, const struct program *program, stru
 {
 	const struct op *op = &program->ops[index];
 	uint32_t from = program->nics[op->rank], to = program->nics[op->peer];
-	uint32_t per_host = ideal->topology->nics_per_host;
 	ps_t begin_ps = chain->begin_ps[index], there_ps = begin_ps;
 	if (from != to)
 		there_ps = ideal_add(ideal,
@@ -331,8 +360,7 @@ static ps_t send_end_ps(struct ideal *ideal, const struct program *program, stru
 							     .begin_ps = begin_ps});
 	if (op->twin != OP_NONE)
 		chain_after(chain, op->twin, there_ps);
-	bool is_near = from / per_host == to / per_host;
-	return is_near ? ps_max(begin_ps, there_ps - ideal->scenario->scaleup.delay_ps) : there_ps;
+	return from == to ? begin_ps : ps_max(begin_ps, sent_ps(ideal, from, to, there_ps));
 }
 
 // A computation takes what it takes, a part of a collective nothing: its lines are added apart.

@@ -66,18 +66,23 @@ static ps_t full_ps(uint64_t bytes)
 #define WAY_NEAR_PS (2 * 100000 + 50000 + PACKET_BYTES * BYTE_PS)
 #define WAY_FAR_PS (2 * 100000 + 2 * 200000 + 3 * 50000 + 3 * PACKET_BYTES * BYTE_PS)
 
+// The acknowledgement of 178 bytes with which a message ends at its sender.
+#define ANSWER_NEAR_PS (2 * 100000 + 50000 + 2 * 178 * BYTE_PS)
+#define ANSWER_FAR_PS (2 * 100000 + 2 * 200000 + 3 * 50000 + 4 * 178 * BYTE_PS)
+
 static void a_ring_sends_what_is_not_its_own(void **)
 {
 	// blocks of 1 MB, whole messages, go around 2 x 7 times; two of eight hops are far
 	ps_t hops = 10 * WAY_NEAR_PS + 4 * WAY_FAR_PS;
-	is_just_below(TIME_OF("traffic.chunk=2MB"), IDEAL_STEPS, full_ps(14000000) + hops, 30000);
+	is_just_below(TIME_OF("traffic.chunk=2MB"), IDEAL_STEPS,
+		      full_ps(14000000) + hops + ANSWER_FAR_PS, 30000);
 	// short ones follow each other: the line of rank 3, whose next is far, never rests
-	is_just_below(TIME_OF("traffic.chunk=10kB"), IDEAL_NIC, full_ps(14000000) + WAY_FAR_PS,
-		      20000);
+	is_just_below(TIME_OF("traffic.chunk=10kB"), IDEAL_NIC,
+		      full_ps(14000000) + WAY_FAR_PS + ANSWER_FAR_PS, 20000);
 	is_just_below(TIME_OF("traffic.chunk=10kB", "traffic.collective=all_gather"), IDEAL_NIC,
-		      full_ps(7000000) + WAY_FAR_PS, 20000);
+		      full_ps(7000000) + WAY_FAR_PS + ANSWER_FAR_PS, 20000);
 	is_just_below(TIME_OF("traffic.chunk=10kB", "fabric.planes=4"), IDEAL_NIC,
-		      full_ps(14000000) / 4 + WAY_FAR_PS, 20000);
+		      full_ps(14000000) / 4 + WAY_FAR_PS + ANSWER_FAR_PS, 20000);
 	assert_int_equal(TIME_OF("fabric.planes=4").lines_ps, 14000000 * BYTE_PS / 4);
 }
 
@@ -86,24 +91,27 @@ static void a_small_ring_takes_its_steps(void **)
 	// 14 hops of a block of one packet; two of eight neighbours are across
 	ps_t hops = 14 * PACKET_BYTES * BYTE_PS, near = 14 * WAY_NEAR_PS;
 	ps_t more = WAY_FAR_PS - WAY_NEAR_PS;
-	is_just_below(TIME_OF("traffic.bytes=8kB"), IDEAL_STEPS, hops + near + 4 * more, 20000);
+	is_just_below(TIME_OF("traffic.bytes=8kB"), IDEAL_STEPS,
+		      hops + near + 4 * more + ANSWER_FAR_PS, 20000);
 }
 
 static void a_tree_is_as_deep_as_it_is(void **)
 {
 	// one packet: rank 3 hangs below 2, 4 and 0. Down is as up.
 	ps_t up = 3 * PACKET_BYTES * BYTE_PS + WAY_NEAR_PS + 2 * WAY_FAR_PS;
-	is_just_below(TIME_OF("traffic.bytes=1000B", "traffic.algorithm=tree"), IDEAL_STEPS, 2 * up,
-		      6000);
+	// rank 3 has it before rank 4 knows that rank 2 has
+	ps_t last = PACKET_BYTES * BYTE_PS + WAY_NEAR_PS;
+	is_just_below(TIME_OF("traffic.bytes=1000B", "traffic.algorithm=tree"), IDEAL_STEPS,
+		      2 * up - last + ANSWER_FAR_PS, 6000);
 	is_just_below(TIME_OF("traffic.bytes=1000B", "traffic.algorithm=tree",
 			      "traffic.collective=broadcast"),
-		      IDEAL_NIC, up + PACKET_BYTES * BYTE_PS, 3000); // rank 2 sends two
+		      IDEAL_STEPS, up - last + ANSWER_FAR_PS, 3000);
 }
 
 static void a_gather_fills_the_line_of_its_root(void **)
 {
 	struct ideal_time time = TIME_OF("traffic.collective=gather", "traffic.algorithm=direct");
-	is_just_below(time, IDEAL_NIC, full_ps(7000000) + WAY_NEAR_PS, 10000);
+	is_just_below(time, IDEAL_NIC, full_ps(7000000) + WAY_NEAR_PS + ANSWER_NEAR_PS, 10000);
 	assert_int_equal(time.packets, 7000);
 }
 
@@ -112,12 +120,12 @@ static void what_crosses_t0s_passes_their_trunks(void **)
 	// all_to_all: half of what each of four NICs sends leaves its T0, over one trunk of two
 	is_just_below(TIME_OF("traffic.collective=all_to_all", "traffic.algorithm=direct",
 			      "fabric.t1_count=1"),
-		      IDEAL_CUT, full_ps(4 * 4000000) + WAY_FAR_PS, 20000);
+		      IDEAL_CUT, full_ps(4 * 4000000) + WAY_FAR_PS + ANSWER_FAR_PS, 20000);
 	is_just_below(TIME_OF("traffic.collective=all_to_all", "traffic.algorithm=direct"),
-		      IDEAL_CUT, full_ps(2 * 4000000) + WAY_FAR_PS, 20000);
+		      IDEAL_CUT, full_ps(2 * 4000000) + WAY_FAR_PS + ANSWER_FAR_PS, 20000);
 	is_just_below(TIME_OF("traffic.collective=all_to_all", "traffic.algorithm=direct",
 			      "fabric.t1_count=4"),
-		      IDEAL_NIC, full_ps(7000000) + WAY_NEAR_PS, 10000);
+		      IDEAL_NIC, full_ps(7000000) + WAY_NEAR_PS + ANSWER_NEAR_PS, 10000);
 	// of lines alone: trunks do not count
 	assert_int_equal(TIME_OF("traffic.collective=all_to_all", "traffic.algorithm=direct",
 				 "fabric.t1_count=1")
@@ -138,7 +146,8 @@ static void what_stays_in_a_host_takes_its_lines(void **)
 	is_just_below(TIME_OF("traffic.algorithm=hierarchical", "traffic.chunk=10kB",
 			      "fabric.nics_per_host=4", "fabric.t1_count=4", "scaleup.rate=100Gb/s",
 			      "scaleup.delay=1us", "traffic.collective=reduce_scatter"),
-		      IDEAL_STEPS, 6000000LL * 80 + 1000000 + full_ps(10000) + WAY_FAR_PS,
+		      IDEAL_STEPS,
+		      6000000LL * 80 + 1000000 + full_ps(10000) + WAY_FAR_PS + ANSWER_FAR_PS,
 		      620000); // 600 messages in turn, each rounded down to a nanosecond
 	// NICs of host 0 begin with a piece that host 1 has summed and sent
 	is_just_below(TIME_OF("traffic.algorithm=hierarchical", "traffic.chunk=10kB",
@@ -146,7 +155,7 @@ static void what_stays_in_a_host_takes_its_lines(void **)
 			      "scaleup.delay=1us"),
 		      IDEAL_NIC,
 		      full_ps(2000000) + WAY_FAR_PS + 1000000 + 3 * 8000 + full_ps(10000) +
-			      WAY_FAR_PS,
+			      WAY_FAR_PS + ANSWER_FAR_PS,
 		      40000);
 }
 
@@ -167,7 +176,8 @@ static void a_torus_is_cut_in_rows(void **)
 	is_just_below(TIME_OF("traffic.collective=all_to_all", "traffic.algorithm=direct",
 			      "fabric.topology=torus", "fabric.torus_x=8", "fabric.torus_y=1",
 			      "fabric.nics_per_t0=1"),
-		      IDEAL_CUT, full_ps(16000000) / 2 + 1000000, 1000000);
+		      IDEAL_CUT, full_ps(16000000) / 2 + 1000000 + 500000 + 3 * 178 * BYTE_PS,
+		      1000000);
 }
 
 static void rings_with_credits_send_all_of_their_steps(void **)
@@ -175,7 +185,8 @@ static void rings_with_credits_send_all_of_their_steps(void **)
 	// a step is two slices of 500,096 and 499,904 bytes, in 1,001 packets
 	struct ideal_time time = TIME_OF("traffic.kind=ring");
 	ps_t more = 14 * 100 * BYTE_PS;
-	is_just_below(time, IDEAL_NIC, full_ps(14000000) + more + WAY_FAR_PS, 300000);
+	is_just_below(time, IDEAL_NIC, full_ps(14000000) + more + WAY_FAR_PS + ANSWER_FAR_PS,
+		      300000);
 	assert_int_equal(time.packets, 8 * 14 * 1001);
 	assert_int_equal(time.lines_ps, 14000000 * BYTE_PS);
 	struct ideal_time sample = TIME_OF("traffic.kind=ring", "sample.packets=1000");
@@ -198,7 +209,8 @@ static void long_ones_are_not_walked_message_by_message(void **)
 					  "traffic.element=4B", "traffic.collective=gather",
 					  "traffic.algorithm=direct");
 	assert_int_equal(small.packets, 7 * 375000);
-	is_just_below(small, IDEAL_NIC, (ps_t)small.packets * 200 * BYTE_PS + WAY_NEAR_PS,
+	is_just_below(small, IDEAL_NIC,
+		      (ps_t)small.packets * 200 * BYTE_PS + WAY_NEAR_PS + ANSWER_NEAR_PS,
 		      3000000); // each packet is rounded down
 }
 
