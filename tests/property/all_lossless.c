@@ -58,23 +58,30 @@ static void draw_world(uint64_t seed, bool is_deep)
 	    bytes > 100000000 / senders ? 65536 : bytes);
 }
 
+// Runs `text`. Whether a port paused.
+static bool run_one(void)
+{
+	rig_run(&rig, text.at, NULL);
+	if (rig.run.end != RUN_DONE)
+		fail_msg("ended as %s:\n%s", run_end_name(rig.run.end), text.at);
+	for (uint32_t reason = 0; reason < DROP_REASON_COUNT; reason++)
+		assert_int_equal(rig.outcome->fabric.dropped[reason], 0);
+	for (uint32_t reason = 0; reason < RTX_REASON_COUNT; reason++)
+		if (rig.outcome->transport.rtx[reason] > 0)
+			fail_msg("%" PRIu64 " packets were sent again, by reason %u:\n%s",
+				 rig.outcome->transport.rtx[reason], reason, text.at);
+	bool is_paused = rig.outcome->fabric.pause.pauses_sent > 0;
+	world_instance_free(&rig.world_instance);
+	return is_paused;
+}
+
 static uint64_t run_lossless(const char *name, bool is_deep, uint64_t first, uint64_t count)
 {
 	uint64_t paused = 0;
 	for (uint64_t seed = first; seed < first + count; seed++) {
 		seed_begin(name, seed);
 		draw_world(seed, is_deep);
-		rig_run(&rig, text.at, NULL);
-		if (rig.run.end != RUN_DONE)
-			fail_msg("ended as %s:\n%s", run_end_name(rig.run.end), text.at);
-		for (uint32_t reason = 0; reason < DROP_REASON_COUNT; reason++)
-			assert_int_equal(rig.outcome->fabric.dropped[reason], 0);
-		for (uint32_t reason = 0; reason < RTX_REASON_COUNT; reason++)
-			if (rig.outcome->transport.rtx[reason] > 0)
-				fail_msg("%" PRIu64 " packets were sent again, by reason %u:\n%s",
-					 rig.outcome->transport.rtx[reason], reason, text.at);
-		paused += rig.outcome->fabric.pause.pauses_sent > 0;
-		world_instance_free(&rig.world_instance);
+		paused += run_one();
 	}
 	seeds_end();
 	return paused;
@@ -93,6 +100,25 @@ static void nor_out_of_a_deep_queue(void **)
 {
 	run_lossless("WEFT_DEEP", true, number("WEFT_DEEP_FIRST", 1),
 		     number("WEFT_DEEP_COUNT", 100));
+}
+
+// All NICs of a T0 send over one trunk, that is as fast as they are or slower: what is paused waits
+// until the trunk has sent what all of them have out.
+static void nor_over_few_or_slow_trunks(void **)
+{
+	static const char *const controls[] = {"nscc", "fixed", "swift", "dctcp", "mprdma"};
+	static const uint32_t nics[] = {1, 4, 16, 32}, slower[] = {1, 10, 40};
+	for (uint32_t at = 0; at < 12; at++) {
+		uint32_t senders = nics[at % 4], ratio = slower[at / 4];
+		text.used = 0;
+		add(&text, "name: trunk\nseed: 1\nfabric: {nics: %u, nics_per_t0: %u, ",
+		    2 * senders, senders);
+		add(&text, "t1_count: 1, planes: 1, link_rate: 400Gb/s, trunk_rate: %uGb/s}\n",
+		    400 / ratio);
+		add(&text, "queue: {pfc: true}\ncc: {algorithm: %s}\n", controls[at % 5]);
+		add(&text, "traffic: {kind: tornado, bytes: 2MB}\n");
+		assert_true(run_one() || senders * ratio == 1);
+	}
 }
 
 // Many to many, so that a NIC serves its QPs in turn and its answers are far apart.

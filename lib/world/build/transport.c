@@ -43,27 +43,6 @@ static uint64_t window_most_bytes(const struct world *world)
 	return first.window_bytes;
 }
 
-// The longest that an answer is awaited in a fabric that pauses, if ports are fair: all that the
-// `senders` of one NIC have out, or the switches of a plane hold, leaves by one port, and the
-// receiver gathers what it answers of each.
-static ps_t longest_pause_ps(const struct world *world, uint32_t senders)
-{
-	const struct topology *topology = &world->topology;
-	const struct fabric_config *fabric = &world->fabric;
-	const struct cc_config *cc = &world->transport.cc;
-	if (!fabric->pfc.is_on)
-		return 0;
-	uint32_t switches = (topology->switch_count + fabric->planes - 1) / fabric->planes;
-	double held = (double)switches * (double)topology->pfc_room_bytes;
-	double out = (double)senders * (double)window_most_bytes(world);
-	double bytes = (out < held ? out : held) + (double)senders * cc->gather_bytes;
-	return (ps_t)(bytes * 8e12 / (double)fabric_nic_rate_least(fabric));
-}
-
-// Ports that pause are not fair: others may pass several times. A hole is lost after half of what a
-// timer waits.
-#define PAUSES 8
-
 // Of the lines that a packet may wait for: NICs' and those between switches.
 static uint64_t slowest_bps(const struct world *world)
 {
@@ -74,6 +53,34 @@ static uint64_t slowest_bps(const struct world *world)
 			rate_bps = topology->links[i].rate_bps;
 	return rate_bps;
 }
+
+// The longest that an answer is awaited in a fabric that pauses, if ports are fair: all that the
+// `senders` of one NIC have out, and others over the same trunk, or the switches of a plane hold,
+// leaves by the slowest port, and the receiver gathers what it answers of each.
+static ps_t longest_pause_ps(const struct world *world, uint32_t senders)
+{
+	const struct topology *topology = &world->topology;
+	const struct fabric_config *fabric = &world->fabric;
+	const struct cc_config *cc = &world->transport.cc;
+	if (!fabric->pfc.is_on)
+		return 0;
+	uint32_t switches = (topology->switch_count + fabric->planes - 1) / fabric->planes;
+	double held = (double)switches * (double)topology->pfc_room_bytes;
+	double out = (double)senders * (double)window_most_bytes(world);
+	uint64_t rate_bps = slowest_bps(world);
+	uint32_t ppb = world->transport.trunk_ppb;
+	if (ppb > 0) // QPs of other NICs share the trunks
+		out *= 1e9 / ppb;
+	else if (rate_bps < fabric_nic_rate_least(fabric)) // a graph does not say how many do
+		out = held;
+	double bytes = out < held ? out : held;
+	bytes += (double)senders * cc->gather_bytes;
+	return (ps_t)(bytes * 8e12 / (double)rate_bps);
+}
+
+// Ports that pause are not fair: others may pass several times. A hole is lost after half of what a
+// timer waits.
+#define PAUSES 8
 
 // What the slowest line takes for any number of bytes; exact below 1 GiB, as line_ps().
 static ps_t queue_line_ps(const struct world *world, uint64_t bytes)
