@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makes the program of a file of tests: the file and, where that has tests and no main(), one that runs them in their
 # order. A test is a `static void NAME(void **...)` in the first column; `static int set_up(void **...)` and tear_down() go
-# before and after each, set_up_all() and tear_down_all() before and after all. ninja calls it in the root of the build;
-# `out`, what it writes, is two folders below.
+# before and after each, set_up_all() and tear_down_all() before and after all. What cmocka.h needs in front of it is included
+# here. ninja calls it in the root of the build; `out`, what it writes, is two folders below.
 /^static int (set_up|tear_down)(_all)?\(void \*\*/ { split($3, word, "("); has[word[1]] = 1 }
 /^static void [a-z0-9_]+\($/ { sub(/\($/, ""); name = $3; next } # its arguments are in the next line
 /^static void [a-z0-9_]+\(void \*\*[a-z]*( \[\[maybe_unused\]\])?\)$/ { sub(/\(.*/, ""); add($3) }
@@ -12,6 +12,7 @@ name != "" && /^\tvoid \*\*[a-z]*( \[\[maybe_unused\]\])?\)$/ { add(name) }
 function fixture(name) { return has[name] ? name : "NULL" }
 function add(name) { names[count++] = name }
 END {
+	print "#include <setjmp.h>\n#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n" >out
 	print "#include \"" (FILENAME ~ /^\// ? "" : "../../") FILENAME "\"" >out
 	if (has_main || count == 0)
 		exit

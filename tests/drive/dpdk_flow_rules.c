@@ -2,11 +2,8 @@
 // Rules that let only a run's frames come to a device: read here as a device reads them, against
 // frames as they are built; and what is done where a device refuses one. No device here takes
 // them: what those of a NIC do with them is not tried.
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>

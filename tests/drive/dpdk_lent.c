@@ -2,13 +2,10 @@
 // Frames whose payload stays where it is. A ring port gives the buffers back as they were sent, and
 // holds them until then, as a NIC does that is slow: a repeat that is sent meanwhile changes
 // nothing of them, and memory is recalled when nobody reads it any more.
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 

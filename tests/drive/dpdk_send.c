@@ -2,8 +2,6 @@
 // `weft pcap send` into shared memory: what another process gets by it are the frames of the
 // capture, whole and in their order.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

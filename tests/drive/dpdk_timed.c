@@ -2,8 +2,6 @@
 // Frames that leave at a time which they say, by a clock made here: what stands in the frame as the
 // driver gets it, and when the clock is given up. Ring ports give the frame back as it was sent; no
 // driver here sends by it: that a NIC does is not tried.
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -2,7 +2,6 @@
 // Fuzz: any bytes as an MLPerf log. Whatever is accepted has steps that are counted right, and
 // figures that are numbers; what is refused has a reason on one line.
 
-#include <errno.h>
 #include <math.h>
 
 #include <weft/study/mllog.h>

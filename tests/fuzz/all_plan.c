@@ -2,8 +2,6 @@
 // Fuzz: a rank order on the first line and sizes of a plan on the others. Whatever is accepted adds
 // up, comes to an end, and has a schedule that does; what is refused has a reason.
 
-#include <errno.h>
-
 #include <weft/workload/order.h>
 #include <weft/workload/plan_edit.h>
 #include <weft/workload/step.h>

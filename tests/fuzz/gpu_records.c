@@ -2,10 +2,6 @@
 // Fuzz: a record of a rank. What is accepted is written as it was read, and makes a link that a
 // generator takes; what is refused has a line and a reason.
 
-#include <errno.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <weft/gpu/gpu_record.h>
 
 #include "target.h"

@@ -5,8 +5,6 @@
 // each sixth, or all with WEFT_DISSECT_ALL. Skipped where tshark or the captures are not here.
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

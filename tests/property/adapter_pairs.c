@@ -9,9 +9,6 @@
 //   WEFT_PAIRS_FIRST=<seed> WEFT_PAIRS_COUNT=1 <this program>
 #include "adapter.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -4,8 +4,6 @@
 //
 //   WEFT_PROGRAMS_FIRST=1 WEFT_PROGRAMS_COUNT=300     the seeds
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -3,9 +3,6 @@
 // by hand: what n notifications leave, how alpha decays, the three stages of increase, and how two
 // flows come together.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of algorithms, and the window that never moves.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 

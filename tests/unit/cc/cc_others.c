@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // MPRDMA, the DCTCP-like rule and Swift against their rules, worked out here by hand.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Credits of the receiver, both halves: what is owed, what a turn grants, and that no byte of
 // credit is made or lost between the halves while none is lost on the way.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What share of its lines a receiver grants: each rule by itself, with figures by hand.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 

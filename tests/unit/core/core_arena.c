@@ -2,8 +2,6 @@
 // The arena: alignment, accounting, refusal when it is full, and that drawing after the seal stops
 // the program.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The merge of runs against a stable sort of the same arrivals.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

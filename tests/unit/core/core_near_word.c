@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which word a misspelt one was meant to be.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include <cmocka.h>

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chunked lists, the timer heap, the packet pool, and bits in rings, each against a plain model.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>

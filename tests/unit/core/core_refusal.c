@@ -2,8 +2,6 @@
 // Refusals: each '%' takes the next value, one without a value stays, and a long text is cut.
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of result.json: its figures and its nulls.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include <cmocka.h>
 #include <errno.h>

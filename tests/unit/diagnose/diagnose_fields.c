@@ -2,8 +2,6 @@
 // That docs/result.md lists exactly the fields of result.json, what hosts saw and told among them,
 // and that a reason stands beside each null.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 

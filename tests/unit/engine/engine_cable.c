@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a fault does to a packet on a cable: when a flap takes it, and when it does not.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 

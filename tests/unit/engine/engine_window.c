@@ -2,11 +2,7 @@
 // The active set against a plain list: every mark is met in its window, no window without one is,
 // and far machines take one place each however often they are marked.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file is whole in its place or not there; what was there stays until then.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 
 #include <cmocka.h>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the folder of a result lies, and what a refused one leaves of the folders on the way to it.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 
 #include <cmocka.h>

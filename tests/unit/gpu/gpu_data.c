@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values of gradients: the closed form of their sums, rounding, and that what is wrong is found.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 

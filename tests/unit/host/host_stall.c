@@ -2,9 +2,6 @@
 // When a host that faults hit works, and how far its work is: against time taken picosecond by
 // picosecond.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The error of a quantile from its parts: by hand, how often it covers, and when there is none.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>

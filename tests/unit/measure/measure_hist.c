@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of the log-linear histogram against exact sorting of the raw values.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 

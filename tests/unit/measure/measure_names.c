@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of the published words: every value has one, no two are the same.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <cmocka.h>
 
 #include <string.h>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A device's clock that goes with ours, and those that do not: which stand, go back, step, drift or
 // cannot be read, before a run and while it goes. The device's clock is made here.
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 

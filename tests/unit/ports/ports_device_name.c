@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What words name, over a folder that stands for the kernel's files.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include <cmocka.h>
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Paced time on clocks of the test's own.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 

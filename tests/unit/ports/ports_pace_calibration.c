@@ -2,8 +2,6 @@
 // The dilation that follows from a trial: machines that are even, machines that have bursts, and
 // machines that stall.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

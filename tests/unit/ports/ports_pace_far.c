@@ -2,9 +2,6 @@
 // When far virtual times are due at large dilations: later than any clock will tell, but never in
 // the past.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>

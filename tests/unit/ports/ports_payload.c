@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The payload pattern: every byte of it is compared, wherever it begins and ends.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 

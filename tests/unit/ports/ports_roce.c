@@ -2,10 +2,7 @@
 // RDMA engines, over a folder that stands for the kernel's files as mlx5, ice and a NIC without one
 // leave them.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include <cmocka.h>
 

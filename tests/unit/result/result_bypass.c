@@ -2,8 +2,6 @@
 // Tests of the distributions of dead paths: links as all paths of a QP there, tries that are no
 // part of them, shards in one order, and what is said when events are missing.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 

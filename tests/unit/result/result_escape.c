@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text of others made fit to be shown, in each form, and however a stream is cut.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 
 #include <cmocka.h>

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A result of which a part was jumped over says so, and claims no more than a sample does.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include <cmocka.h>
 #include <jansson.h>

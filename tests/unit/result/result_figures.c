@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of derived figures and of the rules that say which of them may be given.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 

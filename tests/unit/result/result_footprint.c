@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of the --footprint table: every room has a row, and the rows add up to what was drawn.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -2,8 +2,6 @@
 // Gradients from generators in result.json and in the table. That docs/result.md lists the fields:
 // json.c.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What jobs share, worked out by hand for three leaves and two spines.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

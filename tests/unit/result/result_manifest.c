@@ -2,10 +2,7 @@
 // Tests of the manifest of a result: what it lists, and that whatever is done to a folder behind
 // the run's back is refused with the name of the file.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include <cmocka.h>
 #include <dirent.h>

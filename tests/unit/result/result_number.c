@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of numbers as people read them.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>

@@ -3,9 +3,6 @@
 // that cannot be said. A flow leads from NIC 0 to NIC 1 over two planes of 100 Gb/s: 4000 of 5000 B
 // are payload, so that a bin of 1 us holds 20 kB of it.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 

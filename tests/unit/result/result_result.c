@@ -2,10 +2,7 @@
 // Tests of how a result is read again: the schemas as far as they are used, equations between
 // figures, histograms. Whole results are spoilt in tests/golden/program_spoilt.py.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include <cmocka.h>
 #include <errno.h>

@@ -2,8 +2,6 @@
 // What ranks waited for, worked out by hand: a ring of two ranks with two channels and slices that
 // are under way at once, and a collective's program whose messages come in any order.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 

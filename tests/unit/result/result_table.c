@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of the table for people: one table as a whole, and what other runs must and must not say.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -2,8 +2,6 @@
 // Tests of the files of a result: what is there, what is in the histograms, and that a refusal
 // leaves a folder as it was.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 

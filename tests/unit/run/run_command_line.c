@@ -2,12 +2,9 @@
 // The reader of command lines: values of each kind, what is refused and how, what goes with what.
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 

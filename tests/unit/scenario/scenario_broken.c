@@ -3,9 +3,7 @@
 // ones are files in tests/golden/broken; bytes that a file cannot hold, and --set, stand here.
 
 // clang-format off
-#include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <cmocka.h>
 // clang-format on
 #include <dirent.h>

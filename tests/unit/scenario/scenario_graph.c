@@ -2,8 +2,6 @@
 // Fabrics of a scenario beyond the two trees: what is wrong with one is told at its line and
 // column, places are found by name, and an over-subscription becomes counts.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -2,8 +2,6 @@
 // Tests of traffic that does not fit its fabric: each is refused at its key.
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

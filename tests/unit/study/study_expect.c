@@ -3,8 +3,6 @@
 // as expected. The run of the rig receives 12 Gb/s per NIC: 3 MB in 1 ms to two NICs.
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -3,10 +3,6 @@
 // racks, 1.2712 s on 128, published for one job (docs/claims.md).
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include <cmocka.h>
 

@@ -3,8 +3,6 @@
 // first bytes, and a set that is written and read again, whatever its nodes are.
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

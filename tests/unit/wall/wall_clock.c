@@ -2,8 +2,6 @@
 // Clocks of hosts that are known to differ: two threads, one of which has a clock of its own, meet.
 // Whatever the machine does meanwhile, the truth lies within the error that is told.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -2,8 +2,6 @@
 // Triggers that start flows at other hosts, on their way over a meeting: each of its hosts gets all
 // that the others fired, before anybody is told that all are done; who says what no host of the run
 // can say is lost.
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 

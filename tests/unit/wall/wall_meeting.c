@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who meets and who does not: hosts of two versions, of runs of two sizes, twice the same host; and
 // what host 0 gets of those that are still there.
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 

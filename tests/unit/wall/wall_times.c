@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The times of a transport that follow from round trips and lateness.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <cmocka.h>
 
 #include <weft/wall/times.h>

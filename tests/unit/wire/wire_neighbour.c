@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ARP and neighbour discovery against frames written by hand after RFC 826 and RFC 4861; their
 // checksums were worked out by another program.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 

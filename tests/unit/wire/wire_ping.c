@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Echoes and datagrams, and what is said to them, against frames that another program made after
 // RFC 792, 4443 and 768, checksums included.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

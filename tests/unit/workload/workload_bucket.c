@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a stage of a plan sends, and when.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

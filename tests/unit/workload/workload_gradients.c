@@ -3,9 +3,6 @@
 // order messages take, the sums are right and nothing is overwritten that is still needed.
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 

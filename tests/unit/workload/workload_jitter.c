@@ -2,9 +2,6 @@
 // Jitter from a measured list: what a list may hold, and that operations come out as it says.
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

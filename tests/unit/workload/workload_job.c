@@ -2,9 +2,6 @@
 // Jobs: groups of the Azure mapping, rings through their hosts, one plain ring.
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 

@@ -3,8 +3,6 @@
 // column. The real files are files of others (given.h).
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -2,9 +2,6 @@
 // Jobs side by side: who sits where, and one program of all.
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 

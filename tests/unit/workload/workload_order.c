@@ -2,8 +2,6 @@
 // Rank orders: who sits where, which groups leave their rack, and what is refused.
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

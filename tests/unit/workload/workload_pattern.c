@@ -2,9 +2,6 @@
 // Patterns: derangements are uniform, incasts leave the receiver's host alone.
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 

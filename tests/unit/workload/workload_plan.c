@@ -3,8 +3,6 @@
 // papers and model cards, or worked out by hand from their dimensions.
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

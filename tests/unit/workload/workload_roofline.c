@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times from a device's rates, and memory, against sums made by hand here.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 

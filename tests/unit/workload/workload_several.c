@@ -2,9 +2,6 @@
 // Several jobs on one fabric: who sits where.
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 

@@ -2,8 +2,6 @@
 // Ways to share parameters among replicas: buckets as PyTorch and DeepSpeed make them, memory, and
 // what each exposes, by closed forms of its schedule.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // When a ring's state is steady: what repeats is; what only seems to is told apart, and by what.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>

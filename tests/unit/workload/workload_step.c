@@ -3,8 +3,6 @@
 // (a Python script with its own pipeline and collectives, whose figures stand below).
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

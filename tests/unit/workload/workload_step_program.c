@@ -2,8 +2,6 @@
 // The schedule of a step as a program: played with messages that take a fixed time, it ends when
 // step.c says that it does, to the picosecond.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -2,12 +2,9 @@
 // GOAL text: what becomes of it, what of damaged text, and whether the files of others are read.
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>

@@ -3,9 +3,7 @@
 // message of traffic.beside and is sent one, another NIC's for each seed.
 
 // clang-format off
-#include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdlib.h>
 #include <cmocka.h>
 // clang-format on

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entropy values of a scenario: profiles that cannot be, denied values that are not there, and
 // frames that cannot have them as asked, are refused at their place; good ones come through whole.
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -2,9 +2,7 @@
 // Faults as scenarios and the command line name them: what is read, what is refused, and where.
 
 // clang-format off
-#include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <cmocka.h>
 // clang-format on
 

@@ -4,9 +4,7 @@
 // with 100 bytes of headers, NIC cables of 100 ns, trunks of 200 ns and switches of 50 ns.
 
 // clang-format off
-#include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdlib.h>
 #include <cmocka.h>
 // clang-format on

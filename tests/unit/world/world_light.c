@@ -5,8 +5,6 @@
 #include <weft/world/world.h>
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

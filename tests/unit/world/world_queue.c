@@ -2,9 +2,7 @@
 // Keys of the room of switches: what a scenario makes of them, and which go together.
 
 // clang-format off
-#include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <cmocka.h>
 // clang-format on
 

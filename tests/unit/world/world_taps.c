@@ -2,9 +2,7 @@
 // How the cables of a world are called, and which of them are tapped when.
 
 // clang-format off
-#include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <cmocka.h>
 // clang-format on
 
