@@ -7,7 +7,6 @@
 #include <weft/core/order.h>
 #include <weft/host/qps.h>
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See slowest.h. Steps are counted by hosts and NICs at their ends, packets by the cables of their
-// ways: by links, by switches that they come into, and by planes.
-
-#include "slowest.h"
+// See culprit_tail.h. Steps are counted by hosts and NICs at their ends, packets by the cables of
+// their ways: by links, by switches that they come into, and by planes.
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See worst_steps.h.
+// See culprit_tail.h.
 
-#include "worst_steps.h"
+#include "culprit_tail.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,8 +2,6 @@
 // The time of each step, worked out by hand: of a ring of two ranks, and of a program in which one
 // rank passes on what it gets after work of its own. And which of them are the worst.
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,7 +10,7 @@
 #include <weft/measure/measure_slices.h>
 
 #include "../result/result_world.h"
-#include "worst_steps.h"
+#include "culprit_tail.h"
 
 static struct fake *fake;
 static struct worst_steps steps;
