@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames from ports to machines and back.
 
-#include "frames.h"
+#include "lane.h"
 
 #include <errno.h>
 #include <string.h>

@@ -5,15 +5,12 @@
 #include "lane.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include <weft/core/bitmap.h>
 #include <weft/world/world_signal.h>
 
-#include "frames.h"
 #include "prefetch.h"
 #include "processes/boundary.h"
-#include "processes/signal_queue.h"
 
 #define POLL_EVERY 64 // machines between two looks at what came from other ranks
 

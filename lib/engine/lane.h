@@ -203,3 +203,27 @@ static inline struct inbox lane_inbox(struct lane *lane, uint32_t m,
 			      .arrival_count = gathered->arrival_count,
 			      .scratch = {lane->scratch[0], lane->scratch[1]}};
 }
+
+// Cables whose packets travel as frames through ports. A packet becomes bytes when it leaves its
+// NIC; a switch gets a descriptor made from these bytes, and changes in them what it changed in it;
+// the NIC that gets it checks ICRC and payload. No descriptor passes a port.
+
+// Draws what a lane needs for frames, packets of its own included when its index is not 0. -ENOMEM.
+int frames_init(struct lane *lane, const struct world *world, struct arena *arena);
+
+// Gathers, runs and scatters machine `m`; leaves the count of departures in the outbox. Returns
+// what the machine says.
+ps_t frames_run_machine(struct lane *lane, uint32_t machine);
+
+// Takes what has come for this lane off its ports, and marks the machines that it is for. Not while
+// a lane sends.
+void frames_poll(struct lane *lane);
+
+// What hosts tell each other beside packets, on its way: hosts of this lane hear it at once, those
+// of other ranks with what crosses in the window, other lanes take it when all stand still.
+
+// Passes on all signals in the outbox of the lane.
+void signal_queue_pass(struct lane *lane);
+
+// Takes the signals that other lanes left in the last window.
+void signal_queue_take(struct lane *lane);

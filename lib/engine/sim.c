@@ -10,12 +10,9 @@
 
 #include "sim.h"
 
-#include <errno.h>
 #include <string.h>
 #include <time.h>
 
-#include "frames.h"
-#include "processes/signal_queue.h"
 #include "stop.h"
 #include <weft/files/clock.h>
 

@@ -7,7 +7,7 @@
 
 #include <weft/world/world_signal.h>
 
-#include "frames.h"
+#include "lane.h"
 #include "processes/boundary.h"
 #include "sim.h"
 

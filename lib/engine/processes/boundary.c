@@ -7,7 +7,7 @@
 #include <errno.h>
 
 #include "backoff.h"
-#include "signal_queue.h"
+#include "lane.h"
 
 #define CROSS_PREFETCH 16 // departures whose packet is fetched ahead, to be copied
 #define TAKE_PREFETCH 8	  // crossings whose cable is fetched ahead

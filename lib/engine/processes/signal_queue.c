@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals between hosts of one lane, of several, and of several processes. See signal_queue.h.
+// Signals between hosts of one lane, of several, and of several processes. See lane.h.
 
-#include "signal_queue.h"
+#include "lane.h"
 
 #include <weft/world/world_signal.h>
 
