@@ -3,7 +3,7 @@
 // blocks, then merging of neighbouring blocks. A window brings a port a handful of arrivals; an
 // incast some hundreds.
 
-#include "batch.h"
+#include "port.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // See due.h.
 
-#include "due.h"
+#include "pfc.h"
 
 #include <errno.h>
 

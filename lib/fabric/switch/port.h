@@ -18,7 +18,19 @@
 #include <weft/fabric/fabric.h>
 #include <weft/measure/measure_link.h>
 
-#include "batch.h"
+// The order of arrivals at one out-port. Routing reads no queue, so only arrivals that leave by the
+// same port need to be in time order, and sorting those few is cheaper than merging all in-ports.
+
+// Arrivals that go to the same port.
+struct batch {
+	struct arrival *arrivals;
+	struct arrival *spare; // a place as large, free for use
+	uint32_t count;
+};
+
+// Sorts a batch by time. Stable: what was in (in-port, FIFO) order comes out in (time, in-port,
+// FIFO) order. Overwrites the spare place.
+void batch_sort(const struct batch *batch);
 
 // A queue entry is packet index (32 bits), wire bytes (16), packet flags (8), class (8): service
 // need not touch the descriptor unless it marks. The last three are one word of the descriptor.

@@ -10,7 +10,7 @@
 #include <weft/core/bitmap.h>
 #include <weft/fabric/fabric.h>
 
-#include "batch.h"
+#include "port.h"
 #include "switch.h"
 
 // Where the line from no marks at the low threshold, which reaches ecn_share at the high one, would

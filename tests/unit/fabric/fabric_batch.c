@@ -3,7 +3,7 @@
 
 #include "fabric_rig.h"
 
-#include "switch/batch.h"
+#include "switch/port.h"
 
 #define COUNT_MAX 700u
 

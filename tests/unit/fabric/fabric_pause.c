@@ -2,7 +2,7 @@
 // PFC at one switch: what a pause is, in which order ports come, when a peer is told to stop and to
 // go on, how much comes in after that, and what becomes of a port that is paused for too long. The
 // test plays the peers.
-#include "../../../lib/fabric/switch/due.h"
+#include "../../../lib/fabric/switch/pfc.h"
 #include "fabric_rig.h"
 
 #define MTU 4150u
