@@ -31,10 +31,6 @@ struct gpu_host_load {
 #define COPIES 64u // stretches each way: more than caches hold
 #define MEASURED_UNITS 64u
 
-const char *const gpu_load_names[] = {"spin", "copy", "matrix"};
-_Static_assert(sizeof(gpu_load_names) / sizeof(*gpu_load_names) == GPU_LOAD_COUNT,
-	       "a name for each");
-
 static void copy(const struct gpu_host_load *load)
 {
 	float *from = load->memory + load->units % COPIES * COPY_FLOATS;

@@ -40,8 +40,7 @@ void gpu_host_play_sums(const struct gpu_data *data, uint32_t step, uint64_t off
 
 // What computing is: waiting, or work as long as it was measured to take, so that fills, sums and
 // copies have somebody beside them.
-enum gpu_load { GPU_LOAD_SPIN, GPU_LOAD_COPY, GPU_LOAD_MATRIX, GPU_LOAD_COUNT };
-extern const char *const gpu_load_names[]; // "spin", "copy", "matrix"
+enum gpu_load { GPU_LOAD_SPIN, GPU_LOAD_COPY, GPU_LOAD_MATRIX };
 
 struct gpu_generator_options {
 	const uint32_t *ranks; // [rank_count], claimed by the caller
