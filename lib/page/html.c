@@ -9,8 +9,7 @@
 #include <weft/core/check_memory.h>
 #include <weft/page/html_page.h>
 
-#include "html_story.h"
-#include "html_svg.h"
+#include "html_plot.h"
 #include "report_model.h"
 
 #define ROWS_ABOVE \

@@ -2,8 +2,6 @@
 // A map as a grid of cells: each has its shade and, where there is room, its number in a colour
 // that can be read on it. The number is in the title of the cell in any case.
 
-#include "html_story.h"
-
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -12,7 +10,6 @@
 #include <weft/core/check_memory.h>
 
 #include "html_plot.h"
-#include "html_svg.h"
 
 #define SHADES 6
 #define FEW 6	     // columns whose numbers fit on any screen

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 
 #include "html_plot.h"
-#include "html_svg.h"
 
 #define ROW 26.0
 #define TOP 48.0

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "html_svg.h"
+#include "html_plot.h"
 
 void html_page_begin(FILE *to, const char *title, const char *style)
 {

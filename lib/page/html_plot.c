@@ -8,8 +8,6 @@
 
 #include <weft/result/report_escape.h>
 
-#include "html_svg.h"
-
 #define TICKS 6
 #define TICKS_NARROW 3
 

@@ -40,3 +40,29 @@ void plot_polyline(const struct plot *plot, size_t index, const json_t *points);
 // Kinds of charts: html_points.c.
 void plot_points(struct plot *plot);
 void plot_parallel(struct plot *plot);
+
+// A chart of a report model as SVG inside a page: what is printed, and what is seen without
+// scripts.
+
+// Text with the characters that mean something in HTML taken out of harm's way.
+void html_text(FILE *to, const char *text);
+
+// The same, with a space for each underscore.
+void html_words(FILE *to, const char *text);
+
+// How many figures the chart shows.
+size_t html_points(const json_t *chart);
+
+// For a wide screen, or a narrow one: words have the same size on both.
+void html_svg(FILE *to, const json_t *chart, bool is_wide);
+
+// The parts of a page that are its own: the story at its head, and maps that a small screen can
+// show.
+
+struct report_model;
+
+// Verdict, figures, picture, and what failed first.
+void html_story(FILE *to, const struct report_model *report_model);
+
+// A chart of kind heat as a grid of cells, in place of a drawing.
+void html_heat(FILE *to, const json_t *chart);

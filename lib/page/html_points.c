@@ -5,8 +5,6 @@
 
 #include <math.h>
 
-#include "html_svg.h"
-
 static void scales_of_intervals(struct plot *plot)
 {
 	const json_t *series, *point;

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A story as HTML: cards from the verdict to what failed first. See story.h.
 
-#include "html_story.h"
-
 #include <string.h>
 
 #include <weft/page/html_page.h>
 
-#include "html_svg.h"
+#include "html_plot.h"
 #include "report_model.h"
 
 static void element(FILE *to, const char *begin, const char *text, const char *end)

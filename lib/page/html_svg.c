@@ -2,8 +2,6 @@
 // Charts as SVG. Colours are classes (s0 .. s7, and CSS variables), so that the page's style rules
 // them in the dark and on paper.
 
-#include "html_svg.h"
-
 #include "html_plot.h"
 
 #include <math.h>

@@ -11,7 +11,7 @@
 #include <weft/core/check_memory.h>
 #include <weft/core/order.h>
 
-#include "html_svg.h"
+#include "html_plot.h"
 #include "report_model.h"
 
 #define DASH "\xe2\x80\x93"

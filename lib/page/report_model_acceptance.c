@@ -9,7 +9,6 @@
 
 #define COLOUR_PASS 2 // of the page's colours
 #define COLOUR_FAIL 1
-#define COLOUR_ELSE 7
 
 static const char *word_of(const char *state)
 {

@@ -2,7 +2,6 @@
 // A report model as text for a terminal.
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "report_model.h"

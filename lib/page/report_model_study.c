@@ -6,7 +6,6 @@
 #include "story.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static enum unit unit_of(const json_t *figure, double *ret_factor)

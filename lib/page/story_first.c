@@ -3,7 +3,6 @@
 
 #include "story.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
