@@ -41,8 +41,10 @@ static bool says(const struct dpdk_options *options, const char *word)
 	return false;
 }
 
-int device_check_arguments(const struct device_name *name, uint32_t frame_bytes,
-			   const struct dpdk_options *options, struct refusal *refusal)
+// Whether the arguments of a virtual device carry frames of `frame_bytes`, and go with the words of
+// DPDK's start. -EINVAL with a reason.
+static int device_check_arguments(const struct device_name *name, uint32_t frame_bytes,
+				  const struct dpdk_options *options, struct refusal *refusal)
 {
 	const char *place = value_of(name, "framesz"), *zero_copy = value_of(name, "zero-copy");
 	uint32_t place_bytes = place != NULL ? (uint32_t)strtoul(place, NULL, 10) : AF_PACKET_PLACE;

@@ -56,11 +56,6 @@ static inline uint32_t device_place_bytes(uint32_t frame_bytes)
 
 // What DPDK finds out too late, or does not say.
 
-// Whether the arguments of a virtual device carry frames of `frame_bytes`, and go with the words of
-// DPDK's start. -EINVAL with a reason.
-int device_check_arguments(const struct device_name *name, uint32_t frame_bytes,
-			   const struct dpdk_options *options, struct refusal *refusal);
-
 // Reads the words of `count` devices and checks all that is known before one is opened. Nothing is
 // held. -EINVAL with a reason.
 int device_names_read(struct device_name *ret, const struct device *devices, uint32_t count,

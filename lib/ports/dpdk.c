@@ -2,7 +2,7 @@
 // DPDK's environment (EAL). Our defaults need no huge pages, no PCI devices and no files; a word of
 // the caller's takes the place of the default that it would clash with.
 
-#include "dpdk_start.h"
+#include "dpdk_ports.h"
 
 #include <errno.h>
 #include <fcntl.h>

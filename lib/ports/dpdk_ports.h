@@ -9,6 +9,7 @@
 
 #include <weft/core/refusal.h>
 #include <weft/ports/device.h>
+#include <weft/ports/dpdk.h>
 #include <weft/ports/port.h>
 
 #include "device_name.h"
@@ -66,3 +67,9 @@ int dpdk_frames_open(struct ports *ports, uint32_t lanes, struct refusal *refusa
 // The longest frame that DPDK says a port carries; UINT32_MAX where two drivers (22.11) say the
 // length of Ethernet's, whatever their buffers are.
 uint32_t device_longest(const struct rte_eth_dev_info *info);
+
+// DPDK's environment: started once, with defaults that need nothing of the machine.
+
+// Starts it with room for `memory_bytes` of frames, if it is not started. -ENODEV when the machine
+// or the words do not allow it, with DPDK's own reason.
+int dpdk_start(const struct dpdk_options *options, uint64_t memory_bytes, struct refusal *refusal);

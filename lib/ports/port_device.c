@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <semaphore.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,7 +18,6 @@
 
 #include "device_name.h"
 #include "dpdk_ports.h"
-#include "dpdk_start.h"
 #include "flow_rules.h"
 
 #define RX_PLACES 1024

@@ -13,7 +13,6 @@
 #include <weft/core/check.h>
 
 #include "dpdk_ports.h"
-#include "dpdk_start.h"
 
 #define QUEUES 16 // of a ring port: the driver's limit
 

@@ -46,7 +46,7 @@ struct ring_bench {
 	struct held *held; // [packets + 1]
 	struct burst burst;
 	void **data_path; // [options->data path] frames put aside, oldest first
-	uint32_t data_path_used, data_path_at;
+	uint32_t data_path_at;
 	uint32_t queued[CABLES];
 	ps_t now;
 	uint64_t at;		  // tick up to which time is accounted
