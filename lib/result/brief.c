@@ -5,7 +5,6 @@
 #include <weft/result/brief.h>
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "sections/sections.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // result.json, in base units, keys as in docs/result.md. No figure: null, and its reason beside it.
 
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See quantiles.h. The rules are those of latencies, figures.c.
+// See sections.h. The rules are those of latencies, figures.c.
 
-#include "quantiles.h"
+#include "sections/sections.h"
 
 #include <stdio.h>
 #include <string.h>

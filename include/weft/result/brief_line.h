@@ -39,9 +39,3 @@ void brief_add(struct brief_line *line, enum brief_colour colour, uint32_t width
 void brief_words(struct brief_line *line, enum brief_colour colour, const char *text);
 
 void brief_end(struct brief_line *line);
-
-// The head of the short form: what ran in a few words, and how it ended.
-void brief_what(struct brief_line *line, const struct report_input *input);
-
-// Why a run is not complete, in a sentence.
-void brief_why_partial(const struct report_input *input, char *ret, size_t bytes);

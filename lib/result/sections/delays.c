@@ -11,7 +11,6 @@
 #include <weft/world/world_delays.h>
 
 #include "paths.h"
-#include "quantiles.h"
 #include "sections.h"
 #include <weft/result/figures.h>
 #include <weft/result/put.h>

@@ -4,7 +4,6 @@
 #include <weft/result/delays.h>
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "sections.h"

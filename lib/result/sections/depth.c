@@ -7,7 +7,6 @@
 
 #include <weft/core/check.h>
 
-#include "quantiles.h"
 #include <weft/result/figures.h>
 #include <weft/result/put.h>
 

@@ -9,7 +9,6 @@
 #include <weft/core/check.h>
 #include <weft/world/world_delays.h>
 
-#include "quantiles.h"
 #include <weft/result/delays.h>
 #include <weft/result/figures.h>
 #include <weft/result/number.h>

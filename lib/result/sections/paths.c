@@ -10,7 +10,7 @@
 #include <weft/core/check_memory.h>
 #include <weft/world/world_delays.h>
 
-#include "quantiles.h"
+#include "sections.h"
 #include <weft/result/delays.h>
 #include <weft/result/figures.h>
 #include <weft/result/number.h>

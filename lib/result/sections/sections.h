@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include <weft/measure/measure.h>
 #include <weft/result/number.h>
 #include <weft/result/put.h>
 #include <weft/result/report.h>
@@ -178,3 +179,14 @@ const struct queue_watch *links_queue(const struct world *world, uint32_t cable)
 // The cable that carried most for its rate, and the deepest queue, in the `links` of result.json;
 // null where there is none, with the reason.
 void links_top_json(json_t *to, const struct report_input *input);
+
+// A histogram as fields of result.json.
+
+// `count`, then `min_UNIT`, `mean_UNIT`, `p50_UNIT`, `p95_UNIT`, `p99_UNIT`, `p999_UNIT` and
+// `max_UNIT`; null where a sample cannot give them, or, for the reason `none`, when there are no
+// values.
+void quantiles_json(json_t *to, const struct hist *hist, const char *unit, bool is_sample,
+		    const char *none);
+
+// The same of `count` values that do not say it, for `reason`.
+void quantiles_none_json(json_t *to, uint64_t count, const char *unit, const char *reason);
