@@ -3,12 +3,12 @@
 
 #include <weft/run/jitter.h>
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <weft/engine/engine.h>
+#include <weft/run/outcome.h>
 
 #define PPB_PER_PERCENT 10000000
 #define PERCENT_MAX 50
@@ -23,13 +23,6 @@ const char *jitter_kind_text(enum jitter_kind kind)
 		[JITTER_LIST] = "list",
 	};
 	return names[kind];
-}
-
-static int bad(struct refusal *refusal, const char *what, const char *word)
-{
-	snprintf(refusal->text, sizeof(refusal->text), "%s '%.100s' (--help lists the options)",
-		 what, word);
-	return -EINVAL;
 }
 
 // "2.5", in percent, with nothing behind it.
@@ -56,7 +49,8 @@ int jitter_parse(struct jitter *ret, const char *word, struct refusal *refusal)
 	*ret = (struct jitter){0};
 	if (strncmp(word, list, strlen(list)) == 0) {
 		*ret = (struct jitter){JITTER_LIST, 0, word + strlen(list)};
-		return ret->list[0] != '\0' ? 0 : bad(refusal, "it needs a file:", word);
+		return ret->list[0] != '\0' ? 0
+					    : outcome_bad_word(refusal, "it needs a file:", word);
 	}
 	for (int i = JITTER_UNIFORM; i <= JITTER_LOGNORMAL; i++) {
 		if (strncmp(word, kinds[i], strlen(kinds[i])) != 0)
@@ -65,10 +59,11 @@ int jitter_parse(struct jitter *ret, const char *word, struct refusal *refusal)
 		number = word + strlen(kinds[i]);
 	}
 	if (!take_percent(&ret->ppb, number))
-		return bad(refusal,
-			   "--jitter is a percentage up to 50, or normal: or lognormal: and one, "
-			   "or list: and a file, not",
-			   word);
+		return outcome_bad_word(
+			refusal,
+			"--jitter is a percentage up to 50, or normal: or lognormal: and one, "
+			"or list: and a file, not",
+			word);
 	return 0;
 }
 

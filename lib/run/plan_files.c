@@ -3,7 +3,6 @@
 
 #include <weft/run/input_files.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

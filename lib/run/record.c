@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes what one rank of a run met. See record.h.
 
-#include "record.h"
+#include "run_parts.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 
 #include <weft/core/check.h>
 
-#include "record.h"
+#include "run_parts.h"
 
 #define SLICE_BYTES (UINT64_C(1) << 27) // of a bucket: little against a collective
 #define PPM 1000000

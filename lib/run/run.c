@@ -4,13 +4,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <weft/result/report.h>
 #include <weft/scenario/scenario_key.h>
 
 #include "fidelity/fidelity_full.h"
-#include "record.h"
 #include "run_parts.h"
 #include <weft/run/call.h>
 #include <weft/run/export.h>

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "record.h"
+#include "run_parts.h"
 #include <weft/run/fidelity.h>
 #include <weft/run/input_files.h>
 

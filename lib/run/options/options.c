@@ -3,7 +3,6 @@
 
 #include <weft/run/options.h>
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -2,21 +2,14 @@
 // The words of a schedule: --fidelity model and what goes with it.
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <weft/run/options.h>
+#include <weft/run/outcome.h>
 
 #define PPB_PER_PERCENT 10000000
 #define SLOW_PERCENT_MAX 1000
-
-static int bad(struct refusal *refusal, const char *what, const char *word)
-{
-	snprintf(refusal->text, sizeof(refusal->text), "%s '%.100s' (--help lists the options)",
-		 what, word);
-	return -EINVAL;
-}
 
 // "2.5", in percent, with nothing behind it.
 static int take_percent(uint32_t *ret_ppb, const char *word, double max)
@@ -43,10 +36,11 @@ int options_take_slow(void *context, const char *word, struct refusal *refusal)
 	unsigned long index = strtoul(number, &end, 10);
 	bool is_number = number[0] >= '0' && number[0] <= '9' && *end == ':' && index < (1u << 30);
 	if (!is_number || take_percent(&options->slow_ppb, end + 1, SLOW_PERCENT_MAX) < 0)
-		return bad(refusal,
-			   "--slow is a stage (or gpu and its number), a colon, and a percentage "
-			   "up to 1000, not",
-			   word);
+		return outcome_bad_word(
+			refusal,
+			"--slow is a stage (or gpu and its number), a colon, and a percentage "
+			"up to 1000, not",
+			word);
 	*(is_gpu ? &options->slow_gpu : &options->slow_stage) = (uint32_t)index;
 	return 0;
 }
