@@ -10,7 +10,7 @@
 #include <weft/workload/order.h>
 #include <weft/workload/plan_memory.h>
 
-#include "plan_file_keys.h"
+#include "scenario_reader.h"
 
 // The device and the domain of a job's file.
 

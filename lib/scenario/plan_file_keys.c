@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of the keys of job files: docs/job-file.md, row by row.
 
-#include "plan_file_keys.h"
+#include "scenario_reader.h"
 
 #include <assert.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which key of the table a misspelt path was meant to be, and which variant a misspelt name.
 
-#include "plan_file_keys.h"
 #include "scenario_keys.h"
+#include "scenario_reader.h"
 
 #include <stdio.h>
 #include <string.h>

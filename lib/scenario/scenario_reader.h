@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <weft/scenario/scenario.h>
@@ -10,7 +11,30 @@
 #include <yaml.h>
 
 #include "scenario_keys.h"
-#include "scenario_value.h"
+
+// One value of a scenario: text to number, word, flag or text. Units are mandatory and exact; all
+// arithmetic is in integers. Knows nothing of YAML or of where the value stood.
+
+// A value as it was written.
+struct scalar {
+	const char *text; // need not end with NUL
+	size_t length;
+	bool is_plain; // not in quotes
+};
+
+#define SCALAR_QUOTE_BYTES 64
+
+// The value's text fit for a message: cut to a line, without control characters.
+void scalar_quote(char ret[SCALAR_QUOTE_BYTES], const struct scalar *scalar);
+
+// Reads a value of `key`'s unit (not "text", not "list") into `ret`: ps, bytes, bits per second,
+// parts per 10^9, a count, or the index of a word. -EINVAL with the reason, without a place.
+int value_parse(uint64_t *ret, const struct scenario_key *key, const struct scalar *scalar,
+		struct refusal *refusal);
+
+// Reads a value of `key` into the field that it names in `base`.
+int value_store(void *base, const struct scenario_key *key, const struct scalar *scalar,
+		struct refusal *refusal);
 
 // A place in the file, or in an assignment of the command line.
 struct mark {
@@ -198,3 +222,12 @@ int reader_check(struct reader *reader);
 // scenario_collective.c: channels of collectives where none are given: as many as use every NIC of
 // a host alike, 4 at least; of direct collectives 4, and 1 of more than 64 ranks.
 uint32_t scenario_channels(const struct scenario *scenario);
+
+// The keys of job files, and the words of those that plan_file.c asks for.
+
+enum reduction { MEGATRON, DDP, ZERO_1, ZERO_2, ZERO_3, FSDP, LOCAL };
+enum sync { SYNC_AUTO, SYNC_LAST, SYNC_EACH };
+enum reshard { RESHARD_AUTO, RESHARD_TRUE, RESHARD_FALSE };
+
+extern const struct key_table plan_file_table;
+extern const char *const plan_precision_words[]; // as site.precision counts

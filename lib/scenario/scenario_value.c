@@ -4,8 +4,8 @@
 // second, parts per 10^9). What looks like something else (octal, exponents, separators) is refused
 // and the message says what would be right.
 
-#include "scenario_value.h"
 #include "scenario_keys.h"
+#include "scenario_reader.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -2,8 +2,6 @@
 // Job files: what a small one comes to, and what a bad one is told, at which place.
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -13,8 +11,8 @@
 #include <weft/scenario/plan_file.h>
 #include <weft/workload/plan_memory.h>
 
-#include "plan_file_keys.h"
 #include "scenario_files.h"
+#include "scenario_reader.h"
 
 static struct plan_file file;
 

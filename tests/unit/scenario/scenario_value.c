@@ -2,16 +2,14 @@
 // Units of a scenario's values: every factor, exactness, overflow, and the words for 0.
 
 // clang-format off
-#include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <cmocka.h>
 // clang-format on
 
 #include <errno.h>
 #include <string.h>
 
-#include "scenario_value.h"
+#include "scenario_reader.h"
 
 struct reading {
 	const char *text;
