@@ -7,12 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include <weft/core/order.h>
 #include <weft/study/run_diff.h>
 
-#include "run_diff_parts.h"
+#include "study.h"
 #include <weft/result/result.h>
 
 // How far apart, as a share of a; what is nothing on one side alone is infinitely far.

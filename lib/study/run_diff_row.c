@@ -6,7 +6,7 @@
 
 #include <weft/study/run_diff.h>
 
-#include "run_diff_parts.h"
+#include "study.h"
 
 struct run_diff_row *run_diff_add(struct run_diff *run_diff)
 {

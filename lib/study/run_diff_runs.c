@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "run_diff_parts.h"
+#include "study.h"
 
 #define LIST_NAMES 7
 

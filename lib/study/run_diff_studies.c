@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run_diff_parts.h"
+#include "study.h"
 #include <weft/core/order.h>
 
 // One point of one study: its complete runs, in the order of their seeds.

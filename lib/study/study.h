@@ -6,10 +6,13 @@
 //   study_write.c   JSON and CSV             spread.c         statistics
 #pragma once
 
+#include <jansson.h>
+
 #include <weft/study/report_study.h>
 
 #include <weft/result/number.h>
 #include <weft/study/report_spread.h>
+#include <weft/study/run_diff.h>
 
 enum study_unit { STUDY_RATE, STUDY_TIME, STUDY_COUNT, STUDY_BYTES, STUDY_SHARE, STUDY_FACTOR };
 
@@ -115,3 +118,14 @@ enum study_flatness {
 // What sweep `sweep` changes, with everything else as it was: each seed against itself.
 enum study_flatness study_flatness_of(const struct report_study *study, uint32_t sweep);
 const char *study_flatness_name(enum study_flatness flatness);
+
+// The two kinds of results that are compared, and the rows that they are compared in.
+
+// A new row, all of it nothing; NULL without memory.
+struct run_diff_row *run_diff_add(struct run_diff *run_diff);
+
+// Field by field, but for what is about the machine that ran it. -ENOMEM.
+int run_diff_runs(struct run_diff *ret, const json_t *a, const json_t *b);
+
+// Figure by figure over the seeds, of each point that both have. -ENOMEM.
+int run_diff_studies(struct run_diff *ret, const json_t *a, const json_t *b);

@@ -428,6 +428,14 @@ const char *report_study_figure_name(uint32_t figure)
 	return study_figure(figure)->name;
 }
 
+uint32_t report_study_figure_named(const char *name)
+{
+	uint32_t i = 0;
+	while (strcmp(study_figure(i)->name, name) != 0)
+		i++;
+	return i;
+}
+
 bool report_study_figure_is_gain(uint32_t figure)
 {
 	return study_figure(figure)->unit == STUDY_RATE || study_figure(figure)->of == fairness;

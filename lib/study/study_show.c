@@ -204,14 +204,6 @@ static const char *const columns[] = {"goodput_bps",	     "done_s",	       "idea
 static const char *const heads[COLUMN_COUNT] = {"goodput",    "done at", "of ideal", "FCT p99",
 						"collective", "marked",	 "retx",     "queue max"};
 
-static uint32_t figure_named(const char *name)
-{
-	uint32_t i = 0;
-	while (strcmp(study_figure(i)->name, name) != 0)
-		i++;
-	return i;
-}
-
 static bool is_share(uint32_t figure)
 {
 	return study_figure(figure)->unit == STUDY_SHARE;
@@ -220,7 +212,7 @@ static bool is_share(uint32_t figure)
 // A rate takes ten places ("50.93 Gb/s"), all others eight; and the head must fit.
 static int column_width(size_t column)
 {
-	enum study_unit unit = study_figure(figure_named(columns[column]))->unit;
+	enum study_unit unit = study_figure(report_study_figure_named(columns[column]))->unit;
 	int head = (int)strlen(heads[column]), least = unit == STUDY_RATE ? 10 : 8;
 	return head > least ? head : least;
 }
@@ -232,7 +224,7 @@ static void point_end(FILE *to, const struct report_study *study, uint32_t point
 	struct spread_difference difference;
 	struct spread_figures spread;
 	struct text text;
-	uint32_t done = figure_named("done_s");
+	uint32_t done = report_study_figure_named("done_s");
 	if (study->plan.seeds == 1) {
 		if (run != NULL)
 			fprintf(to, "  %016" PRIx64 "%s", run->digest,
@@ -264,7 +256,7 @@ static void point_line(FILE *to, const struct report_study *study, uint32_t poin
 	study_label(study, point, name);
 	fprintf(to, "  %-*.*s", width, width, name);
 	for (size_t i = 0; i < COLUMN_COUNT; i++) {
-		uint32_t figure = figure_named(columns[i]);
+		uint32_t figure = report_study_figure_named(columns[i]);
 		struct spread_figures spread;
 		if (!study_has(study, figure))
 			continue;
@@ -282,7 +274,7 @@ static void point_line(FILE *to, const struct report_study *study, uint32_t poin
 static double mean_of(const struct report_study *study, uint32_t point, const char *name)
 {
 	struct spread_figures spread;
-	study_spread(study, point, figure_named(name), &spread);
+	study_spread(study, point, report_study_figure_named(name), &spread);
 	return spread.count > 0 ? spread.mean : 0;
 }
 
@@ -321,7 +313,7 @@ static void point_table(FILE *to, const struct report_study *study)
 	bool is_one = study->plan.seeds == 1;
 	fprintf(to, "  %-*s", width, "");
 	for (size_t i = 0; i < COLUMN_COUNT; i++)
-		if (study_has(study, figure_named(columns[i])))
+		if (study_has(study, report_study_figure_named(columns[i])))
 			fprintf(to, " %*s", column_width(i), heads[i]);
 	fprintf(to, "%s\n", is_one ? "  digest" : "   done +-  differs");
 	for (uint32_t point = 0; point < study->points; point++)

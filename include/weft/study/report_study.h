@@ -103,10 +103,11 @@ double report_study_so_far(uint32_t figure, const struct report_input *input);
 double report_study_at_most(uint32_t figure, const struct report_input *input);
 double report_study_limit(uint32_t figure, const struct world *world);
 
-// The figures of a run, by their place in study_run.figures: how many there are, their names,
-// whether more is better, and a value with its unit ("-" for NAN).
+// The figures of a run, by their place in study_run.figures: how many there are, their names, which
+// has a name that is among them, whether more is better, and a value with its unit ("-" for NAN).
 uint32_t report_study_figures(void);
 const char *report_study_figure_name(uint32_t figure);
+uint32_t report_study_figure_named(const char *name);
 bool report_study_figure_is_gain(uint32_t figure);
 const char *report_study_figure_text(struct text *ret, uint32_t figure, double value);
 
