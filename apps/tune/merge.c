@@ -3,7 +3,6 @@
 
 #include "call.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

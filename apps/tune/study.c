@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "weft_version.h"
 #include <weft/files/files.h>
@@ -18,20 +17,12 @@
 
 // ---------------------------------------------------------------- the plan
 
-static uint32_t figure_named(const char *name)
-{
-	uint32_t i = 0;
-	while (strcmp(report_study_figure_name(i), name) != 0)
-		i++;
-	return i;
-}
-
 static int default_aim(struct call *call, bool has_collectives)
 {
 	struct tune_aim *aim = &call->plan.aim;
 	if (aim->goal_count == 0)
 		aim->goals[aim->goal_count++] = (struct tune_goal){
-			figure_named(has_collectives ? "collective_s" : "done_s"), 1};
+			report_study_figure_named(has_collectives ? "collective_s" : "done_s"), 1};
 	return 0;
 }
 

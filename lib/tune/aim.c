@@ -165,22 +165,14 @@ int tune_aim_limit(struct tune_aim *aim, const char *text, struct refusal *refus
 
 // ---------------------------------------------------------------- judging
 
-static uint32_t figure_called(const char *name)
-{
-	uint32_t i = 0;
-	while (strcmp(report_study_figure_name(i), name) != 0)
-		i++;
-	return i;
-}
-
 static uint32_t timeouts(void)
 {
-	return figure_called("rtx_timeout");
+	return report_study_figure_named("rtx_timeout");
 }
 
 double tune_aim_length_s(const struct study_run *of_default)
 {
-	return of_default->figures[figure_called("done_s")];
+	return of_default->figures[report_study_figure_named("done_s")];
 }
 
 static bool has_failed(const struct study_run *run)

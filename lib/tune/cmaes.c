@@ -4,7 +4,7 @@
 // distribution that has become narrow starts again with twice the points (IPOP; Auger and Hansen,
 // 2005).
 
-#include "engines.h"
+#include "inside.h"
 
 #include <errno.h>
 #include <math.h>

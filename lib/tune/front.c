@@ -14,8 +14,6 @@
 
 #include <weft/core/check_memory.h>
 
-#include "engines.h"
-
 #define SUM_PART 0.05	   // of the sum of all aims
 #define STEP 0.1	   // of a search that starts from a good setting
 #define CANDIDATES_EACH 10 // that a direction takes for each knob, and as many more

@@ -3,7 +3,7 @@
 // SLSQP, STOGO and PRAXIS had some). The budget is ours: the function ends the search, NLopt's
 // counters do not.
 
-#include "engines.h"
+#include "inside.h"
 
 #include <errno.h>
 #include <math.h>

@@ -4,7 +4,6 @@
 #include <weft/core/order.h>
 #include <weft/tune/report.h>
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

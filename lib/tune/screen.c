@@ -15,8 +15,6 @@
 #include <weft/core/check.h>
 #include <weft/core/order.h>
 
-#include "engines.h"
-
 #define CHANCE_FLAT 0.1 // that it does nothing: to keep one too many costs little
 #define SHARE_FLAT 0.1	// of the variance: what may matter more is searched over
 #define FLIPS 999	// of signs

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engines, and the yardstick among them.
 
-#include "engines.h"
+#include "inside.h"
 
 #include <string.h>
 

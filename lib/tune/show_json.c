@@ -3,7 +3,6 @@
 
 #include "inside.h"
 
-#include <errno.h>
 #include <math.h>
 
 #include <jansson.h>

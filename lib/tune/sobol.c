@@ -3,7 +3,7 @@
 // of 2^k equal parts. Each dimension has a primitive polynomial of its own; the first direction
 // numbers, which are free but for being odd, and a digital shift are drawn.
 
-#include "engines.h"
+#include "inside.h"
 
 #include <weft/core/check.h>
 

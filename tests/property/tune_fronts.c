@@ -4,8 +4,6 @@
 // it but little, and its last round has both ends.
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +15,6 @@
 #include <weft/tune/tune.h>
 
 #include "../rig_tune.h"
-#include "engines.h"
 #include "inside.h"
 
 #define STEPS 2000 // along the known set

@@ -4,8 +4,6 @@
 // noise alone is called better than the default in one study of twenty at most.
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +13,6 @@
 #include <weft/tune/tune.h>
 
 #include "../rig_tune.h"
-#include "engines.h"
 #include "inside.h"
 
 #define DONE_S 1 // place of done_s among the figures; asserted below
