@@ -6,7 +6,6 @@
 
 #include "field.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "chakra.h"

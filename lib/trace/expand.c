@@ -16,7 +16,6 @@
 #include <weft/workload/workload_ring.h>
 
 #include "rings.h"
-#include "split.h"
 
 #define GATE_STREAM 255u
 

@@ -113,6 +113,12 @@ bool field_has_parts(const struct trace_node *node, uint64_t ranks, uint64_t in,
 	}
 }
 
+const char *field_text(const json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+	return text == NULL ? "" : text;
+}
+
 uint32_t field_type_bytes(const char *name)
 {
 	static const struct {

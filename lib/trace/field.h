@@ -19,6 +19,9 @@ const json_t *field_list(const struct trace_input *input, const json_t *object, 
 int field_each(struct trace_input *input, const char *name,
 	       int (*take)(struct trace_input *input, const json_t *from, uint32_t place));
 
+// The text `name` of `object`; "" where there is none.
+const char *field_text(const json_t *object, const char *name);
+
 // A whole number from 0 to `max`; -EINVAL naming record `place` and `name`, also when it is not
 // there.
 int field_number(const struct trace_input *input, uint32_t place, const json_t *value,

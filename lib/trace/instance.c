@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a collective of a trace is to the rooms that run it.
 
-#include <errno.h>
-
 #include <weft/core/check.h>
 
 #include "expand.h"

@@ -6,8 +6,8 @@
 // whom. Facts: the traces of HolisticTraceAnalysis; names of fields as PyTorch's profiler writes
 // them.
 
+#include "expand.h"
 #include "field.h"
-#include "split.h"
 #include <weft/core/order.h>
 
 #include <errno.h>
@@ -25,16 +25,10 @@ struct file {
 	double first_us;      // start of the first node: times are too large for picoseconds
 };
 
-static const char *text_of(const json_t *object, const char *name)
-{
-	const char *text = json_string_value(json_object_get(object, name));
-	return text == NULL ? "" : text;
-}
-
 static bool is_of_gpu(const json_t *event)
 {
-	const char *category = text_of(event, "cat");
-	return strcmp(text_of(event, "ph"), "X") == 0 &&
+	const char *category = field_text(event, "cat");
+	return strcmp(field_text(event, "ph"), "X") == 0 &&
 		(strcmp(category, "kernel") == 0 || strcmp(category, "gpu_memcpy") == 0 ||
 		 strcmp(category, "gpu_memset") == 0);
 }
@@ -60,7 +54,7 @@ static bool take_list(const char *list, uint32_t *members, uint64_t count)
 // Whether distributedInfo.pg_config lists the ranks of a group of this name here.
 static bool is_config(const json_t *config, const char *name)
 {
-	return strcmp(text_of(config, "pg_name"), name) == 0 &&
+	return strcmp(field_text(config, "pg_name"), name) == 0 &&
 		json_array_size(json_object_get(config, "ranks")) > 0;
 }
 
@@ -126,8 +120,8 @@ static bool take_config(const json_t *configs, const char *name, uint32_t *membe
 static int take_group(struct file *file, struct trace_node *node, const json_t *args)
 {
 	struct trace_input *input = file->input;
-	const char *name = text_of(args, "Process Group Name");
-	const char *list = text_of(args, "Process Group Ranks");
+	const char *name = field_text(args, "Process Group Name");
+	const char *list = field_text(args, "Process Group Ranks");
 	const json_t *told = json_object_get(args, "Process Group Ranks");
 	uint64_t ranks;
 	if (told != NULL && list[0] != '[' && !(json_is_string(told) && list[0] == '\0'))
@@ -158,7 +152,7 @@ static int take_group(struct file *file, struct trace_node *node, const json_t *
 static int take_bytes(struct trace_input *input, struct trace_node *node, const json_t *args,
 		      const char *name, uint64_t *ret_elements, uint32_t *ret_bytes)
 {
-	*ret_bytes = field_type_bytes(text_of(args, "dtype"));
+	*ret_bytes = field_type_bytes(field_text(args, "dtype"));
 	if (*ret_bytes == 0)
 		return field_refuse(input, node->place, "dtype",
 				    "is not a PyTorch type that weft knows");
@@ -199,7 +193,7 @@ static int take_message(struct file *file, struct trace_node *node, const json_t
 static int take_collective(struct file *file, struct trace_node *node, const json_t *args)
 {
 	struct trace_input *input = file->input;
-	const char *name = text_of(args, "Collective name");
+	const char *name = field_text(args, "Collective name");
 	const char *splits = json_string_value(json_object_get(args, "In split size"));
 	const json_t *out = json_object_get(args, "Out msg nelems");
 	uint64_t elements;
@@ -243,7 +237,7 @@ static int refuse_name(struct file *file, struct trace_node *node, const char *n
 static int take_nccl(struct file *file, struct trace_node *node, const json_t *event)
 {
 	const json_t *args = json_object_get(event, "args");
-	const char *name = text_of(args, "Collective name");
+	const char *name = field_text(args, "Collective name");
 	enum trace_collective collective = collective_find(name);
 	bool is_send = strcmp(name, "send") == 0;
 	bool is_message = is_send || strcmp(name, "recv") == 0;
@@ -262,7 +256,7 @@ static int take_nccl(struct file *file, struct trace_node *node, const json_t *e
 static int take_event(struct file *file, const json_t *event, uint32_t place)
 {
 	struct trace_input *input = file->input;
-	const char *name = text_of(event, "name");
+	const char *name = field_text(event, "name");
 	const json_t *start = json_object_get(event, "ts");
 	struct trace_node *node = input_node(input, place, place);
 	if (node == NULL)
@@ -297,8 +291,8 @@ static int find_first(struct file *file, const json_t *list)
 			file->first_us = fmin(file->first_us, json_number_value(start));
 		else if (!file->input->set->skips_damaged)
 			return field_refuse(file->input, (uint32_t)i + 1, "ts", "must be a number");
-		file->has_names |= text_of(json_object_get(event, "args"), "Collective name")[0] !=
-			'\0';
+		file->has_names |= field_text(json_object_get(event, "args"),
+					      "Collective name")[0] != '\0';
 	}
 	return 0;
 }

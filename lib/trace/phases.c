@@ -99,12 +99,6 @@ static bool begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-static const char *text_of(const json_t *object, const char *name)
-{
-	const char *text = json_string_value(json_object_get(object, name));
-	return text == NULL ? "" : text;
-}
-
 static bool has_correlation(const json_t *event, int64_t *ret)
 {
 	const json_t *number = json_object_get(json_object_get(event, "args"), "correlation");
@@ -133,7 +127,7 @@ static int take_launch(struct phases *phases, const json_t *event, const struct 
 static int take_host(struct phases *phases, const json_t *event, const char *category,
 		     const struct span *span)
 {
-	const char *name = text_of(event, "name");
+	const char *name = field_text(event, "name");
 	if (begins(category, "cuda_") || begins(category, "hip_"))
 		return take_launch(phases, event, span);
 	if (strcmp(category, "user_annotation") == 0 && begins(name, "ProfilerStep#")) {
@@ -190,9 +184,9 @@ static int take_kernel(struct phases *phases, const json_t *event, const struct 
 
 static int take_event(struct phases *phases, const json_t *event, bool wants_gpu)
 {
-	const char *category = text_of(event, "cat");
+	const char *category = field_text(event, "cat");
 	const json_t *begin = json_object_get(event, "ts"), *dur = json_object_get(event, "dur");
-	if (strcmp(text_of(event, "ph"), "X") != 0 || !json_is_number(begin) ||
+	if (strcmp(field_text(event, "ph"), "X") != 0 || !json_is_number(begin) ||
 	    !json_is_number(dur) || is_gpu(category) != wants_gpu)
 		return 0;
 	struct span span = {json_integer_value(json_object_get(event, "tid")),
@@ -202,7 +196,7 @@ static int take_event(struct phases *phases, const json_t *event, bool wants_gpu
 		return 0;
 	if (!wants_gpu)
 		return take_host(phases, event, category, &span);
-	return begins(text_of(event, "name"), "nccl") ? 0 : take_kernel(phases, event, &span);
+	return begins(field_text(event, "name"), "nccl") ? 0 : take_kernel(phases, event, &span);
 }
 
 // ---------------------------------------------------------------- figures

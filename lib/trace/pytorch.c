@@ -7,10 +7,9 @@
 // one rank puts in. "wait" is the host waiting for one. There are no times in the file, and what a
 // node waits for is its caller: so its order alone can be run.
 
+#include "expand.h"
 #include "field.h"
-#include "split.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// See split.h. PyTorch's split sizes count rows of a tensor: the elements over their sum are those
+// See expand.h. PyTorch's split sizes count rows of a tensor: the elements over their sum are those
 // of a row.
 
-#include "split.h"
+#include "expand.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #include "set.h"
 #include <weft/core/order.h>
 
-#include <errno.h>
 #include <stdlib.h>
 
 struct entry {
