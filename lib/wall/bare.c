@@ -9,7 +9,7 @@
 #include <weft/ports/tick.h>
 #include <weft/wire/wire_neighbour.h>
 
-#include "rest.h"
+#include "loop.h"
 
 #define ETH_BYTES 14u
 #define WINDOW 256u	  // frames of a way that are under way

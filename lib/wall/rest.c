@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Yields and sleeps. See rest.h.
+// Yields and sleeps. See loop.h.
 
-#include "rest.h"
+#include "loop.h"
 
 #include <sched.h>
 #include <sys/prctl.h>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A turn of the loop in wall time.
 
-#include <errno.h>
-
 #include <weft/host/host.h>
 
 #include "loop.h"

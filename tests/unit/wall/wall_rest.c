@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an idle loop does: yields first, then sleeps that grow and are bounded.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
 
-#include "rest.h"
+#include "loop.h"
 
 #define US INT64_C(1000)
 #define LONG_NS (1000 * US)
