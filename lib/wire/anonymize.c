@@ -10,7 +10,6 @@
 #include "bytes.h"
 #include "dissect.h"
 #include "ip.h"
-#include "sum.h"
 #include "udp.h"
 
 // One value becomes another: each of its bits is flipped, or not, by a keyed hash of the bits ahead

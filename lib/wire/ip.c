@@ -7,7 +7,6 @@
 #include "mrc.h"
 #include "rc.h"
 #include "srv6.h"
-#include "sum.h"
 #include "udp.h"
 
 enum { // IPv4

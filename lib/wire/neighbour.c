@@ -10,7 +10,6 @@
 #include "bytes.h"
 #include "eth.h"
 #include "ip.h"
-#include "sum.h"
 
 #define MAC_BYTES 6
 #define GID_BYTES 16

@@ -12,7 +12,6 @@
 #include "bytes.h"
 #include "eth.h"
 #include "ip.h"
-#include "sum.h"
 #include "udp.h"
 
 #define GID_BYTES 16

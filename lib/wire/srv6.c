@@ -3,7 +3,6 @@
 
 #include "srv6.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "bytes.h"

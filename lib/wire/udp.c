@@ -4,7 +4,6 @@
 #include "udp.h"
 
 #include "bytes.h"
-#include "sum.h"
 
 void udp_build(const struct udp_head *head, uint8_t *at)
 {

@@ -6,7 +6,7 @@
 
 #include <isa-l/crc.h>
 
-#include "sum.h"
+#include "bytes.h"
 
 static const uint8_t write_only_imm[] = {
 	// Ethernet: NIC 0x102 to 0x8203 in plane 3
