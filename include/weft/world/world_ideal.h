@@ -73,11 +73,6 @@ struct ideal_message {
 // Adds them. Returns when the first can be there.
 ps_t ideal_add(struct ideal *ideal, const struct ideal_message *message);
 
-// Adds all messages of a checked collective (coll_check()) whose rank r is NIC r. -ENOMEM from
-// `arena`, which holds coll_bytes() meanwhile.
-int ideal_add_collective(struct ideal *ideal, struct arena *arena, const struct coll_config *config,
-			 struct refusal *refusal);
-
 // Adds all steps of a ring with credits (workload.h) over a group's GPUs, also those that a sample
 // leaves out; ring->ranks is not looked at.
 void ideal_add_ring(struct ideal *ideal, const struct group *group, const struct ring_config *ring,

@@ -4,7 +4,6 @@
 
 #include "build.h"
 #include "fast_forward/fast_forward.h"
-#include "opgraph_hosts.h"
 #include "outcome/flow_evs.h"
 
 #include <errno.h>

@@ -5,7 +5,6 @@
 
 #include "build.h"
 #include "hosts.h"
-#include "opgraph_hosts.h"
 #include "traffic_engine.h"
 #include <weft/host/host.h>
 #include <weft/host/opgraph_host.h>

@@ -7,8 +7,6 @@
 // most; a switch to where the hosts in the middle of those below it are, unless that shard has its
 // share already. What processes share (shared.c) is in all of them, and dealt to none.
 
-#include <errno.h>
-
 #include "build.h"
 #include "traffic_engine.h"
 

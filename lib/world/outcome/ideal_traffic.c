@@ -83,8 +83,10 @@ static uint32_t walk_chunk_bytes(const struct coll_config *config)
 	return (uint32_t)chunk_bytes;
 }
 
-int ideal_add_collective(struct ideal *ideal, struct arena *arena, const struct coll_config *config,
-			 struct refusal *refusal)
+// Adds all messages of a checked collective (coll_check()) whose rank r is NIC r. -ENOMEM from
+// `arena`, which holds coll_bytes() meanwhile.
+static int ideal_add_collective(struct ideal *ideal, struct arena *arena,
+				const struct coll_config *config, struct refusal *refusal)
 {
 	struct coll_config coarse = *config;
 	struct walk walk = {ideal,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PFC in a world: NICs that may be paused, and what came of it at the end.
 
-#include <errno.h>
 #include <string.h>
 
 #include "build/build.h"

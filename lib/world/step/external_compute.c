@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computations that end outside. See weft/world/world_external_compute.h.
 
-#include "build/opgraph_hosts.h"
+#include "build/build.h"
 
 #include <errno.h>
 
