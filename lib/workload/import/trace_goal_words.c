@@ -3,7 +3,6 @@
 
 #include "trace_goal.h"
 
-#include <errno.h>
 #include <string.h>
 
 #define CPU_MAX 65534u // streams are of 16 bits, and one more may be needed

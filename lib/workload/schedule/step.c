@@ -26,9 +26,7 @@
 struct stage {
 	uint32_t next, operations;
 	ps_t free_at, network_at, gather_wait_ps;
-	uint32_t backwards;	// done
-	uint32_t pending_first; // chunks whose gradients are there but not sent: the last ones
-	uint32_t pending_count;
+	uint32_t backwards; // done
 };
 
 struct step {

@@ -63,9 +63,6 @@ ps_t step_bucket_ps(const struct step_setup *setup, const struct step_bucket *bu
 // What goes among those that hold the same shard, behind the bucket's reduce.
 ps_t step_across_ps(const struct step_setup *setup, const struct step_bucket *bucket);
 
-// Whether two are of one kind and size.
-bool step_collective_is(const struct step_collective *a, const struct step_collective *b);
-
 // The collectives of all cells, see step_collectives().
 uint32_t step_cells_collectives(const struct step_cells *cells, uint32_t cell_count,
 				const struct plan *plan, struct step_collective *ret, uint32_t max);

@@ -3,7 +3,8 @@
 
 #include "step_operation.h"
 
-bool step_collective_is(const struct step_collective *a, const struct step_collective *b)
+// Whether two are of one kind and size.
+static bool step_collective_is(const struct step_collective *a, const struct step_collective *b)
 {
 	return a->bytes == b->bytes && a->is_gather == b->is_gather && a->is_expert == b->is_expert;
 }

@@ -23,7 +23,8 @@ bool step_is_split(const struct parallel *cut)
 	return cut->late_ppb > 0 && cut->pp > 1;
 }
 
-uint32_t step_warm_up(const struct parallel *cut, uint32_t stage)
+// Forwards of a stage before it goes on in turns.
+static uint32_t step_warm_up(const struct parallel *cut, uint32_t stage)
 {
 	uint32_t all = cut->micro_batches * cut->vpp, left = cut->pp - stage - 1;
 	uint32_t warm_up = cut->vpp > 1 ? 2 * left + (cut->vpp - 1) * cut->pp : left;

@@ -25,8 +25,7 @@ struct step_place {
 	uint32_t replica, stage, index;
 };
 
-// Forwards of a stage before it goes on in turns; forwards and backwards in all.
-uint32_t step_warm_up(const struct parallel *cut, uint32_t stage);
+// Forwards and backwards of a stage in all.
 uint32_t step_operations(const struct parallel *cut);
 
 struct operation step_operation(const struct parallel *cut, uint32_t stage, uint32_t index);
