@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stddef.h>
 
 #include <weft/core/check.h>
 #include <weft/core/rng.h>

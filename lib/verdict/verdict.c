@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A result held against a profile.
 
-#include <errno.h>
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <weft/result/result.h>
@@ -26,9 +24,6 @@ struct metric {
 	bool has_word, word_differs;
 };
 
-// What a field counts in, by its name. The factor leads to seconds, bits per second, bytes.
-enum dimension metric_dimension(const char *field, double *ret_factor);
-
 #define NAME_BYTES 48
 
 // ---------------------------------------------------------------- numbers
@@ -39,7 +34,8 @@ static bool ends_with(const char *name, const char *end)
 	return length >= tail && strcmp(name + length - tail, end) == 0;
 }
 
-enum dimension metric_dimension(const char *name, double *ret_factor)
+// What a field counts in, by its name. The factor leads to seconds, bits per second, bytes.
+static enum dimension metric_dimension(const char *name, double *ret_factor)
 {
 	static const struct {
 		const char *end;
