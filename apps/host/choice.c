@@ -2,7 +2,6 @@
 // The command line: every word is understood or refused.
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -14,7 +14,7 @@
 #include <weft/result/report.h>
 #include <weft/world/world_pieces.h>
 
-#include "host_summary.h"
+#include "host.h"
 #include "weft_version.h"
 
 #define CUT_TIMEOUT_MS 250u // for those that a cut run has left

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generators of a host's gradients. See generator.h.
+// Generators of a host's gradients. See host.h.
 
-#include "generator.h"
+#include "host.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -11,7 +11,7 @@
 //   ranks.c    what all hosts of a scenario came to        probe.c    what a port is and can
 //   generator.c  gradients that somebody else makes
 //   reach.c    how far frames for a peer come              between.h  clocks.c and pairs.c
-//   folder.c   the result of all hosts as files            host_summary.h     what a host tells of
+//   folder.c   the result of all hosts as files            host_summary.c     what a host tells of
 //   itself
 #pragma once
 
@@ -26,6 +26,7 @@
 #include <weft/run/gpu_pass.h>
 #include <weft/run/workload.h>
 #include <weft/scenario/scenario.h>
+#include <weft/transport/transport.h>
 #include <weft/wall/bare.h>
 #include <weft/wall/meeting.h>
 #include <weft/wall/wall.h>
@@ -210,8 +211,6 @@ void table_ports(FILE *to, const struct call *call);
 struct json_t *json_ports(const struct call *call);
 // Ports that lost their link, where one did.
 void table_links(FILE *to, uint64_t lost, uint64_t back);
-// Where a frame's time goes, in weft's loop and in the bare one.
-void table_stages(FILE *to, const struct call *call, const struct host_run *host_run);
 void table_end(FILE *to, const struct call *call, const struct host_run *host_run);
 void json_print(FILE *to, const struct call *call, const struct host_run *host_run);
 static inline long long whole(uint64_t value) // a json_int_t
@@ -221,3 +220,71 @@ static inline long long whole(uint64_t value) // a json_int_t
 struct json_t *json_times(const struct call *call); // what was measured before
 struct json_t *
 json_loop(const struct host_run *host_run); // what the loop counted, and how late it was
+
+// weft host --gpu: generators (weft gpu) make the gradients of this host's ranks, which leave
+// through its ports.
+
+// Whether the scenario has gradients, before anybody is met. -EINVAL with a reason.
+int generator_check(struct call *call);
+
+// Makes the link and waits for a generator of each rank. -ECONNRESET, -errno with a reason.
+int generator_open(struct call *call);
+
+// The world is built: its frames' payload lies in the link.
+int generator_attach(struct call *call, const struct host_run *host_run,
+		     struct ports_options *payload);
+
+// Before each turn. A fn of struct wall_control.
+bool generator_poll(void *call, struct wall *wall);
+
+// Behind a run that was begun with generators: what they measured is in call->gpu.report.
+void generator_finish(struct call *call, const struct host_run *host_run);
+
+void generator_drop(struct call *call);
+void generator_print(FILE *to, const struct call *call);
+struct json_t *generator_json(const struct call *call); // null without one
+
+// weft host: what a host tells of itself behind a run.
+
+struct host_summary {
+	uint32_t end; // enum wall_end
+	ps_t end_ps;  // its last completion
+	ps_t wall_ps; // of its loop
+	ps_t lateness_ps, stalled_ps;
+	uint64_t work_done, work_total, stalls;
+	uint64_t payload_bytes_good, payload_bytes_wrong, frames_lost, frames_dropped;
+	uint64_t frames_sent, frames_received;
+	uint64_t frames_strange, frames_faulted, links_lost, links_back;
+	uint64_t triggers_told, triggers_heard;	      // to others, of others
+	uint64_t generated_elements, generated_wrong; // that generators checked
+	uint64_t cpu_ns, memory_bytes;		      // of its process
+	struct transport_counters transport;
+};
+
+void host_summary_of(struct host_summary *ret, const struct call *call,
+		     const struct host_run *host_run);
+
+// Of all together: sums, and the largest of end, lateness, time and memory.
+void host_summary_add(struct host_summary *ret, const struct host_summary *all, uint32_t count);
+
+uint64_t
+host_summary_retransmitted(const struct host_summary *host_summary); // data packets sent again
+struct json_t *host_summary_json(const struct host_summary *host_summary);
+
+// weft host --probe: a port, and the way to a peer, before there is traffic.
+
+// Opens a port, prints what it is and whether the scenario's frames fit, and with --to how far they
+// come. The exit status; -errno with a reason.
+int probe_run(struct call *call);
+
+struct reach_ends {
+	uint8_t source[16], target[16]; // IPv4: ::ffff:a.b.c.d
+};
+
+// Reads --to and --from; without that it is an address of the interface. -EINVAL with a reason.
+int reach_check(struct call *call, const char *interface, struct reach_ends *ret);
+
+// Asks the peer layer by layer with frames of at most `frame_bytes`, and prints what each came to.
+// EXIT_SUCCESS, or EXIT_PEER_LOST; -EINTR with a reason.
+int reach_run(struct call *call, const struct device_facts *facts, uint32_t frame_bytes,
+	      const struct reach_ends *ends);

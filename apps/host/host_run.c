@@ -6,7 +6,7 @@
 
 #include <weft/files/files.h>
 
-#include "generator.h"
+#include "host.h"
 
 static int build_loop(struct call *call, struct host_run *host_run, const struct tap_options *taps)
 {

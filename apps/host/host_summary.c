@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See host_summary.h.
+// See host.h.
 
-#include "host_summary.h"
+#include "host.h"
 
 #include <time.h>
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft host: one end of a pair, on ports, in wall time.
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <weft/files/files.h>
 
-#include "generator.h"
-#include "probe.h"
+#include "host.h"
 #include "weft_version.h"
 #include <weft/run/gpu_pass.h>
 #include <weft/run/host_info.h>

@@ -7,7 +7,7 @@
 #include <weft/files/files.h>
 #include <weft/ports/codec.h>
 
-#include "probe.h"
+#include "host.h"
 
 #define PROBE_FRAMES 4096u
 #define PROBE_FRAME_BYTES 1514u // an interface that is no Ethernet is refused

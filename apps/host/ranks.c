@@ -11,8 +11,7 @@
 #include <weft/host/record.h>
 #include <weft/result/put.h>
 
-#include "generator.h"
-#include "host_summary.h"
+#include "host.h"
 
 #define COLLECTIVES_MAX 4096u // whose times are gathered
 

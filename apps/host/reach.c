@@ -13,7 +13,7 @@
 #include <weft/wire/wire_neighbour.h>
 #include <weft/wire/wire_ping.h>
 
-#include "probe.h"
+#include "host.h"
 #include <weft/run/outcome.h>
 
 #define TRIES 4

@@ -248,7 +248,8 @@ static void print_bare(FILE *to, const struct call *call)
 	fprintf(to, "\n");
 }
 
-void table_stages(FILE *to, const struct call *call, const struct host_run *host_run)
+// Where a frame's time goes, in weft's loop and in the bare one.
+static void table_stages(FILE *to, const struct call *call, const struct host_run *host_run)
 {
 	const struct wall_counts *count = wall_counts(host_run->wall);
 	double frames = (double)(count->frames_sent + count->frames_received), all_ns = 0;
