@@ -3,8 +3,10 @@
 #pragma once
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include <weft/fabric/fabric.h>
+#include <weft/world/world.h>
 
 // The switches of one tier in one plane. Capacities are sums over the tier, in one direction.
 struct tier_figures {
@@ -24,3 +26,16 @@ struct figures {
 // -ENOMEM without memory.
 int figures_find(struct figures *ret, const struct topology *topology,
 		 const struct fabric_config *config);
+
+// The figures of a fabric as a table.
+
+// The word of the scenario for a kind of topology.
+const char *kind_name(enum topology_kind kind);
+
+void table_print(FILE *to, const struct scenario *scenario, const struct topology *topology,
+		 const struct figures *figures);
+
+// A fabric as a picture.
+
+// Draws the fabric into `to`. -ENOMEM, or -EIO when it could not be written.
+int svg_draw(FILE *to, const struct scenario *scenario, const struct topology *topology);

@@ -6,7 +6,6 @@
 // and of the network are mixed there.
 #include "import.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 // [TABLE|NAME], as older releases have them.
 #include "import.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,7 +11,6 @@
 #include "figures.h"
 #include "help.h"
 #include "import.h"
-#include "table.h"
 #include "weft-topology_options.h"
 #include <weft/run/input_files.h>
 #include <weft/run/outcome.h>

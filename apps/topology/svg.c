@@ -14,7 +14,7 @@
 #include <weft/page/svg.h>
 #include <weft/result/report_escape.h>
 
-#include "table.h"
+#include "figures.h"
 
 // Rows for trees and rails (tier 0 below), a grid for a torus (layers along z side by side), a
 // circle for any other graph. What would be too small to see is left out: of a long row its middle,

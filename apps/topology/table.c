@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table that weft topology prints.
 
-#include "table.h"
+#include "figures.h"
 
 #include <inttypes.h>
 #include <string.h>
