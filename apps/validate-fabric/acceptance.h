@@ -23,13 +23,11 @@
 #include <weft/scenario/scenario.h>
 #include <weft/verdict/report_verdict.h>
 
-#include "cost.h"
 #include "fabric_facts.h"
 #include "measures.h"
 
 #define ACCEPTANCE_MARK "book.json" // a folder of ours has it
 #define ACCEPTANCE_CASES_MAX 64
-#define ACCEPTANCE_NAME_BYTES 32
 #define ACCEPTANCE_PATH_BYTES 4096
 #define ACCEPTANCE_WORDS_MAX 64
 #define ACCEPTANCE_REASON_BYTES 256
@@ -185,3 +183,37 @@ int case_end(struct acceptance *acceptance, struct case_run *run, int status);
 // Settings of the fabric that stand against what a case relies on, a sentence each with "; "
 // before it. Nothing where there are none: then its figures speak for themselves.
 void why_say(FILE *to, const struct acceptance *acceptance, const struct case_run *run);
+
+// What a book has room for, and what it takes: known before its first case runs.
+
+// Why the book has no room for a case: more hops or memory than there is; NULL: it has. Sets
+// to->is_left_out.
+const char *budget_reason(const struct fabric_facts *fabric_facts, struct case_text *to);
+
+// Counts what each case will cost. -ENOMEM.
+int budget_count(struct acceptance *acceptance);
+
+// What the whole book takes, one line.
+void budget_say(FILE *to, const struct acceptance *acceptance);
+
+// What a folder holds already of an earlier call.
+
+// -EINVAL where the folder holds the book of another call (earlier.c) and there is no --force.
+int earlier_check(struct acceptance *acceptance);
+
+// Holds the run in the folder of case `home` against the case, by what the run's manifest says that
+// it read: whoever moves folders may mix them up. -EINVAL where it is of another.
+int earlier_check_run(struct acceptance *acceptance, const char *home,
+		      const struct manifest *manifest);
+
+// How much of a book has a verdict, and what --require asks of that.
+
+// Cases of the book that have a verdict, pass or fail.
+uint32_t coverage_count(const struct acceptance *acceptance);
+
+// Checks the words of --require against the book. -EINVAL.
+int coverage_check(struct acceptance *acceptance);
+
+// Whether the word, one of --require, is met by cases that have a verdict.
+bool coverage_holds(const struct acceptance *acceptance, const char *word);
+bool coverage_holds_all(const struct acceptance *acceptance);

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "acceptance.h"
-#include "budget.h"
 #include "words.h"
 
 #define GB 1e9

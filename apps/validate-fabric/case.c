@@ -17,8 +17,6 @@
 #include <weft/files/files.h>
 
 #include "acceptance.h"
-#include "budget.h"
-#include "earlier.h"
 #include "weft_version.h"
 #include <weft/files/clock.h>
 #include <weft/run/outcome.h>

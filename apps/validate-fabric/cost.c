@@ -2,7 +2,7 @@
 // The cost model of cases, fitted to books of the shipped scenarios:
 // docs/howto/validate-a-fabric.md holds it against what they took.
 
-#include "cost.h"
+#include "fabric_facts.h"
 
 #include <math.h>
 

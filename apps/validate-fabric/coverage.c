@@ -2,13 +2,11 @@
 // What of a book has a verdict, and what --require asks of that: a number of cases, a share of
 // them, all, or sections and cases by name.
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "acceptance.h"
-#include "coverage.h"
 #include <weft/core/near_word.h>
 #include <weft/run/outcome.h>
 

@@ -2,7 +2,7 @@
 // The book that a folder holds already. A call goes on with its own; that of another call is
 // replaced only with --force.
 
-#include "earlier.h"
+#include "acceptance.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -5,7 +5,7 @@
 
 #include <weft/engine/engine.h>
 
-#include "cost.h"
+#include "fabric_facts.h"
 #include <weft/cc/cc_derived.h>
 #include <weft/run/input_files.h>
 #include <weft/transport/transport_auto.h>

@@ -13,9 +13,7 @@
 #include <weft/files/files.h>
 #include <weft/files/signals.h>
 
-#include "budget.h"
-#include "coverage.h"
-#include "earlier.h"
+#include "acceptance.h"
 #include "help.h"
 #include "page.h"
 #include "weft-validate-fabric_options.h"

@@ -11,7 +11,7 @@
 #include <weft/files/files.h>
 #include <weft/result/report_escape.h>
 
-#include "coverage.h"
+#include "acceptance.h"
 #include "page.h"
 #include "weft_version.h"
 #include <weft/run/outcome.h>
@@ -61,6 +61,18 @@ void page_line(FILE *to, const struct acceptance *acceptance, const struct case_
 	fflush(to);
 }
 
+// Who stands out, of the first case in which somebody does; NULL: nobody.
+static const char *page_culprit(const struct acceptance *acceptance)
+{
+	for (uint32_t i = 0; i < acceptance->case_count; i++) {
+		const struct case_run *run = &acceptance->cases[i];
+		bool has_figures = run->state == CASE_PASS || run->state == CASE_FAIL;
+		if (has_figures && run->figures.culprit[0] != '\0')
+			return run->figures.culprit;
+	}
+	return NULL;
+}
+
 void page_end(FILE *to, const struct acceptance *acceptance)
 {
 	uint32_t counts[CASE_STATE_COUNT];
@@ -72,17 +84,6 @@ void page_end(FILE *to, const struct acceptance *acceptance)
 	if (page_culprit(acceptance) != NULL)
 		fprintf(to, "look at: %s\n", page_culprit(acceptance));
 	fprintf(to, "report: %s/report.html, report.md, book.json\n", acceptance->out);
-}
-
-const char *page_culprit(const struct acceptance *acceptance)
-{
-	for (uint32_t i = 0; i < acceptance->case_count; i++) {
-		const struct case_run *run = &acceptance->cases[i];
-		bool has_figures = run->state == CASE_PASS || run->state == CASE_FAIL;
-		if (has_figures && run->figures.culprit[0] != '\0')
-			return run->figures.culprit;
-	}
-	return NULL;
 }
 
 // ---------------------------------------------------------------- files

@@ -30,9 +30,6 @@ int page_write(struct acceptance *acceptance);
 int page_json(FILE *to, const struct acceptance *acceptance);
 void page_junit(FILE *to, const struct acceptance *acceptance);
 
-// Who stands out, of the first case in which somebody does; NULL: nobody.
-const char *page_culprit(const struct acceptance *acceptance);
-
 // Over runs that differ in their permutation alone; false: fewer than two have run.
 struct page_repeats {
 	uint32_t count;

@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "coverage.h"
+#include "acceptance.h"
 #include "page.h"
 #include "weft_version.h"
 #include <weft/core/check_memory.h>

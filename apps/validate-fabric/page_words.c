@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coverage.h"
+#include "acceptance.h"
 #include "page.h"
 #include <weft/result/report_escape.h>
 #include <weft/run/outcome.h>

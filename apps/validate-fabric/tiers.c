@@ -2,7 +2,6 @@
 // What a built fabric is made of, whatever its kind: its lowest switches, what they have upwards,
 // who is far away, and the names of what a case breaks.
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -35,7 +35,11 @@ void words_steady(FILE *to, const struct fabric_facts *fabric_facts, ps_t span_p
 		bin_ns * (from < until ? from : until - 1), bin_ns * until, (1 - share) * 100);
 }
 
-void words_whole(FILE *to, const struct fabric_facts *fabric_facts, ps_t span_ps, double share)
+// Where less is carried than NICs send, and some pairs meet fuller links than others: all that they
+// have for a span at their common share has arrived when the fullest link has carried its part at
+// 90 % of its rate.
+static void words_whole(FILE *to, const struct fabric_facts *fabric_facts, ps_t span_ps,
+			double share)
 {
 	ps_t until_ps = span_ps * 10 / 9 + 2 * fabric_facts->base_rtt_ps;
 	long long bin_ns = (long long)(until_ps / BINS / PS_PER_NS) + 1;

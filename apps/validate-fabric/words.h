@@ -16,11 +16,6 @@ void words_indicative(FILE *to, const char *name, const char *metric, const char
 // of the span, it must be at least `share` of what the lines carry.
 void words_steady(FILE *to, const struct fabric_facts *fabric_facts, ps_t span_ps, double share);
 
-// Where less is carried than NICs send, and some pairs meet fuller links than others: all that they
-// have for a span at their common share has arrived when the fullest link has carried its part at
-// 90 % of its rate.
-void words_whole(FILE *to, const struct fabric_facts *fabric_facts, ps_t span_ps, double share);
-
 // One of the two: each pair at its share, or all of them through.
 void words_carried(FILE *to, const struct fabric_facts *fabric_facts, ps_t span_ps,
 		   const struct carried *carried);
