@@ -90,7 +90,10 @@ int compare_read(const char *path, json_t **ret, struct refusal *refusal)
 
 // ---------------------------------------------------------------- comparing
 
-double compare_noise(double best_then, double median_then, double best_now, double median_now)
+// What a difference of times may be without meaning anything, as a share: how far the median of
+// each side is above its best, added up, and a tenth at least.
+static double compare_noise(double best_then, double median_then, double best_now,
+			    double median_now)
 {
 	double noise = (median_then - best_then) / best_then + (median_now - best_now) / best_now;
 	return noise > NOISE_LEAST ? noise : NOISE_LEAST;

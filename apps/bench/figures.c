@@ -38,7 +38,7 @@ void figures_conclude(struct figures *figures)
 
 // A packet that a machine takes is one event, and so is each call of a machine, for timers and
 // departures that wait for nobody.
-double figures_events_per_hop(const struct figures *figures)
+static double figures_events_per_hop(const struct figures *figures)
 {
 	const struct attempt *attempt = &figures->attempt;
 	return (double)(attempt->hops + attempt->visits) / (double)attempt->hops;
@@ -49,7 +49,8 @@ double figures_instructions_per_hop(const struct figures *figures)
 	return (double)figures->instructions / (double)figures->attempt.hops;
 }
 
-double figures_answers_per_packet(const struct figures *figures)
+// Control packets that NICs sent for one data packet.
+static double figures_answers_per_packet(const struct figures *figures)
 {
 	const struct attempt *attempt = &figures->attempt;
 	return (double)(attempt->sent - attempt->data_packets) / (double)attempt->data_packets;

@@ -53,12 +53,8 @@ int figures_take(struct figures *figures, const struct attempt *attempt, struct 
 // After the last: the best and the median.
 void figures_conclude(struct figures *figures);
 
-// Things that a hop takes, and instructions that it took.
-double figures_events_per_hop(const struct figures *figures);
+// Instructions that a hop took.
 double figures_instructions_per_hop(const struct figures *figures);
-
-// Control packets that NICs sent for one data packet.
-double figures_answers_per_packet(const struct figures *figures);
 
 // The name of the processor, as the system tells it; "unknown" where it does not.
 void figures_processor(char *ret, size_t bytes);
@@ -73,10 +69,6 @@ json_t *figures_json(const struct figures *figures, uint32_t count);
 
 // Reads what --json wrote. -EINVAL with a reason for anything else. The caller decrefs *ret.
 int compare_read(const char *path, json_t **ret, struct refusal *refusal);
-
-// What a difference of times may be without meaning anything, as a share: how far the median of
-// each side is above its best, added up, and a tenth at least.
-double compare_noise(double best_then, double median_then, double best_now, double median_now);
 
 // A line for each case that both have, to standard output, and what only one has.
 void compare_show(const json_t *then, const struct figures *figures, uint32_t count);

@@ -2,8 +2,6 @@
 // weft bench: how fast is weft here. Absolute times are for people; tests compare only within one
 // run. Arguments and dispatch.
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft compare: arguments and files. What differs and what is noise is in lib/study.
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

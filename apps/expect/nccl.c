@@ -2,7 +2,6 @@
 // nccl-tests: what weft coll beside this program says of a size, by each algorithm that NCCL may
 // choose. The faster one is expected; the least time of either is what nothing can undercut.
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

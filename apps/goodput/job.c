@@ -2,7 +2,6 @@
 // From a scenario and the facts to a job that fails: how often what fails, and what that does to a
 // job on either fabric.
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Words of the command line that are names, or one of several things.
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 

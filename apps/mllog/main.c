@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft mllog: arguments and files. All of them are read before anything is printed.
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -38,7 +38,7 @@ struct call {
 	const char *sets[SETS_MAX + 2]; // room for the seed and for a number of racks
 	char seed_set[64];
 	uint32_t set_count;
-	uint32_t reference_racks, seed_count;
+	uint32_t seed_count;
 	struct jitter jitter;
 	int is_sample; // --fidelity sample, not model
 	bool is_json, is_csv;

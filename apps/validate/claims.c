@@ -5,7 +5,7 @@
 
 #include "validate.h"
 
-bool claim_holds(const struct claim *claim)
+static bool claim_holds(const struct claim *claim)
 {
 	// half a unit in the last place of a double does not decide
 	double off = claim->measured - claim->expected, most = claim->tolerance * (1 + 1e-9);

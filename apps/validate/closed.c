@@ -11,7 +11,6 @@
 //   a ring        of barrier steps: each as long as one flow of one share
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "form.h"

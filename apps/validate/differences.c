@@ -3,9 +3,7 @@
 // specification has, then all of them. Matrices and seeds are the same for all, so differences are
 // taken pair by pair; `*` is one that chance does not explain (95 % for the five figures together).
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <weft/study/report_spread.h>
 

@@ -9,7 +9,6 @@
 //               many of them most / mean - 1 goes to sqrt(2 ln n / (k / n))
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "form.h"

@@ -3,7 +3,6 @@
 // are in closed.c and htsim.c.
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

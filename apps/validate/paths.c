@@ -12,7 +12,6 @@
 //                  of u C alike in bytes leave the slow one last: u C / (1 + (1 - f) / (u f))
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "form.h"

@@ -15,7 +15,6 @@
 //   window      t (1 - A/M) = (n - 1) W - Q
 
 #include <math.h>
-#include <stdlib.h>
 
 #include <weft/core/rng.h>
 

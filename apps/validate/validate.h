@@ -81,8 +81,6 @@ struct claims {
 // Prints a line for a row that is not compared.
 void claims_leave_out(struct claims *claims, const char *name, const char *reason);
 
-bool claim_holds(const struct claim *claim);
-
 // Prints the line and counts it.
 void claims_add(struct claims *claims, const struct claim *claim);
 

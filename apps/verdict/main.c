@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft verdict: arguments and files. What a bound is and whether it holds is in lib/verdict.
 
-#include <dirent.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
