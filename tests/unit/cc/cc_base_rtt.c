@@ -16,9 +16,8 @@ static ps_t base_rtt_of(const struct cc *cc, const struct cc_config *config, uin
 }
 
 // One short round trip among long ones told wrong: it is no base for good.
-static void a_round_trip_that_stands_alone_is_forgotten(void **state)
+static void a_round_trip_that_stands_alone_is_forgotten(void **)
 {
-	(void)state;
 	struct cc_config config = usual();
 	struct cc cc = start(&config);
 	uint32_t first = cc.window_bytes, most;
@@ -35,9 +34,8 @@ static void a_round_trip_that_stands_alone_is_forgotten(void **state)
 }
 
 // One that others come near to is true, however long a queue stands later.
-static void a_short_round_trip_that_comes_again_stays(void **state)
+static void a_short_round_trip_that_comes_again_stays(void **)
 {
-	(void)state;
 	struct cc_config config = usual();
 	struct cc cc = start(&config);
 	uint32_t most;

@@ -235,9 +235,8 @@ static void two_flows_come_together_by_the_closed_form(void **)
 }
 
 // It learns from marks alone: a fabric without them cannot run it.
-static void it_needs_marks(void **state)
+static void it_needs_marks(void **)
 {
-	(void)state;
 	assert_true(cc_find("dcqcn")->needs_marks);
 	assert_true(cc_find("nscc")->needs_marks);
 	assert_false(cc_find("fixed")->needs_marks);

@@ -7,9 +7,8 @@
 
 #include <weft/cc/cc.h>
 
-static void each_algorithm_is_found_by_its_name_and_is_whole(void **state)
+static void each_algorithm_is_found_by_its_name_and_is_whole(void **)
 {
-	(void)state;
 	uint32_t count = 0;
 	for (; cc_all[count]; count++) {
 		const struct cc_ops *ops = cc_all[count];
@@ -26,9 +25,8 @@ static void each_algorithm_is_found_by_its_name_and_is_whole(void **state)
 	assert_null(cc_find(""));
 }
 
-static void bdp_is_rate_times_round_trip(void **state)
+static void bdp_is_rate_times_round_trip(void **)
 {
-	(void)state;
 	struct cc_config config = {.rate_bps = 100000000000, .base_rtt_ps = 12 * PS_PER_US};
 	assert_int_equal(cc_bdp_bytes(&config), 150000);
 	config.rate_bps = 800000000000;
@@ -36,9 +34,8 @@ static void bdp_is_rate_times_round_trip(void **state)
 	assert_int_equal(cc_bdp_bytes(&config), 100000000);
 }
 
-static void the_window_is_the_given_one_or_one_and_a_half_bdp(void **state)
+static void the_window_is_the_given_one_or_one_and_a_half_bdp(void **)
 {
-	(void)state;
 	const struct cc_ops *ops = cc_find("fixed");
 	struct cc_config config = {
 		.rate_bps = 100000000000, .base_rtt_ps = 12 * PS_PER_US, .mtu_bytes = 4150};
@@ -55,9 +52,8 @@ static void the_window_is_the_given_one_or_one_and_a_half_bdp(void **state)
 	assert_true(cc.wake_at == PS_NEVER);
 }
 
-static void nothing_moves_the_window(void **state)
+static void nothing_moves_the_window(void **)
 {
-	(void)state;
 	const struct cc_ops *ops = cc_find("fixed");
 	struct cc_config config = {.window_bytes = 50000, .mtu_bytes = 4150};
 	struct cc cc = {.ops = ops};

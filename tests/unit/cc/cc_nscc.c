@@ -11,9 +11,8 @@
 #define FI_SCALE (0.25 * A)
 #define ALPHA_PER_PS (A * MTU / 3e6)
 
-static void the_window_starts_at_one_and_a_half_bdp(void **state)
+static void the_window_starts_at_one_and_a_half_bdp(void **)
 {
-	(void)state;
 	// rate, base RTT, MaxWnd as htsim derives them (its BDP rounds differently by a few bytes)
 	const struct {
 		uint64_t rate_bps;
@@ -36,9 +35,8 @@ static void the_window_starts_at_one_and_a_half_bdp(void **state)
 	assert_int_equal(cc.window_bytes, 100000);
 }
 
-static void below_the_target_a_window_of_acks_adds_alpha_times_the_distance_and_eta(void **state)
+static void below_the_target_a_window_of_acks_adds_alpha_times_the_distance_and_eta(void **)
 {
-	(void)state;
 	for (uint32_t part = 1; part < 8; part++) {
 		struct cc_config config = usual();
 		struct cc cc = start(&config);
@@ -51,9 +49,8 @@ static void below_the_target_a_window_of_acks_adds_alpha_times_the_distance_and_
 	}
 }
 
-static void the_increase_per_time_below_target_does_not_depend_on_the_target(void **state)
+static void the_increase_per_time_below_target_does_not_depend_on_the_target(void **)
 {
-	(void)state;
 	double steps[2];
 	for (uint32_t i = 0; i < 2; i++) {
 		struct cc_config config = usual();
@@ -68,9 +65,8 @@ static void the_increase_per_time_below_target_does_not_depend_on_the_target(voi
 	assert_near(steps[1], steps[0], 2);
 }
 
-static void at_the_target_without_marks_a_window_of_acks_adds_fi_and_eta(void **state)
+static void at_the_target_without_marks_a_window_of_acks_adds_fi_and_eta(void **)
 {
-	(void)state;
 	struct cc_config config = usual();
 	struct cc cc = start(&config);
 	lose(&cc, 200000);
@@ -81,9 +77,8 @@ static void at_the_target_without_marks_a_window_of_acks_adds_fi_and_eta(void **
 
 // Eight round trips, each packet acknowledged by itself: the slopes per round trip hold as well, up
 // to what a window grows by while its own acknowledgements come in.
-static void slopes_hold_packet_by_packet(void **state)
+static void slopes_hold_packet_by_packet(void **)
 {
-	(void)state;
 	const struct {
 		ps_t delay_ps;
 		double slope; // bytes per window of acknowledgements
@@ -107,9 +102,8 @@ static void slopes_hold_packet_by_packet(void **state)
 	}
 }
 
-static void eta_comes_once_per_period(void **state)
+static void eta_comes_once_per_period(void **)
 {
-	(void)state;
 	struct cc_config config = usual();
 	struct cc cc = start(&config);
 	lose(&cc, 200000);
@@ -121,9 +115,8 @@ static void eta_comes_once_per_period(void **state)
 	assert_int_equal(cc.window_bytes, cwnd);
 }
 
-static void without_delay_the_window_grows_by_fi_scale_after_a_clean_window(void **state)
+static void without_delay_the_window_grows_by_fi_scale_after_a_clean_window(void **)
 {
-	(void)state;
 	struct cc_config config = usual();
 	struct cc cc = start(&config);
 	lose(&cc, 200000);
@@ -139,9 +132,8 @@ static void without_delay_the_window_grows_by_fi_scale_after_a_clean_window(void
 	assert_int_equal(cc.window_bytes, cwnd);
 }
 
-static void a_mark_below_the_target_holds(void **state)
+static void a_mark_below_the_target_holds(void **)
 {
-	(void)state;
 	struct cc_config config = usual();
 	struct cc cc = start(&config);
 	lose(&cc, 100000);
@@ -150,9 +142,8 @@ static void a_mark_below_the_target_holds(void **state)
 	assert_int_equal(cc.window_bytes, cwnd);
 }
 
-static void a_mark_above_the_target_decreases_by_the_excess_down_to_one_half(void **state)
+static void a_mark_above_the_target_decreases_by_the_excess_down_to_one_half(void **)
 {
-	(void)state;
 	const struct {
 		double delay, factor; // average delay in targets
 	} rows[] = {{1.25, 0.84}, {2.0, 0.6}, {2.5, 0.52}, {8.0 / 3.0, 0.5}, {5.0, 0.5}};
@@ -172,9 +163,8 @@ static void a_mark_above_the_target_decreases_by_the_excess_down_to_one_half(voi
 	}
 }
 
-static void the_average_covers_about_one_window_of_acks(void **state)
+static void the_average_covers_about_one_window_of_acks(void **)
 {
-	(void)state;
 	struct cc_config config = usual();
 	struct cc cc = start(&config);
 	ack(&cc, MTU, 0, true, 1); // the first sample is the average
@@ -185,9 +175,8 @@ static void the_average_covers_about_one_window_of_acks(void **state)
 	assert_true(cc.window_bytes < 1.5 * BDP - 1); // a window of them does
 }
 
-static void losses_take_their_size_and_leave_one_packet(void **state)
+static void losses_take_their_size_and_leave_one_packet(void **)
 {
-	(void)state;
 	struct cc_config config = usual();
 	struct cc cc = start(&config);
 	uint32_t cwnd = cc.window_bytes;
@@ -203,9 +192,8 @@ static void losses_take_their_size_and_leave_one_packet(void **state)
 	assert_int_equal(cc.window_bytes, cwnd - 2 * MTU);
 }
 
-static void a_penalty_of_64_over_one_window_halves_it_and_restore_brings_it_back(void **state)
+static void a_penalty_of_64_over_one_window_halves_it_and_restore_brings_it_back(void **)
 {
-	(void)state;
 	struct cc_config config = usual();
 	struct cc cc = start(&config);
 	uint32_t cwnd = cc.window_bytes;
@@ -231,9 +219,8 @@ static void a_penalty_of_64_over_one_window_halves_it_and_restore_brings_it_back
 	assert_int_equal(cc.window_bytes, MTU); // 127 leaves about one packet
 }
 
-static void a_penalty_stops_increases(void **state)
+static void a_penalty_stops_increases(void **)
 {
-	(void)state;
 	struct cc_config config = usual();
 	struct cc cc = start(&config);
 	lose(&cc, 100000);
@@ -247,9 +234,8 @@ static void a_penalty_stops_increases(void **state)
 	assert_near(cc.window_bytes, cwnd - MTU / 128.0, 1);
 }
 
-static void quick_adapt_sets_the_window_to_what_was_achieved(void **state)
+static void quick_adapt_sets_the_window_to_what_was_achieved(void **)
 {
-	(void)state;
 	struct cc_config config = usual();
 	ps_t end = RTT_PS + TARGET_PS;
 	struct cc cc = trimmed(&config, 20000);
@@ -268,9 +254,8 @@ static void quick_adapt_sets_the_window_to_what_was_achieved(void **state)
 	assert_true(cc.window_bytes < 21000);
 }
 
-static void quick_adapt_needs_little_achieved_and_can_be_off(void **state)
+static void quick_adapt_needs_little_achieved_and_can_be_off(void **)
 {
-	(void)state;
 	ps_t end = RTT_PS + TARGET_PS;
 	struct cc_loss loss = {.bytes = MTU, .inflight_bytes = 30000, .is_trim = true};
 	struct cc_config config = usual();
@@ -295,9 +280,8 @@ static void quick_adapt_needs_little_achieved_and_can_be_off(void **state)
 	assert_true(cc.window_bytes > 200000);
 }
 
-static void htsim_replaces_late_unmarked_samples_and_weighs_one_in_eighty(void **state)
+static void htsim_replaces_late_unmarked_samples_and_weighs_one_in_eighty(void **)
 {
-	(void)state;
 	struct cc_config config = usual();
 	config.is_htsim = true;
 	config.disable_qa = true;
@@ -320,9 +304,8 @@ static void htsim_replaces_late_unmarked_samples_and_weighs_one_in_eighty(void *
 	assert_int_equal(cc.window_bytes, cwnd);
 }
 
-static void htsim_takes_the_average_delay_where_there_is_no_round_trip(void **state)
+static void htsim_takes_the_average_delay_where_there_is_no_round_trip(void **)
 {
-	(void)state;
 	for (uint32_t is_htsim = 0; is_htsim < 2; is_htsim++) {
 		struct cc_config config = usual();
 		config.no_sample_rule = is_htsim ? CC_RULE_HTSIM : CC_RULE_SPEC;
@@ -336,9 +319,8 @@ static void htsim_takes_the_average_delay_where_there_is_no_round_trip(void **st
 	}
 }
 
-static void htsim_grows_by_payloads(void **state)
+static void htsim_grows_by_payloads(void **)
 {
-	(void)state;
 	for (uint32_t is_htsim = 0; is_htsim < 2; is_htsim++) {
 		struct cc_config config = usual();
 		config.payload_bytes = 4086;
@@ -352,9 +334,8 @@ static void htsim_grows_by_payloads(void **state)
 	}
 }
 
-static void htsim_learns_the_base_round_trip_from_nacks_too(void **state)
+static void htsim_learns_the_base_round_trip_from_nacks_too(void **)
 {
-	(void)state;
 	for (uint32_t is_htsim = 0; is_htsim < 2; is_htsim++) {
 		struct cc_config config = usual();
 		config.nack_rtt_rule = is_htsim ? CC_RULE_HTSIM : CC_RULE_SPEC;
@@ -373,9 +354,8 @@ static void htsim_learns_the_base_round_trip_from_nacks_too(void **state)
 	}
 }
 
-static void htsim_keeps_the_delay_threshold_of_quick_adapt_with_trimming(void **state)
+static void htsim_keeps_the_delay_threshold_of_quick_adapt_with_trimming(void **)
 {
-	(void)state;
 	ps_t end = RTT_PS + TARGET_PS;
 	for (uint32_t is_htsim = 0; is_htsim < 2; is_htsim++) {
 		struct cc_config config = usual();
@@ -394,18 +374,16 @@ static void htsim_keeps_the_delay_threshold_of_quick_adapt_with_trimming(void **
 	}
 }
 
-static void a_shorter_round_trip_shrinks_the_maximum(void **state)
+static void a_shorter_round_trip_shrinks_the_maximum(void **)
 {
-	(void)state;
 	struct cc_config config = usual();
 	struct cc cc = start(&config);
 	cc.ops->on_ack(&cc, &(struct cc_ack){.newly_bytes = MTU, .rtt_ps = RTT_PS / 2}, RTT_PS);
 	assert_near(cc.window_bytes, 0.75 * BDP, 3);
 }
 
-static void an_ambiguous_round_trip_changes_nothing(void **state)
+static void an_ambiguous_round_trip_changes_nothing(void **)
 {
-	(void)state;
 	struct cc_config config = usual();
 	struct cc cc = start(&config);
 	lose(&cc, 100000);

@@ -5,9 +5,8 @@
 
 // A NACK gives the average a sample of the configured base round trip, T * 4/3, by the packet's
 // share of the window; a mark at T itself is above the target then.
-static void a_trim_lifts_the_average_and_a_mark_at_the_target_decreases(void **state)
+static void a_trim_lifts_the_average_and_a_mark_at_the_target_decreases(void **)
 {
-	(void)state;
 	struct cc_config config = usual();
 	config.disable_qa = true;
 	struct cc cc = start(&config);
@@ -19,9 +18,8 @@ static void a_trim_lifts_the_average_and_a_mark_at_the_target_decreases(void **s
 }
 
 // In htsim's average each sample weighs 1/80, and only unmarked ones are replaced: a NACK's is not.
-static void htsim_averages_nacks_as_they_are(void **state)
+static void htsim_averages_nacks_as_they_are(void **)
 {
-	(void)state;
 	struct cc_config config = usual();
 	config.is_htsim = true;
 	config.disable_qa = true;
@@ -36,18 +34,16 @@ static void htsim_averages_nacks_as_they_are(void **state)
 }
 
 // The trim asks for quick adapt; the period's end may come with whatever feedback.
-static void a_trim_asks_for_quick_adapt_at_the_end_of_the_period(void **state)
+static void a_trim_asks_for_quick_adapt_at_the_end_of_the_period(void **)
 {
-	(void)state;
 	struct cc_config config = usual();
 	struct cc cc = trimmed(&config, 20000);
 	ack(&cc, 1000, TARGET_PS / 2, false, RTT_PS + TARGET_PS);
 	assert_int_equal(cc.window_bytes, 21000);
 }
 
-static void quick_adapt_needs_less_than_the_share_not_as_much(void **state)
+static void quick_adapt_needs_less_than_the_share_not_as_much(void **)
 {
-	(void)state;
 	struct cc_loss loss = {.bytes = MTU, .inflight_bytes = 30000, .is_trim = true};
 	struct cc_config config = usual();
 	config.max_cwnd_bytes = 80000; // an eighth of it: 10000
@@ -61,9 +57,8 @@ static void quick_adapt_needs_less_than_the_share_not_as_much(void **state)
 }
 
 // Any delay ends fast increase, that of the other quadrants too.
-static void a_delay_of_the_target_ends_fast_increase(void **state)
+static void a_delay_of_the_target_ends_fast_increase(void **)
 {
-	(void)state;
 	for (uint32_t is_marked = 0; is_marked < 2; is_marked++) {
 		struct cc_config config = usual();
 		config.disable_qa = true;
@@ -81,9 +76,8 @@ static void a_delay_of_the_target_ends_fast_increase(void **state)
 
 // A penalty takes its share from what was in flight when the window is not used up, and never gives
 // window.
-static void a_penalty_begins_at_what_is_in_flight_or_the_window(void **state)
+static void a_penalty_begins_at_what_is_in_flight_or_the_window(void **)
 {
-	(void)state;
 	const struct {
 		uint32_t inflight_bytes, from;
 	} rows[] = {{90000, 100000}, {400000, 0}};
@@ -103,9 +97,8 @@ static void a_penalty_begins_at_what_is_in_flight_or_the_window(void **state)
 
 // Where switches trim, what is lost without a word met a dead path, not a full queue: the window
 // answers only where what arrived tells of queues, or nothing has told of them yet.
-static void a_silent_loss_where_queues_are_short_is_a_paths(void **state)
+static void a_silent_loss_where_queues_are_short_is_a_paths(void **)
 {
-	(void)state;
 	static const struct {
 		ps_t delay_ps; // -1: nothing was heard
 		bool has_trimming, is_htsim, is_cut;

@@ -46,9 +46,8 @@ static uint32_t nscc_of(struct cc *cc)
 	return window_bytes;
 }
 
-static void the_narrower_one_rules(void **state)
+static void the_narrower_one_rules(void **)
 {
-	(void)state;
 	struct cc_config config = usual();
 	struct pair pair = open_pair(&config);
 	struct cc *cc = &pair.cc;
@@ -66,9 +65,8 @@ static void the_narrower_one_rules(void **state)
 	assert_int_equal(cc->credit_bytes, window + 39 * MTU);
 }
 
-static void a_loss_on_the_way_costs_no_credit(void **state)
+static void a_loss_on_the_way_costs_no_credit(void **)
 {
-	(void)state;
 	struct cc_config config = usual();
 	struct pair pair = open_pair(&config);
 	uint32_t window = pair.cc.window_bytes;
@@ -77,9 +75,8 @@ static void a_loss_on_the_way_costs_no_credit(void **state)
 	assert_int_equal(pair.cc.window_bytes, window - MTU);
 }
 
-static void a_trim_in_the_core_costs_both(void **state)
+static void a_trim_in_the_core_costs_both(void **)
 {
-	(void)state;
 	struct cc_config config = usual();
 	struct pair pair = open_pair(&config);
 	uint32_t window = pair.cc.window_bytes;
@@ -102,9 +99,8 @@ static uint32_t after_a_bad_period(struct cc_config config, bool is_last_hop)
 	return nscc_of(cc);
 }
 
-static void a_trim_at_the_last_hop_is_the_credits_business(void **state)
+static void a_trim_at_the_last_hop_is_the_credits_business(void **)
 {
-	(void)state;
 	struct cc_config config = usual();
 	assert_in_range(after_a_bad_period(config, true), WINDOW - 10, WINDOW + 10);
 	assert_int_equal(after_a_bad_period(config, false), 2 * MTU);
@@ -122,9 +118,8 @@ static void a_trim_at_the_last_hop_is_the_credits_business(void **state)
 			WINDOW - 2 * MTU + 10);
 }
 
-static void without_credits_the_last_hop_counts_like_any_other(void **state)
+static void without_credits_the_last_hop_counts_like_any_other(void **)
 {
-	(void)state;
 	for (int rule = CC_RULE_AUTO; rule <= CC_RULE_HTSIM; rule++) {
 		struct cc_config config = usual();
 		config.last_hop_rule = (enum cc_rule)rule;
@@ -135,9 +130,8 @@ static void without_credits_the_last_hop_counts_like_any_other(void **state)
 	}
 }
 
-static void without_credit_for_a_packet_it_waits_for_a_millisecond(void **state)
+static void without_credit_for_a_packet_it_waits_for_a_millisecond(void **)
 {
-	(void)state;
 	struct cc_config config = usual();
 	struct pair pair = open_pair(&config);
 	struct cc *cc = &pair.cc;
@@ -150,9 +144,8 @@ static void without_credit_for_a_packet_it_waits_for_a_millisecond(void **state)
 	assert_int_equal(cc->window_bytes, 3 * MTU + 1);
 }
 
-static void the_receiver_grants_and_asks_for_its_penalty(void **state)
+static void the_receiver_grants_and_asks_for_its_penalty(void **)
 {
-	(void)state;
 	struct cc_config config = usual();
 	config.penalty = 33;
 	struct pair pair = open_pair(&config);
@@ -165,9 +158,8 @@ static void the_receiver_grants_and_asks_for_its_penalty(void **state)
 
 // Whatever NSCC does, what may be in flight by credits, and what is owed, is the first window and
 // what came and was not told of.
-static void credit_is_conserved(void **state)
+static void credit_is_conserved(void **)
 {
-	(void)state;
 	struct cc_config config = usual();
 	struct pair pair = open_pair(&config);
 	struct cc *cc = &pair.cc;

@@ -45,9 +45,8 @@ static uint32_t grant(struct pair *pair)
 	return pair->cc.ops->receiver_grant(pair->receiver, 0);
 }
 
-static void a_turn_grants_a_quantum_of_what_came(void **state)
+static void a_turn_grants_a_quantum_of_what_came(void **)
 {
-	(void)state;
 	struct pair pair = start(0);
 	assert_int_equal(grant(&pair), 0);
 	for (int i = 0; i < 9; i++)
@@ -66,9 +65,8 @@ static void a_turn_grants_a_quantum_of_what_came(void **state)
 
 // Told what waits, a first window may be granted that has not left: what was passed on the way has,
 // but counts as half a window at most.
-static void what_was_passed_on_the_way_makes_room(void **state)
+static void what_was_passed_on_the_way_makes_room(void **)
 {
-	(void)state;
 	struct pair pair = start(10 * WINDOW);
 	pair.cc.ops->receiver_notified(pair.receiver, 100 * WINDOW, 0);
 	assert_int_equal(pair.cc.ops->receiver_grant(pair.receiver, 0), WINDOW);
@@ -81,17 +79,15 @@ static void what_was_passed_on_the_way_makes_room(void **state)
 	assert_int_equal(pair.cc.ops->receiver_grant(pair.receiver, 9 * WINDOW), WINDOW / 2);
 }
 
-static void a_trimmed_packet_is_owed_a_full_one(void **state)
+static void a_trimmed_packet_is_owed_a_full_one(void **)
 {
-	(void)state;
 	struct pair pair = start(0);
 	arrive(&pair, 64, true);
 	assert_int_equal(grant(&pair), MTU);
 }
 
-static void what_is_acknowledged_or_trimmed_takes_its_credit_along(void **state)
+static void what_is_acknowledged_or_trimmed_takes_its_credit_along(void **)
 {
-	(void)state;
 	struct pair pair = start(0);
 	struct cc *cc = &pair.cc;
 	cc->ops->on_ack(cc, &(struct cc_ack){.newly_bytes = 5 * MTU, .rtt_ps = -1}, 1);
@@ -104,9 +100,8 @@ static void what_is_acknowledged_or_trimmed_takes_its_credit_along(void **state)
 	assert_int_equal(cc->window_bytes, WINDOW - 4 * MTU);
 }
 
-static void no_credit_makes_more_than_two_first_windows_or_less_than_none(void **state)
+static void no_credit_makes_more_than_two_first_windows_or_less_than_none(void **)
 {
-	(void)state;
 	struct pair pair = start(0);
 	struct cc *cc = &pair.cc;
 	cc->ops->on_credit(cc, WINDOW, 1); // before all acknowledgements
@@ -120,9 +115,8 @@ static void no_credit_makes_more_than_two_first_windows_or_less_than_none(void *
 }
 
 // SACKs tell bytes in whole units, so a packet may be told of before all of its credit is there.
-static void what_was_taken_too_much_is_paid_for(void **state)
+static void what_was_taken_too_much_is_paid_for(void **)
 {
-	(void)state;
 	struct pair pair = start(0);
 	struct cc *cc = &pair.cc;
 	cc->ops->on_ack(cc, &(struct cc_ack){.newly_bytes = WINDOW - MTU + 86, .rtt_ps = -1}, 1);
@@ -134,9 +128,8 @@ static void what_was_taken_too_much_is_paid_for(void **state)
 	assert_int_equal(cc->window_bytes, 2 * MTU - 86);
 }
 
-static void without_credit_for_a_packet_it_waits_for_a_millisecond(void **state)
+static void without_credit_for_a_packet_it_waits_for_a_millisecond(void **)
 {
-	(void)state;
 	struct pair pair = start(0);
 	struct cc *cc = &pair.cc;
 	cc->ops->on_ack(cc, &(struct cc_ack){.newly_bytes = WINDOW - MTU, .rtt_ps = -1}, 1);
@@ -157,9 +150,8 @@ static void without_credit_for_a_packet_it_waits_for_a_millisecond(void **state)
 // Packets leave while credit lasts, arrive whole or trimmed, are acknowledged or reported some time
 // after, and credits come back, before that or behind it: what may be sent and what is owed is the
 // first window and what arrived and was not told of, at all times.
-static void credit_is_conserved(void **state)
+static void credit_is_conserved(void **)
 {
-	(void)state;
 	struct pair pair = start(0);
 	struct cc *cc = &pair.cc;
 	struct rng rng = rng_of(7, RNG_TEST, 0);

@@ -39,9 +39,8 @@ static void assert_near(double measured, double expected)
 		fail_msg("%.12f, expected %.12f", measured, expected);
 }
 
-static void a_step_comes_after_one_and_a_half_round_trips_more_or_less(void **state)
+static void a_step_comes_after_one_and_a_half_round_trips_more_or_less(void **)
 {
-	(void)state;
 	struct throttle throttle = start(250000000);
 	ps_t last = 0, least = PS_NEVER, most = 0, sum = 0;
 	enum { STEPS = 4000 };
@@ -59,9 +58,8 @@ static void a_step_comes_after_one_and_a_half_round_trips_more_or_less(void **st
 	assert_in_range(sum / STEPS, RTT * 149 / 100, RTT * 151 / 100);
 }
 
-static void trims_on_the_way_take_their_part_of_all_that_came(void **state)
+static void trims_on_the_way_take_their_part_of_all_that_came(void **)
 {
-	(void)state;
 	struct throttle throttle = start(250000000);
 	come(&throttle, WHOLE, 85);
 	come(&throttle, TRIMMED, 10);
@@ -72,18 +70,16 @@ static void trims_on_the_way_take_their_part_of_all_that_came(void **state)
 	assert_near(next(&throttle), 0.86); // what came in the last step is forgotten
 }
 
-static void trims_at_the_last_hop_are_the_credits_business(void **state)
+static void trims_at_the_last_hop_are_the_credits_business(void **)
 {
-	(void)state;
 	struct throttle throttle = start(250000000);
 	come(&throttle, TRIMMED_LAST, 50);
 	assert_near(next(&throttle), 1);
 }
 
 // Marks count among whole packets: 0.78 twice, averaged 0.39 and 0.585 with the target at 0.3.
-static void marks_above_the_target_lower_it_by_half_of_what_is_above(void **state)
+static void marks_above_the_target_lower_it_by_half_of_what_is_above(void **)
 {
-	(void)state;
 	struct throttle throttle = start(250000000);
 	come(&throttle, MARKED, 39);
 	come(&throttle, WHOLE, 11);
@@ -96,9 +92,8 @@ static void marks_above_the_target_lower_it_by_half_of_what_is_above(void **stat
 	assert_near(next(&throttle), 0.955 * 0.8575 + 0.01);
 }
 
-static void steps_up_double_while_nothing_is_marked(void **state)
+static void steps_up_double_while_nothing_is_marked(void **)
 {
-	(void)state;
 	struct throttle throttle = start(250000000);
 	come(&throttle, WHOLE, 50);
 	come(&throttle, TRIMMED, 50);
@@ -119,9 +114,8 @@ static void steps_up_double_while_nothing_is_marked(void **state)
 	assert_near(next(&throttle), 0.64); // begins anew
 }
 
-static void the_least_share_is_nine_tenths_of_the_trunks(void **state)
+static void the_least_share_is_nine_tenths_of_the_trunks(void **)
 {
-	(void)state;
 	static const struct {
 		uint32_t trunk_ppb;
 		double least;
@@ -136,9 +130,8 @@ static void the_least_share_is_nine_tenths_of_the_trunks(void **state)
 	}
 }
 
-static void it_never_grants_more_than_the_lines(void **state)
+static void it_never_grants_more_than_the_lines(void **)
 {
-	(void)state;
 	struct throttle throttle = start(250000000);
 	for (int i = 0; i < 100; i++) {
 		come(&throttle, WHOLE, 1);
@@ -147,9 +140,8 @@ static void it_never_grants_more_than_the_lines(void **state)
 }
 
 // Seven or eight steps up undo the lowest share; then a silence costs no time, however long.
-static void a_long_silence_undoes_all(void **state)
+static void a_long_silence_undoes_all(void **)
 {
-	(void)state;
 	struct throttle throttle = start(250000000);
 	come(&throttle, MARKED, 50);
 	come(&throttle, TRIMMED, 50);
@@ -164,9 +156,8 @@ static void a_long_silence_undoes_all(void **state)
 	assert_near(next(&throttle), 1 - 0.5 * 0.2); // nothing is left in the average
 }
 
-static void a_receiver_waits_as_long_as_the_share_makes_it(void **state)
+static void a_receiver_waits_as_long_as_the_share_makes_it(void **)
 {
-	(void)state;
 	struct throttle throttle = start(250000000);
 	assert_int_equal(throttle_ps(&throttle, 1000, 1), 1000);
 	come(&throttle, WHOLE, 50);

@@ -173,9 +173,8 @@ static void bitmaps_agree_with_single_bits(void **state)
 	}
 }
 
-static void a_ring_is_cleared_over_its_end(void **state)
+static void a_ring_is_cleared_over_its_end(void **)
 {
-	(void)state;
 	enum { BITS = 256 };
 	struct rng rng = rng_of(9, RNG_TEST, 2);
 	for (uint32_t round = 0; round < 2000; round++) {

@@ -77,9 +77,8 @@ static uint32_t harm(struct link_location place, harm_fn *do_harm)
 	return links;
 }
 
-static void nobody_stands_out_where_all_is_even(void **state)
+static void nobody_stands_out_where_all_is_even(void **)
 {
-	(void)state;
 	build();
 	struct culprits culprits = find();
 	assert_int_equal(culprits.count, 0);
@@ -88,9 +87,8 @@ static void nobody_stands_out_where_all_is_even(void **state)
 	assert_int_equal(culprits.hosts, 16);
 }
 
-static void what_stands_out_is_put_down_to_the_smallest_place(void **state)
+static void what_stands_out_is_put_down_to_the_smallest_place(void **)
 {
-	(void)state;
 	static const struct {
 		struct link_location place;
 		const char *name;
@@ -119,9 +117,8 @@ static void what_stands_out_is_put_down_to_the_smallest_place(void **state)
 	}
 }
 
-static void two_places_are_two_culprits_the_costlier_first(void **state)
+static void two_places_are_two_culprits_the_costlier_first(void **)
 {
-	(void)state;
 	build();
 	harm((struct link_location){.where = LINK_AT_NIC, .index = 1, .plane = 0}, be_lossy);
 	harm((struct link_location){.where = LINK_AT_T1, .index = 2, .plane = 1}, be_lossy);
@@ -134,9 +131,8 @@ static void two_places_are_two_culprits_the_costlier_first(void **state)
 	assert_true(culprits.list[2].measured == 0.5);
 }
 
-static void a_way_and_what_it_lost_are_told(void **state)
+static void a_way_and_what_it_lost_are_told(void **)
 {
-	(void)state;
 	char text[160];
 	build();
 	be_lossy(&world.links.counts[2 * 70 + 1]);
@@ -192,9 +188,8 @@ static void a_host_at_which_packets_waited_stalled(void **)
 
 // A port of a NIC that carries nothing on either way; on one way alone it may have nobody to talk
 // to.
-static void a_silent_port_is_silent_on_both_ways(void **state)
+static void a_silent_port_is_silent_on_both_ways(void **)
 {
-	(void)state;
 	build();
 	uint32_t links = 0;
 	for (uint32_t i = 0; i < world.topology.link_count; i++) {
@@ -246,9 +241,8 @@ static void a_port_with_light_is_not_blamed_for_one_without(void **)
 		text, "carries nothing, other ports of its NIC do: at which end is not known");
 }
 
-static void a_host_is_late_against_the_others(void **state)
+static void a_host_is_late_against_the_others(void **)
 {
-	(void)state;
 	build();
 	for (uint32_t i = 0; i < world.topology.hosts; i++)
 		world.links.work[i].taken_ps = 1500; // all are: nobody
@@ -260,9 +254,8 @@ static void a_host_is_late_against_the_others(void **state)
 	assert_true(culprits.list[0].measured == 2 && culprits.list[0].expected == 1.5);
 }
 
-static void a_host_with_few_paths_is_named(void **state)
+static void a_host_with_few_paths_is_named(void **)
 {
-	(void)state;
 	build();
 	for (uint32_t port = 4 * 6; port < 4 * 7; port++)
 		for (uint32_t cell = 0; cell < LINK_SPREAD_CELLS; cell++)
@@ -302,9 +295,8 @@ static void few_paths_that_loss_explains_are_not_named(void **)
 }
 
 // Marks of the first port of a T0.
-static void marks_are_held_against_the_depths_that_were_ordered(void **state)
+static void marks_are_held_against_the_depths_that_were_ordered(void **)
 {
-	(void)state;
 	build();
 	struct queue_watch *watch = switch_port_watch(world.switches[2], 8);
 	assert_non_null(watch);
@@ -346,9 +338,8 @@ static void a_switch_that_never_marks_is_judged_by_what_was_due(void **)
 	is_named(&culprits, 0, CULPRIT_ECN, "t0 2 plane 0");
 }
 
-static void what_cannot_be_looked_for_has_a_reason(void **state)
+static void what_cannot_be_looked_for_has_a_reason(void **)
 {
-	(void)state;
 	build();
 	world.fabric.ecn_on = false;
 	world.transport.path_policy = PATH_SINGLE;

@@ -12,9 +12,8 @@
 #define RIG_DIAGNOSIS (&diagnose_section)
 #include "../result/result_at.h"
 
-static void figures_are_exact_and_in_base_units(void **state)
+static void figures_are_exact_and_in_base_units(void **)
 {
-	(void)state;
 	struct fake *fake = fake_ring();
 	json_t *root = json_of(fake);
 	assert_int_equal(number_at(root, "schema"), 2);
@@ -45,9 +44,8 @@ static void figures_are_exact_and_in_base_units(void **state)
 	fake_free(fake);
 }
 
-static void a_sample_gives_no_extreme_and_no_thin_quantile(void **state)
+static void a_sample_gives_no_extreme_and_no_thin_quantile(void **)
 {
-	(void)state;
 	struct fake *fake = fake_sample();
 	json_t *root = json_of(fake);
 	assert_true(json_is_true(at(root, "plan.sampled")));
@@ -71,9 +69,8 @@ static void a_sample_gives_no_extreme_and_no_thin_quantile(void **state)
 	fake_free(fake);
 }
 
-static void a_partial_run_says_so_and_what_did_not_end_has_no_time(void **state)
+static void a_partial_run_says_so_and_what_did_not_end_has_no_time(void **)
 {
-	(void)state;
 	struct fake *fake = fake_unfinished();
 	json_t *root = json_of(fake);
 	assert_true(json_is_true(at(root, "run.partial")));
@@ -97,9 +94,8 @@ static void a_partial_run_says_so_and_what_did_not_end_has_no_time(void **state)
 	fake_free(fake);
 }
 
-static void a_run_without_traffic_has_no_rate(void **state)
+static void a_run_without_traffic_has_no_rate(void **)
 {
-	(void)state;
 	struct fake *fake = fake_silence();
 	json_t *root = json_of(fake);
 	reason_is(root, "goodput.total_bps", "no traffic");
@@ -109,9 +105,8 @@ static void a_run_without_traffic_has_no_rate(void **state)
 	fake_free(fake);
 }
 
-static void only_speed_differs_between_runs_of_one_scenario(void **state)
+static void only_speed_differs_between_runs_of_one_scenario(void **)
 {
-	(void)state;
 	struct fake *fake = fake_ring();
 	json_t *first = json_of(fake);
 	fake->input.run.cpu_s = 7;
@@ -127,9 +122,8 @@ static void only_speed_differs_between_runs_of_one_scenario(void **state)
 	fake_free(fake);
 }
 
-static void frames_pace_and_captures_have_their_objects(void **state)
+static void frames_pace_and_captures_have_their_objects(void **)
 {
-	(void)state;
 	struct fake *fake = fake_emulated();
 	json_t *root = json_of(fake);
 	assert_true(json_real_value(at(root, "pace.dilation")) == 86.2);
@@ -162,9 +156,8 @@ static void frames_pace_and_captures_have_their_objects(void **state)
 	fake_free(fake);
 }
 
-static void a_run_that_waits_for_no_clock_has_no_lateness(void **state)
+static void a_run_that_waits_for_no_clock_has_no_lateness(void **)
 {
-	(void)state;
 	struct fake *fake = fake_emulated();
 	struct hist none;
 	check(hist_init(&none, &fake->arena, 2, 1000) == 0);
@@ -181,9 +174,8 @@ static void a_run_that_waits_for_no_clock_has_no_lateness(void **state)
 	fake_free(fake);
 }
 
-static void a_run_in_virtual_time_has_none_of_these_objects(void **state)
+static void a_run_in_virtual_time_has_none_of_these_objects(void **)
 {
-	(void)state;
 	struct fake *fake = fake_ring();
 	json_t *plain = json_of(fake);
 	fake_free(fake);
@@ -202,9 +194,8 @@ static void a_run_in_virtual_time_has_none_of_these_objects(void **state)
 	fake_free(fake);
 }
 
-static void a_stream_that_takes_nothing_is_refused(void **state)
+static void a_stream_that_takes_nothing_is_refused(void **)
 {
-	(void)state;
 	struct fake *fake = fake_ring();
 	FILE *full = fopen("/dev/full", "w");
 	if (full == NULL) {
@@ -242,9 +233,8 @@ static void a_program_says_what_it_sent_and_when_it_ended(void **)
 	fake_free(fake);
 }
 
-static void a_run_with_pfc_says_who_was_paused(void **state)
+static void a_run_with_pfc_says_who_was_paused(void **)
 {
-	(void)state;
 	struct fake *fake = fake_paused();
 	json_t *root = json_of(fake);
 	assert_int_equal(number_at(root, "buffer.used_max_bytes"), 800000);

@@ -36,9 +36,8 @@ static void see_two_hosts(struct fake *fake)
 		.conclude = "all holds", .hosts = 2, .own = FIDELITY_EVERY, .pair = pair_of};
 }
 
-static void a_run_with_frames_says_what_hosts_saw(void **state)
+static void a_run_with_frames_says_what_hosts_saw(void **)
 {
-	(void)state;
 	struct fake *fake = fake_emulated();
 	see_two_hosts(fake);
 	json_t *root = json_of(fake);
@@ -162,9 +161,8 @@ static bool is_reason(const char *path)
 }
 
 // Any two lists that differ are named, so that the one who adds a field knows what to do.
-static void the_document_lists_the_fields_and_no_others(void **state)
+static void the_document_lists_the_fields_and_no_others(void **)
 {
-	(void)state;
 	static struct fields emitted, documented;
 	int wrong = 0;
 	fields_documented(&documented);
@@ -232,9 +230,8 @@ static void reasons_match(const json_t *value)
 	}
 }
 
-static void a_reason_stands_beside_a_null_and_nowhere_else(void **state)
+static void a_reason_stands_beside_a_null_and_nowhere_else(void **)
 {
-	(void)state;
 	for (size_t i = 0; i < FAKE_COUNT; i++) {
 		struct fake *fake = fakes[i]();
 		json_t *root = json_of(fake);

@@ -17,9 +17,8 @@
 #define FIT 16 // as docs and messages say
 #define STARTED_MAX 40
 
-static void what_does_not_fit_is_refused_with_what_does(void **state)
+static void what_does_not_fit_is_refused_with_what_does(void **)
 {
-	(void)state;
 	for (uint32_t count = 1; count <= STARTED_MAX; count++) {
 		struct refusal refusal = {0};
 		char should[128];
@@ -32,9 +31,8 @@ static void what_does_not_fit_is_refused_with_what_does(void **state)
 }
 
 // A program of one MPI under the launcher of another: each process believes to be alone.
-static void a_launcher_that_says_another_number_is_refused(void **state)
+static void a_launcher_that_says_another_number_is_refused(void **)
 {
-	(void)state;
 	for (uint32_t count = 1; count <= STARTED_MAX; count++) {
 		struct refusal refusal = {0};
 		assert_int_equal(ranks_fit(count, count + 1, &refusal), -ENODEV);
@@ -74,9 +72,8 @@ static int status_of_sharing(size_t bytes)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static void more_than_mpi_can_count_is_a_bug_and_not_a_wrap(void **state)
+static void more_than_mpi_can_count_is_a_bug_and_not_a_wrap(void **)
 {
-	(void)state;
 	assert_int_equal(status_of_sharing(INT32_MAX), 0);
 	assert_int_equal(status_of_sharing((size_t)INT32_MAX + 1), 70);
 	assert_int_equal(status_of_sharing((size_t)UINT32_MAX + 9), 70);

@@ -195,9 +195,8 @@ static void times_and_rates_are_checked(void **)
 	assert_check(fault, -EINVAL);
 }
 
-static void a_burst_has_room_between_its_losses(void **state)
+static void a_burst_has_room_between_its_losses(void **)
 {
-	(void)state;
 	struct fault fault = fault_at(LINK_AT_ALL);
 	fault.kind = FAULT_BURST;
 	assert_check(fault, -EINVAL); // neither a share nor chances
@@ -217,9 +216,8 @@ static void a_burst_has_room_between_its_losses(void **state)
 	assert_check(fault, -EINVAL);
 }
 
-static void a_host_is_hit_as_a_whole(void **state)
+static void a_host_is_hit_as_a_whole(void **)
 {
-	(void)state;
 	struct fault fault = fault_at(LINK_AT_HOST);
 	assert_check(fault, 0); // all its cables may go down
 	fault.at.index = topology.hosts - 1;

@@ -175,9 +175,8 @@ static void a_link_stays_and_its_file_changes(void **state)
 }
 
 // Who may write in the folder, too, can know the name that a draft has until its end.
-static void a_link_in_the_way_of_a_draft_is_not_followed(void **state)
+static void a_link_in_the_way_of_a_draft_is_not_followed(void **)
 {
-	(void)state;
 	char name[64], own[256], other[256];
 	snprintf(own, sizeof(own), "%s", path_of("own"));
 	snprintf(other, sizeof(other), "%s", path_of("other"));

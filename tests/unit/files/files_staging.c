@@ -36,25 +36,22 @@ static const char *name_of_300(void)
 	return name;
 }
 
-static int set_up(void **state)
+static int set_up(void **)
 {
-	(void)state;
 	strcpy(folder, "staging-XXXXXX");
 	return mkdtemp(folder) == NULL || chdir(folder) != 0;
 }
 
-static int tear_down(void **state)
+static int tear_down(void **)
 {
-	(void)state;
 	char command[64];
 	snprintf(command, sizeof(command), "rm -r %s", folder);
 	return chdir("..") != 0 || system(command) != 0;
 }
 
 // A name that no disk takes, at the end or on the way.
-static void a_refused_folder_leaves_none_on_the_way(void **state)
+static void a_refused_folder_leaves_none_on_the_way(void **)
 {
-	(void)state;
 	char path[1024];
 	const char *name = name_of_300();
 	snprintf(path, sizeof(path), "a/b/%s", name);
@@ -68,9 +65,8 @@ static void a_refused_folder_leaves_none_on_the_way(void **state)
 	assert_false(is_there("a"));
 }
 
-static void folders_that_were_there_stay(void **state)
+static void folders_that_were_there_stay(void **)
 {
-	(void)state;
 	char path[1024];
 	const char *name = name_of_300();
 	assert_int_equal(mkdir("old", 0777) | mkdir("old/empty", 0777), 0);
@@ -81,9 +77,8 @@ static void folders_that_were_there_stay(void **state)
 }
 
 // Told before anything runs, and not when all is done.
-static void files_have_room_behind_their_folder(void **state)
+static void files_have_room_behind_their_folder(void **)
 {
-	(void)state;
 	char path[4096] = "";
 	assert_non_null(getcwd(path, sizeof(path)));
 	size_t length = strlen(path);
@@ -97,18 +92,16 @@ static void files_have_room_behind_their_folder(void **state)
 	staging_abandon(&staging);
 }
 
-static void an_abandoned_result_leaves_nothing(void **state)
+static void an_abandoned_result_leaves_nothing(void **)
 {
-	(void)state;
 	assert_int_equal(staging_begin(&staging, "a/b/result/", NULL, &refusal), 0);
 	assert_true(is_there("a/b/.result.weft-part"));
 	staging_abandon(&staging);
 	assert_false(is_there("a"));
 }
 
-static void a_result_without_a_place_is_not_cleared(void **state)
+static void a_result_without_a_place_is_not_cleared(void **)
 {
-	(void)state;
 	char kept[64];
 	snprintf(kept, sizeof(kept), ".result.weft-part.%ld", (long)getpid());
 	assert_int_equal(staging_begin(&staging, "result", NULL, &refusal), 0);
@@ -122,9 +115,8 @@ static void a_result_without_a_place_is_not_cleared(void **state)
 }
 
 // As the system takes it: `..` behind a link is above where the link leads.
-static void a_link_on_the_way_is_followed_first(void **state)
+static void a_link_on_the_way_is_followed_first(void **)
 {
-	(void)state;
 	char real[4096], should[4200];
 	assert_int_equal(mkdir("deep", 0777) | mkdir("deep/er", 0777), 0);
 	assert_int_equal(symlink("deep/er", "link"), 0);
@@ -138,9 +130,8 @@ static void a_link_on_the_way_is_followed_first(void **state)
 	assert_false(is_there("result"));
 }
 
-static void the_end_of_a_path_may_have_slashes_and_dots(void **state)
+static void the_end_of_a_path_may_have_slashes_and_dots(void **)
 {
-	(void)state;
 	static const char *const ends[] = {"", "/", "/.", "//./"};
 	char real[4096], should[4200], path[64];
 	assert_non_null(realpath(".", real));

@@ -20,9 +20,8 @@
 static void *base;
 static struct arena arena;
 
-static int set_up(void **state)
+static int set_up(void **)
 {
-	(void)state;
 	base = aligned_alloc(64, ARENA_BYTES);
 	assert_non_null(base);
 	memset(base, 0, ARENA_BYTES);
@@ -30,9 +29,8 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int tear_down(void **state)
+static int tear_down(void **)
 {
-	(void)state;
 	free(base);
 	return 0;
 }
@@ -102,9 +100,8 @@ static int64_t draw(enum shape shape, struct rng *rng)
 	}
 }
 
-static void quantiles_match_sorting_for_every_shape_and_precision(void **state)
+static void quantiles_match_sorting_for_every_shape_and_precision(void **)
 {
-	(void)state;
 	int64_t *values = malloc(SAMPLES * sizeof(*values));
 	assert_non_null(values);
 	for (unsigned digits = 1; digits <= 4; digits++) {
@@ -130,9 +127,8 @@ static void quantiles_match_sorting_for_every_shape_and_precision(void **state)
 	free(values);
 }
 
-static void small_counts_follow_the_nearest_rank(void **state)
+static void small_counts_follow_the_nearest_rank(void **)
 {
-	(void)state;
 	struct hist hist = fresh(3, 1000000);
 	for (int64_t value = 1; value <= 10; value++)
 		hist_add(&hist, value);
@@ -144,9 +140,8 @@ static void small_counts_follow_the_nearest_rank(void **state)
 	assert_int_equal(hist_quantile(&hist, 999000), 10);
 }
 
-static void an_empty_histogram_has_no_quantile_and_no_mean(void **state)
+static void an_empty_histogram_has_no_quantile_and_no_mean(void **)
 {
-	(void)state;
 	struct hist hist = fresh(3, 1000);
 	assert_int_equal(hist_quantile(&hist, 500000), -1);
 	assert_int_equal(hist_mean(&hist), -1);
@@ -160,9 +155,8 @@ static void an_empty_histogram_has_no_quantile_and_no_mean(void **state)
 	assert_int_equal(hist.max, 0);
 }
 
-static void values_of_the_first_bucket_are_exact(void **state)
+static void values_of_the_first_bucket_are_exact(void **)
 {
-	(void)state;
 	for (int64_t value = 0; value < 2000; value++) {
 		struct hist hist = {0};
 		arena_init(&arena, base, ARENA_BYTES);
@@ -174,9 +168,8 @@ static void values_of_the_first_bucket_are_exact(void **state)
 	}
 }
 
-static void cells_tile_the_values_without_gap(void **state)
+static void cells_tile_the_values_without_gap(void **)
 {
-	(void)state;
 	for (unsigned digits = 1; digits <= 4; digits++) {
 		struct hist hist = fresh(digits, UINT64_C(1) << 36);
 		uint64_t next = 0;
@@ -192,9 +185,8 @@ static void cells_tile_the_values_without_gap(void **state)
 }
 
 // Adds both ends of each cell and looks where they were counted.
-static void both_ends_of_a_cell_fall_into_it(void **state)
+static void both_ends_of_a_cell_fall_into_it(void **)
 {
-	(void)state;
 	struct hist hist = fresh(2, 1 << 24);
 	for (uint32_t cell = 0; cell + 1 < hist.cells; cell++) {
 		uint64_t width;
@@ -206,9 +198,8 @@ static void both_ends_of_a_cell_fall_into_it(void **state)
 	}
 }
 
-static void the_largest_value_is_told_apart_and_more_is_counted_over(void **state)
+static void the_largest_value_is_told_apart_and_more_is_counted_over(void **)
 {
-	(void)state;
 	struct hist hist = fresh(3, 1000003);
 	hist_add(&hist, 1000003);
 	assert_int_equal(hist.over, 0);
@@ -223,9 +214,8 @@ static void the_largest_value_is_told_apart_and_more_is_counted_over(void **stat
 	assert_int_equal(hist.max, INT64_MAX);
 }
 
-static void the_whole_range_of_times_fits(void **state)
+static void the_whole_range_of_times_fits(void **)
 {
-	(void)state;
 	struct hist hist = fresh(4, INT64_MAX);
 	hist_add(&hist, INT64_MAX);
 	assert_int_equal(hist.over, 0);
@@ -235,9 +225,8 @@ static void the_whole_range_of_times_fits(void **state)
 	assert_true(hist.sum == UINT64_MAX); // stays at the top, does not start again
 }
 
-static void merging_equals_adding_everything_to_one(void **state)
+static void merging_equals_adding_everything_to_one(void **)
 {
-	(void)state;
 	struct hist one = fresh(3, 1000000), parts[3];
 	for (int i = 0; i < 3; i++)
 		parts[i] = fresh(3, 1000000);
@@ -258,9 +247,8 @@ static void merging_equals_adding_everything_to_one(void **state)
 	assert_int_equal(one.sum, parts[2].sum);
 }
 
-static void it_draws_what_it_said_it_would(void **state)
+static void it_draws_what_it_said_it_would(void **)
 {
-	(void)state;
 	for (unsigned digits = 1; digits <= 4; digits++) {
 		for (uint64_t value_max = 1; value_max < UINT64_C(1) << 40; value_max *= 37) {
 			size_t before = arena.drawn_bytes[ARENA_MEASURE];
@@ -274,9 +262,8 @@ static void it_draws_what_it_said_it_would(void **state)
 	assert_true(hist_bytes(3, UINT64_C(10000000000)) < 256 * 1024);
 }
 
-static void a_wrong_shape_or_too_little_memory_is_refused(void **state)
+static void a_wrong_shape_or_too_little_memory_is_refused(void **)
 {
-	(void)state;
 	struct hist hist = {.cells = 77};
 	assert_int_equal(hist_init(&hist, &arena, 0, 1000), -EINVAL);
 	assert_int_equal(hist_init(&hist, &arena, 5, 1000), -EINVAL);

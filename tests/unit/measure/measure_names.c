@@ -14,9 +14,8 @@ static void words_are_plain(const char *word)
 	assert_int_equal(strspn(word, "abcdefghijklmnopqrstuvwxyz_0123456789"), strlen(word));
 }
 
-static void every_drop_reason_has_its_own_word(void **state)
+static void every_drop_reason_has_its_own_word(void **)
 {
-	(void)state;
 	for (enum drop_reason a = 0; a < DROP_REASON_COUNT; a++) {
 		words_are_plain(drop_reason_name(a));
 		for (enum drop_reason b = 0; b < a; b++)
@@ -26,18 +25,16 @@ static void every_drop_reason_has_its_own_word(void **state)
 	assert_string_equal(drop_reason_name(DROP_UNKNOWN_QP), "unknown_qp");
 }
 
-static void every_pair_class_has_its_own_word(void **state)
+static void every_pair_class_has_its_own_word(void **)
 {
-	(void)state;
 	assert_int_equal(PAIR_CLASS_COUNT, 3);
 	assert_string_equal(pair_class_name(PAIR_SAME_RACK), "same_rack");
 	assert_string_equal(pair_class_name(PAIR_SAME_T0), "same_t0");
 	assert_string_equal(pair_class_name(PAIR_ACROSS_T1), "across_t1");
 }
 
-static void a_value_outside_the_list_is_unknown(void **state)
+static void a_value_outside_the_list_is_unknown(void **)
 {
-	(void)state;
 	assert_string_equal(drop_reason_name(DROP_REASON_COUNT), "unknown");
 	assert_string_equal(pair_class_name(PAIR_CLASS_COUNT), "unknown");
 }

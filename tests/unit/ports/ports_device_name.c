@@ -43,9 +43,8 @@ static void make_driver(const char *address, const char *driver)
 		assert_int_equal(symlink(target, path), 0);
 }
 
-static int set_up_all(void **state)
+static int set_up_all(void **)
 {
-	(void)state;
 	if (mkdtemp(sysfs) == NULL)
 		return -1;
 	make("bus/pci/devices/" NIC "/class", "0x020000\n");
@@ -103,9 +102,8 @@ static void a_pci_address_is_a_nic_that_dpdk_can_take(void **state)
 	names("0001:16:00.0", DEVICE_PCI, "0001:16:00.0", "");
 }
 
-static void another_pci_device_is_refused_with_its_reason(void **state)
+static void another_pci_device_is_refused_with_its_reason(void **)
 {
-	(void)state;
 	names_none("0000:18:00.0", "no PCI device: '0000:18:00.0'");
 	names_none("17:00.0", "is not a NIC: '0000:17:00.0'");
 	make_driver(NIC, "ice");
@@ -115,9 +113,8 @@ static void another_pci_device_is_refused_with_its_reason(void **state)
 	names_none(NIC, "has none for its driver");
 }
 
-static void interfaces_go_by_name_and_mac(void **state)
+static void interfaces_go_by_name_and_mac(void **)
 {
-	(void)state;
 	names("eth0", DEVICE_INTERFACE, "eth0", "");
 	names("eth0.7", DEVICE_INTERFACE, "eth0.7", "");
 	names("02:AA:bb:cc:dd:ee", DEVICE_INTERFACE, "eth0", "");
@@ -125,9 +122,8 @@ static void interfaces_go_by_name_and_mac(void **state)
 	names_none("02:aa:bb:cc:dd:01", "more than one interface has this MAC");
 }
 
-static void the_rest_goes_by_its_beginning(void **state)
+static void the_rest_goes_by_its_beginning(void **)
 {
-	(void)state;
 	names("memif:pair", DEVICE_MEMIF, "pair", "");
 	names("net_null0,size=64", DEVICE_VIRTUAL, "net_null0", "size=64");
 	names("net_null0", DEVICE_VIRTUAL, "net_null0", "");

@@ -54,9 +54,8 @@ static void make_link(const char *path, const char *target)
 	assert_int_equal(symlink(target, whole), 0);
 }
 
-static int set_up(void **state)
+static int set_up(void **)
 {
-	(void)state;
 	strcpy(sysfs, "sysfs-XXXXXX");
 	if (mkdtemp(sysfs) == NULL)
 		return -1;
@@ -92,17 +91,15 @@ static void make_engine(const char *driver, const char *device)
 	make(path, "4: ACTIVE\n");
 }
 
-static void a_nic_without_an_engine(void **state)
+static void a_nic_without_an_engine(void **)
 {
-	(void)state;
 	struct roce roce = find();
 	assert_string_equal(roce.device, "");
 	assert_false(roce.is_on || roce_takes_frames(&roce));
 }
 
-static void roce_of_mlx5_takes_the_frames(void **state)
+static void roce_of_mlx5_takes_the_frames(void **)
 {
-	(void)state;
 	make_engine("mlx5_core", "mlx5_0");
 	make("bus/pci/devices/" NIC "/infiniband/mlx5_0" TYPES "0", "IB/RoCE v1\n");
 	make("bus/pci/devices/" NIC "/infiniband/mlx5_0" TYPES "1", "RoCE v2\n");
@@ -113,9 +110,8 @@ static void roce_of_mlx5_takes_the_frames(void **state)
 	assert_true(roce.is_on && roce_takes_frames(&roce));
 }
 
-static void mlx5_with_roce_off_has_no_addresses(void **state)
+static void mlx5_with_roce_off_has_no_addresses(void **)
 {
-	(void)state;
 	make_engine("mlx5_core", "mlx5_0");
 	make("bus/pci/devices/" NIC "/infiniband/mlx5_0" TYPES "0", ""); // reading it is an error
 	struct roce roce = find();
@@ -123,18 +119,16 @@ static void mlx5_with_roce_off_has_no_addresses(void **state)
 	assert_false(roce.is_on || roce_takes_frames(&roce));
 }
 
-static void roce_version_1_is_no_udp(void **state)
+static void roce_version_1_is_no_udp(void **)
 {
-	(void)state;
 	make_engine("mlx5_core", "mlx5_0");
 	make("bus/pci/devices/" NIC "/infiniband/mlx5_0" TYPES "0", "IB/RoCE v1\n");
 	struct roce roce = find();
 	assert_false(roce.is_on);
 }
 
-static void of_other_engines_it_is_not_known(void **state)
+static void of_other_engines_it_is_not_known(void **)
 {
-	(void)state;
 	make_engine("ice", "rocep22s0");
 	make("bus/pci/devices/" NIC "/infiniband/rocep22s0" TYPES "3", "RoCE v2\n");
 	struct roce roce = find();

@@ -5,9 +5,8 @@
 
 #include "result_at.h"
 
-static void packets_are_told_by_what_took_time(void **state)
+static void packets_are_told_by_what_took_time(void **)
 {
-	(void)state;
 	struct fake *fake = fake_timed();
 	json_t *root = json_of(fake);
 	reason_is(root, "delays.rows.0.p50_ns", "no packets");
@@ -102,9 +101,8 @@ static void of_many_evs_the_slowest_are_listed(void **)
 	fake_free(fake);
 }
 
-static void queues_are_told_by_depth_and_over_time(void **state)
+static void queues_are_told_by_depth_and_over_time(void **)
 {
-	(void)state;
 	struct fake *fake = fake_culprit();
 	json_t *root = json_of(fake);
 	assert_string_equal(text_at(root, "links.depths.2.group"), "nic_down");

@@ -23,9 +23,8 @@ static void shows(put_fn *put, const char *text, const char *as)
 	free(shown);
 }
 
-static void what_hides_is_shown_by_its_number(void **state)
+static void what_hides_is_shown_by_its_number(void **)
 {
-	(void)state;
 	shows(escape_line, "a\x1b[31m\n\t", "a[U+001B][31m[U+000A][U+0009]");
 	shows(escape_line, "\xc2\x9b\xe2\x80\xae\xe2\x81\xa6", "[U+009B][U+202E][U+2066]");
 	shows(escape_line, "\xff\xc3\xa9\xe4\xb8\x96\xc3", "[0xFF]\xc3\xa9\xe4\xb8\x96[0xC3]");
@@ -33,25 +32,22 @@ static void what_hides_is_shown_by_its_number(void **state)
 }
 
 // A reader of XML stops at what XML cannot hold.
-static void xml_has_only_characters_of_xml(void **state)
+static void xml_has_only_characters_of_xml(void **)
 {
-	(void)state;
 	shows(escape_xml, "<a b=\"c\" d='&'>", "&lt;a b=&quot;c&quot; d=&#39;&amp;&#39;&gt;");
 	shows(escape_xml, "\x01\xef\xbf\xbe\xef\xbf\xbf\xef\xbf\xbd",
 	      "[U+0001][U+FFFE][U+FFFF]\xef\xbf\xbd");
 }
 
-static void a_cell_is_no_formula(void **state)
+static void a_cell_is_no_formula(void **)
 {
-	(void)state;
 	shows(escape_cell, "=1+1", "'=1+1");
 	shows(escape_cell, "-1.5e3", "-1.5e3");
 	shows(escape_cell, "-1,\"x\"", "\"'-1,\"\"x\"\"\"");
 }
 
-static void a_stream_may_be_cut_anywhere(void **state)
+static void a_stream_may_be_cut_anywhere(void **)
 {
-	(void)state;
 	static const char text[] = "a\xe2\x80\xae\n\xf0\x9f\x98\x80\x80\xe4\xb8";
 	static const char as[] = "a[U+202E]\n\xf0\x9f\x98\x80[0x80][0xE4][0xB8]";
 	for (size_t step = 1; step < sizeof(text); step++) {
@@ -71,9 +67,8 @@ static void a_stream_may_be_cut_anywhere(void **state)
 	}
 }
 
-static void a_shell_reads_one_word(void **state)
+static void a_shell_reads_one_word(void **)
 {
-	(void)state;
 	static const struct {
 		const char *word, *as;
 	} cases[] = {{"out/a-1", "out/a-1"},

@@ -21,9 +21,8 @@ static int64_t number_at(const json_t *list, size_t index, const char *key)
 	return json_integer_value(value);
 }
 
-static void faults_say_what_where_and_when(void **state)
+static void faults_say_what_where_and_when(void **)
 {
-	(void)state;
 	struct fake *fake = fake_flows();
 	json_t *root = json_object();
 	faults_json(root, &fake->input);
@@ -42,9 +41,8 @@ static void faults_say_what_where_and_when(void **state)
 	fake_free(fake);
 }
 
-static void a_run_without_faults_lists_none(void **state)
+static void a_run_without_faults_lists_none(void **)
 {
-	(void)state;
 	struct fake *fake = fake_ring();
 	json_t *root = json_object();
 	faults_json(root, &fake->input);
@@ -54,9 +52,8 @@ static void a_run_without_faults_lists_none(void **state)
 	fake_free(fake);
 }
 
-static void places_are_told_as_a_scenario_tells_them(void **state)
+static void places_are_told_as_a_scenario_tells_them(void **)
 {
-	(void)state;
 	static const struct {
 		struct link_location at;
 		const char *text;

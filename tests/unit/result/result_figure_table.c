@@ -18,9 +18,8 @@ static const struct figure_row *row_of(const char *section, const char *key)
 	return NULL;
 }
 
-static void no_figure_stands_twice_and_each_is_seen(void **state)
+static void no_figure_stands_twice_and_each_is_seen(void **)
 {
-	(void)state;
 	for (uint32_t i = 0; i < figure_count(); i++) {
 		const struct figure_row *row = figure_at(i), *other;
 		for (uint32_t k = 0; k < i; k++) {
@@ -36,9 +35,8 @@ static void no_figure_stands_twice_and_each_is_seen(void **state)
 	}
 }
 
-static void the_document_has_every_row(void **state)
+static void the_document_has_every_row(void **)
 {
-	(void)state;
 	struct fake *fake = fake_ring();
 	json_t *root = json_of(fake);
 	for (uint32_t i = 0; i < figure_count(); i++) {
@@ -68,9 +66,8 @@ static void the_document_has_every_row(void **state)
 	fake_free(fake);
 }
 
-static void what_a_run_cannot_have_says_why(void **state)
+static void what_a_run_cannot_have_says_why(void **)
 {
-	(void)state;
 	struct fake *fake = fake_sample();
 	const struct figure_row *queue = row_of("congestion", "queue_bytes_max");
 	const struct figure_row *sent = row_of("conservation", "sent");
@@ -90,9 +87,8 @@ static void what_a_run_cannot_have_says_why(void **state)
 	fake_free(fake);
 }
 
-static void the_table_prints_rows_with_their_parts(void **state)
+static void the_table_prints_rows_with_their_parts(void **)
 {
-	(void)state;
 	struct fake *fake = fake_ring();
 	char *text = NULL;
 	size_t bytes = 0;

@@ -9,9 +9,8 @@
 #include "result_events.h"
 #include <weft/result/figures.h>
 
-static void traffic_time_is_the_union_of_collectives(void **state)
+static void traffic_time_is_the_union_of_collectives(void **)
 {
-	(void)state;
 	struct fake *fake = fake_ring();
 	struct goodput goodput;
 	goodput_of(&goodput, &fake->input);
@@ -27,9 +26,8 @@ static void traffic_time_is_the_union_of_collectives(void **state)
 	fake_free(fake);
 }
 
-static void what_did_not_end_lasts_until_the_run_stopped(void **state)
+static void what_did_not_end_lasts_until_the_run_stopped(void **)
 {
-	(void)state;
 	struct fake *fake = fake_unfinished();
 	struct goodput goodput;
 	goodput_of(&goodput, &fake->input);
@@ -40,9 +38,8 @@ static void what_did_not_end_lasts_until_the_run_stopped(void **state)
 	fake_free(fake);
 }
 
-static void channels_bound_the_nics_of_a_ring(void **state)
+static void channels_bound_the_nics_of_a_ring(void **)
 {
-	(void)state;
 	struct fake *fake = fake_ring();
 	struct goodput goodput;
 	goodput_of(&goodput, &fake->input);
@@ -60,9 +57,8 @@ static void channels_bound_the_nics_of_a_ring(void **state)
 	fake_free(fake);
 }
 
-static void flows_count_their_distinct_ends(void **state)
+static void flows_count_their_distinct_ends(void **)
 {
-	(void)state;
 	struct fake *fake = fake_flows();
 	struct goodput goodput;
 	goodput_of(&goodput, &fake->input);
@@ -93,9 +89,8 @@ static void valid(const struct figure *figure, bool is_valid)
 		assert_string_equal(figure->reason, "not valid in this sample");
 }
 
-static void quantiles_of_a_sample_need_messages_enough(void **state)
+static void quantiles_of_a_sample_need_messages_enough(void **)
 {
-	(void)state;
 	const uint32_t counts[] = {1, 99, 100, 999, 1000, 9999, 10000, 50000};
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
 		struct latency latency = latency_for(counts[i], true);
@@ -114,9 +109,8 @@ static void quantiles_of_a_sample_need_messages_enough(void **state)
 
 // Steps and groups are left out: 4 and 10 % of the value. Where 4 of 32 switches stay, 10 % become
 // the root of the squares of 10 and of 28 / (4 x 4 x 32).
-static void a_quantile_of_a_sample_has_an_error(void **state)
+static void a_quantile_of_a_sample_has_an_error(void **)
 {
-	(void)state;
 	struct fake *fake = fake_sample();
 	struct latency latency;
 	message_latency(&latency, &fake->input, PAIR_ACROSS_T1);
@@ -141,9 +135,8 @@ static void a_quantile_of_a_sample_has_an_error(void **state)
 	fake_free(fake);
 }
 
-static void a_whole_run_may_give_everything_it_has(void **state)
+static void a_whole_run_may_give_everything_it_has(void **)
 {
-	(void)state;
 	struct latency latency = latency_for(1, false);
 	assert_null(latency.p999_ns.reason);
 	assert_int_equal(latency.p999_ns.value, 1000);
@@ -156,9 +149,8 @@ static void a_whole_run_may_give_everything_it_has(void **state)
 	assert_string_equal(latency.max_ns.reason, "no messages");
 }
 
-static void planes_compare_with_their_mean(void **state)
+static void planes_compare_with_their_mean(void **)
 {
-	(void)state;
 	struct fake *fake = fake_ring();
 	struct planes planes;
 	planes_of(&planes, &fake->input);
@@ -175,9 +167,8 @@ static void planes_compare_with_their_mean(void **state)
 	fake_free(fake);
 }
 
-static void every_packet_is_accounted_for(void **state)
+static void every_packet_is_accounted_for(void **)
 {
-	(void)state;
 	struct fake *fake = fake_flows();
 	struct conservation sum;
 	conservation_of(&sum, &fake->input);
@@ -193,9 +184,8 @@ static void every_packet_is_accounted_for(void **state)
 	fake_free(fake);
 }
 
-static void a_collective_knows_whether_it_was_extrapolated(void **state)
+static void a_collective_knows_whether_it_was_extrapolated(void **)
 {
-	(void)state;
 	struct fake *fake = fake_sample();
 	struct collective one;
 	collective_of(&one, &fake->world, 0);
@@ -215,9 +205,8 @@ static void a_collective_knows_whether_it_was_extrapolated(void **state)
 	fake_free(fake);
 }
 
-static void words_are_given_for_every_value(void **state)
+static void words_are_given_for_every_value(void **)
 {
-	(void)state;
 	assert_string_equal(traffic_name(TRAFFIC_FLOWS), "flows");
 	assert_string_equal(traffic_name(TRAFFIC_TRACE), "trace");
 	assert_string_equal(traffic_name(TRAFFIC_MATRIX), "matrix");

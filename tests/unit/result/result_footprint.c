@@ -41,9 +41,8 @@ static uint64_t cell(const char *text, const char *name, int column)
 	return strtoull(digits, NULL, 10);
 }
 
-static void rooms_add_up_to_what_was_drawn(void **state)
+static void rooms_add_up_to_what_was_drawn(void **)
 {
-	(void)state;
 	struct fake *fake = fake_ring();
 	assert_non_null(arena_draw(&fake->arena, ARENA_TRANSPORT, 100, 1000));
 	assert_non_null(arena_draw(&fake->arena, ARENA_WORLD, 7, 3));
@@ -61,9 +60,8 @@ static void rooms_add_up_to_what_was_drawn(void **state)
 	fake_free(fake);
 }
 
-static void qps_and_arena_are_named(void **state)
+static void qps_and_arena_are_named(void **)
 {
-	(void)state;
 	struct fake *fake = fake_ring();
 	fake->world.transport.ev_count = 64;
 	fake->world.transport.mpr = 512;
@@ -84,9 +82,8 @@ static void qps_and_arena_are_named(void **state)
 	fake_free(fake);
 }
 
-static void a_world_without_hosts_divides_by_nothing(void **state)
+static void a_world_without_hosts_divides_by_nothing(void **)
 {
-	(void)state;
 	struct fake *fake = fake_silence();
 	fake->world.topology.hosts = 0;
 	fake->world.topology.nics = 0;

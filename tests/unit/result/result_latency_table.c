@@ -5,9 +5,8 @@
 
 #include "result_at.h"
 
-static void every_distribution_has_every_row(void **state)
+static void every_distribution_has_every_row(void **)
 {
-	(void)state;
 	static const char *const where[] = {"flows", "messages"};
 	struct fake *fake = fake_flows();
 	const struct latency_row *row;
@@ -23,9 +22,8 @@ static void every_distribution_has_every_row(void **state)
 	fake_free(fake);
 }
 
-static void columns_are_the_rows_with_a_label(void **state)
+static void columns_are_the_rows_with_a_label(void **)
 {
-	(void)state;
 	json_t *latency = json_pack("{si sn sn si}", "p50_ns", 1500, "p99_ns", "p999_ns", "max_ns",
 				    2500);
 	char *text = NULL;

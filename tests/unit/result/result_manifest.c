@@ -33,17 +33,15 @@ static void put(const char *name, const char *text)
 	assert_int_equal(fclose(to), 0);
 }
 
-static int make_dir(void **state)
+static int make_dir(void **)
 {
-	(void)state;
 	const char *parent = getenv("TMPDIR");
 	snprintf(dir, sizeof(dir), "%s/weft_manifest_XXXXXX", parent != NULL ? parent : P_tmpdir);
 	return mkdtemp(dir) == NULL;
 }
 
-static int remove_dir(void **state)
+static int remove_dir(void **)
 {
-	(void)state;
 	DIR *open = opendir(dir);
 	for (struct dirent *entry; open != NULL && (entry = readdir(open)) != NULL;)
 		remove(in_dir(entry->d_name));
@@ -75,9 +73,8 @@ static int checked(struct refusal *refusal)
 	return rc;
 }
 
-static void all_files_and_inputs_are_listed(void **state)
+static void all_files_and_inputs_are_listed(void **)
 {
-	(void)state;
 	struct manifest manifest;
 	struct refusal refusal = {0};
 	make_result();
@@ -164,9 +161,8 @@ static void link_manifest(void)
 	assert_int_equal(symlink("x", in_dir(MANIFEST_NAME)), 0);
 }
 
-static void what_is_spoilt_is_named(void **state)
+static void what_is_spoilt_is_named(void **)
 {
-	(void)state;
 	static const struct {
 		void (*spoil)(void);
 		const char *file, *text;
@@ -198,9 +194,8 @@ static void what_is_spoilt_is_named(void **state)
 	}
 }
 
-static void files_of_others_are_left_alone(void **state)
+static void files_of_others_are_left_alone(void **)
 {
-	(void)state;
 	struct refusal refusal;
 	make_result();
 	put("report.html", "made of it later");
@@ -213,9 +208,8 @@ static void files_of_others_are_left_alone(void **state)
 #define TAIL "], \"inputs\": []}"
 #define ROW(name) "{\"name\": \"" name "\", \"bytes\": 3, \"sha256\": \"" SUM "\"}"
 
-static void what_is_no_manifest_is_refused(void **state)
+static void what_is_no_manifest_is_refused(void **)
 {
-	(void)state;
 	static const char *const good[] = {HEAD TAIL, HEAD ROW("a") TAIL,
 					   HEAD ROW("a") "," ROW("b") TAIL};
 	static const char *const bad[] = {
@@ -263,9 +257,8 @@ static void what_is_no_manifest_is_refused(void **state)
 	}
 }
 
-static void what_cannot_be_written_leaves_nothing(void **state)
+static void what_cannot_be_written_leaves_nothing(void **)
 {
-	(void)state;
 	struct manifest_rows lacking = {.has_no_memory = true};
 	struct refusal refusal;
 	assert_int_equal(manifest_write(dir, &lacking, "weft 1", &refusal), -ENOMEM);
@@ -274,9 +267,8 @@ static void what_cannot_be_written_leaves_nothing(void **state)
 	assert_string_equal(refusal.file, "/no/such/folder/manifest.json");
 }
 
-static void a_path_that_is_longer_than_any_is_refused(void **state)
+static void a_path_that_is_longer_than_any_is_refused(void **)
 {
-	(void)state;
 	char path[9000];
 	for (size_t length = 4000; length < sizeof(path); length += 83) {
 		struct manifest manifest;

@@ -9,9 +9,8 @@
 
 static struct text text;
 
-static void digits_stand_in_groups_of_three(void **state)
+static void digits_stand_in_groups_of_three(void **)
 {
-	(void)state;
 	assert_string_equal(number_grouped(&text, 0), "0");
 	assert_string_equal(number_grouped(&text, 999), "999");
 	assert_string_equal(number_grouped(&text, 1000), "1,000");
@@ -19,9 +18,8 @@ static void digits_stand_in_groups_of_three(void **state)
 	assert_string_equal(number_grouped(&text, UINT64_MAX), "18,446,744,073,709,551,615");
 }
 
-static void large_counts_are_millions(void **state)
+static void large_counts_are_millions(void **)
 {
-	(void)state;
 	assert_string_equal(number_count(&text, 9999999), "9,999,999");
 	assert_string_equal(number_count(&text, 10000000), "10.0 M");
 	assert_string_equal(number_count(&text, 17200000), "17.2 M");
@@ -29,9 +27,8 @@ static void large_counts_are_millions(void **state)
 	assert_string_equal(number_count(&text, UINT64_MAX), "18,446,744,073,710 M");
 }
 
-static void units_keep_four_digits(void **state)
+static void units_keep_four_digits(void **)
 {
-	(void)state;
 	assert_string_equal(number_time(&text, 0), "0 ps");
 	assert_string_equal(number_time(&text, 999), "999 ps");
 	assert_string_equal(number_time(&text, 1000), "1.000 ns");
@@ -44,9 +41,8 @@ static void units_keep_four_digits(void **state)
 	assert_string_equal(number_rate(&text, 4e11), "400.0 Gb/s");
 }
 
-static void a_small_share_is_not_nothing(void **state)
+static void a_small_share_is_not_nothing(void **)
 {
-	(void)state;
 	assert_string_equal(number_share(&text, 0), "0.000 %");
 	assert_string_equal(number_share(&text, 1e-9), "< 0.001 %");
 	assert_string_equal(number_share(&text, 0.00012), "0.012 %");

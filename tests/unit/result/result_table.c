@@ -107,9 +107,8 @@ static const char golden[] =
 	"Reproduce with: weft sim ring-16.yaml --seed 18446744073709551615\n"
 	"weft 0.1.0 (abc)\n";
 
-static void a_whole_run_gives_this_table(void **state)
+static void a_whole_run_gives_this_table(void **)
 {
-	(void)state;
 	struct fake *fake = fake_ring();
 	fake->input.out_dir = "out";
 	char *text = table_of(fake);
@@ -118,9 +117,8 @@ static void a_whole_run_gives_this_table(void **state)
 	fake_free(fake);
 }
 
-static void no_line_is_longer_than_100_columns(void **state)
+static void no_line_is_longer_than_100_columns(void **)
 {
-	(void)state;
 	for (size_t i = 0; i < FAKE_COUNT; i++) {
 		struct fake *fake = fakes[i]();
 		memset(fake->buckets[0].label, 'w', sizeof(fake->buckets[0].label) - 1);
@@ -133,9 +131,8 @@ static void no_line_is_longer_than_100_columns(void **state)
 	}
 }
 
-static void a_sample_says_what_it_cannot_give(void **state)
+static void a_sample_says_what_it_cannot_give(void **)
 {
-	(void)state;
 	struct fake *fake = fake_sample();
 	char *text = table_of(fake);
 	says(text, "sample: 2 of 32 groups, 2 of 22 buckets, 12 of 255 ring steps per loop;");
@@ -162,9 +159,8 @@ static void a_sample_says_what_it_cannot_give(void **state)
 	fake_free(fake);
 }
 
-static void a_partial_run_says_so_at_the_top(void **state)
+static void a_partial_run_says_so_at_the_top(void **)
 {
-	(void)state;
 	struct fake *fake = fake_flows();
 	for (int is_short = 0; is_short < 2; is_short++) {
 		fake->input.is_short = is_short;
@@ -185,9 +181,8 @@ static void a_partial_run_says_so_at_the_top(void **state)
 	fake_free(fake);
 }
 
-static void a_whole_run_does_not_call_itself_partial(void **state)
+static void a_whole_run_does_not_call_itself_partial(void **)
 {
-	(void)state;
 	struct fake *fake = fake_ring();
 	char *text = table_of(fake);
 	says_not(text, "PARTIAL");
@@ -197,9 +192,8 @@ static void a_whole_run_does_not_call_itself_partial(void **state)
 	fake_free(fake);
 }
 
-static void a_lost_packet_breaks_the_result_in_every_table(void **state)
+static void a_lost_packet_breaks_the_result_in_every_table(void **)
 {
-	(void)state;
 	struct fake *fake = fake_ring();
 	fake->input.run.delivered--;
 	for (int is_short = 0; is_short < 2; is_short++) {
@@ -212,9 +206,8 @@ static void a_lost_packet_breaks_the_result_in_every_table(void **state)
 	fake_free(fake);
 }
 
-static void a_lossless_fabric_says_who_was_paused(void **state)
+static void a_lossless_fabric_says_who_was_paused(void **)
 {
-	(void)state;
 	struct fake *fake = fake_paused();
 	char *text = table_of(fake);
 	says(text, "Shared buffer of a switch\n");
@@ -240,9 +233,8 @@ static void a_lossless_fabric_says_who_was_paused(void **state)
 	fake_free(fake);
 }
 
-static void refused_packets_are_told_by_reason_where_there_are_any(void **state)
+static void refused_packets_are_told_by_reason_where_there_are_any(void **)
 {
-	(void)state;
 	struct fake *fake = fake_ring();
 	char *text = table_of(fake);
 	says_not(text, "Refused");
@@ -258,9 +250,8 @@ static void refused_packets_are_told_by_reason_where_there_are_any(void **state)
 	fake_free(fake);
 }
 
-static void the_short_table_leaves_the_details_out(void **state)
+static void the_short_table_leaves_the_details_out(void **)
 {
-	(void)state;
 	struct fake *fake = fake_ring();
 	fake->input.is_short = true;
 	char *text = table_of(fake);
@@ -274,9 +265,8 @@ static void the_short_table_leaves_the_details_out(void **state)
 	fake_free(fake);
 }
 
-static void the_slowest_of_equal_buckets_is_shown(void **state)
+static void the_slowest_of_equal_buckets_is_shown(void **)
 {
-	(void)state;
 	struct fake *fake = fake_sample();
 	fake->buckets[1] = fake->buckets[0];
 	fake->collectives[1].whole_ps = 17 * PS_PER_MS;
@@ -291,9 +281,8 @@ static void the_slowest_of_equal_buckets_is_shown(void **state)
 	fake_free(fake);
 }
 
-static void many_kinds_of_collectives_are_cut_and_counted(void **state)
+static void many_kinds_of_collectives_are_cut_and_counted(void **)
 {
-	(void)state;
 	enum { many = 50 };
 	static struct bucket buckets[many];
 	static struct outcome_collective collectives[many];
@@ -336,9 +325,8 @@ static const char golden_emulated[] =
 	"\n"
 	"Run\n";
 
-static void frames_and_pace_have_these_sections(void **state)
+static void frames_and_pace_have_these_sections(void **)
 {
-	(void)state;
 	struct fake *fake = fake_emulated();
 	fake->input.out_dir = "out";
 	char *text = table_of(fake);
@@ -351,9 +339,8 @@ static void frames_and_pace_have_these_sections(void **state)
 }
 
 // Without the parts of its own, the table is that of the same run in virtual time.
-static void frames_and_pace_change_no_other_line(void **state)
+static void frames_and_pace_change_no_other_line(void **)
 {
-	(void)state;
 	struct fake *fake = fake_emulated();
 	fake->input.out_dir = "out";
 	fake->input.pace = (struct report_pace){0};
@@ -365,9 +352,8 @@ static void frames_and_pace_change_no_other_line(void **state)
 	fake_free(fake);
 }
 
-static void wrong_payload_is_told_in_every_table(void **state)
+static void wrong_payload_is_told_in_every_table(void **)
 {
-	(void)state;
 	struct fake *fake = fake_emulated();
 	for (int is_short = 0; is_short < 2; is_short++) {
 		fake->input.is_short = is_short;
@@ -383,9 +369,8 @@ static void wrong_payload_is_told_in_every_table(void **state)
 	fake_free(fake);
 }
 
-static void ports_that_disagree_are_told_apart(void **state)
+static void ports_that_disagree_are_told_apart(void **)
 {
-	(void)state;
 	struct fake *fake = fake_emulated();
 	fake->input.ports.received -= 7;
 	char *text = table_of(fake);
@@ -408,9 +393,8 @@ static void ports_that_disagree_are_told_apart(void **state)
 	fake_free(fake);
 }
 
-static void a_run_that_waits_for_no_clock_says_so(void **state)
+static void a_run_that_waits_for_no_clock_says_so(void **)
 {
-	(void)state;
 	struct fake *fake = fake_emulated();
 	struct hist none;
 	check(hist_init(&none, &fake->arena, 2, 1000) == 0);
@@ -425,9 +409,8 @@ static void a_run_that_waits_for_no_clock_says_so(void **state)
 	fake_free(fake);
 }
 
-static void the_short_table_has_the_pace_in_one_line(void **state)
+static void the_short_table_has_the_pace_in_one_line(void **)
 {
-	(void)state;
 	struct fake *fake = fake_emulated();
 	fake->input.is_short = true;
 	char *text = table_of(fake);
@@ -439,9 +422,8 @@ static void the_short_table_has_the_pace_in_one_line(void **state)
 	fake_free(fake);
 }
 
-static void a_sentence_shows_each_figure_in_its_unit(void **state)
+static void a_sentence_shows_each_figure_in_its_unit(void **)
 {
-	(void)state;
 	char *text = NULL;
 	size_t bytes = 0;
 	FILE *to = open_memstream(&text, &bytes);

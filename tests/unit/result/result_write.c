@@ -18,9 +18,8 @@
 
 static char dir[256];
 
-static int make_dir(void **state)
+static int make_dir(void **)
 {
-	(void)state;
 	const char *parent = getenv("TMPDIR");
 	snprintf(dir, sizeof(dir), "%s/weft_report_XXXXXX", parent != NULL ? parent : P_tmpdir);
 	return mkdtemp(dir) == NULL;
@@ -50,9 +49,8 @@ static int entries(bool is_removing)
 	return count;
 }
 
-static int remove_dir(void **state)
+static int remove_dir(void **)
 {
-	(void)state;
 	entries(true);
 	return rmdir(dir);
 }
@@ -62,9 +60,8 @@ static bool is_there(const char *name)
 	return access(in_dir(name), F_OK) == 0;
 }
 
-static void result_and_histograms_are_written(void **state)
+static void result_and_histograms_are_written(void **)
 {
-	(void)state;
 	struct fake *fake = fake_ring();
 	struct refusal refusal = {0};
 	fake->input.out_dir = dir;
@@ -84,9 +81,8 @@ static void result_and_histograms_are_written(void **state)
 	fake_free(fake);
 }
 
-static void a_second_run_replaces_all_files_of_the_first(void **state)
+static void a_second_run_replaces_all_files_of_the_first(void **)
 {
-	(void)state;
 	struct refusal refusal = {0};
 	struct fake *fake = fake_ring();
 	fake->input.out_dir = dir;
@@ -125,9 +121,8 @@ static void flows_have_their_exact_times(void **)
 	fake_free(fake);
 }
 
-static void lateness_and_gaps_have_files_while_there_are_values(void **state)
+static void lateness_and_gaps_have_files_while_there_are_values(void **)
 {
-	(void)state;
 	struct refusal refusal = {0};
 	struct fake *fake = fake_emulated();
 	fake->input.out_dir = dir;
@@ -178,9 +173,8 @@ static void a_series_has_a_line_for_each_bin_up_to_the_last_one_in_use(void **)
 	fake_free(fake);
 }
 
-static void a_folder_that_is_not_there_is_refused(void **state)
+static void a_folder_that_is_not_there_is_refused(void **)
 {
-	(void)state;
 	struct fake *fake = fake_ring();
 	struct refusal refusal = {0};
 	char path[512];
@@ -193,9 +187,8 @@ static void a_folder_that_is_not_there_is_refused(void **state)
 	fake_free(fake);
 }
 
-static void a_file_in_place_of_the_folder_is_refused(void **state)
+static void a_file_in_place_of_the_folder_is_refused(void **)
 {
-	(void)state;
 	struct fake *fake = fake_ring();
 	struct refusal refusal = {0};
 	fake->input.out_dir = "/dev/null";
@@ -204,9 +197,8 @@ static void a_file_in_place_of_the_folder_is_refused(void **state)
 }
 
 // Nothing is forbidden to root, so root becomes somebody else for a moment.
-static void a_folder_that_cannot_be_written_is_refused(void **state)
+static void a_folder_that_cannot_be_written_is_refused(void **)
 {
-	(void)state;
 	uid_t self = geteuid();
 	if (self == 0 && seteuid(65534) != 0) {
 		print_message("skipped: root may not become somebody else here\n");
@@ -223,9 +215,8 @@ static void a_folder_that_cannot_be_written_is_refused(void **state)
 	fake_free(fake);
 }
 
-static void a_refusal_leaves_no_temporary_file(void **state)
+static void a_refusal_leaves_no_temporary_file(void **)
 {
-	(void)state;
 	struct fake *fake = fake_ring();
 	struct refusal refusal = {0};
 	fake->input.out_dir = dir;
@@ -235,9 +226,8 @@ static void a_refusal_leaves_no_temporary_file(void **state)
 	fake_free(fake);
 }
 
-static void a_name_too_long_is_refused(void **state)
+static void a_name_too_long_is_refused(void **)
 {
-	(void)state;
 	struct fake *fake = fake_ring();
 	struct refusal refusal = {0};
 	char path[2000];
@@ -293,9 +283,8 @@ static struct hdr_read hdr_read(const struct fake *fake, uint32_t index)
 	return read;
 }
 
-static void a_histogram_file_ends_at_the_maximum(void **state)
+static void a_histogram_file_ends_at_the_maximum(void **)
 {
-	(void)state;
 	struct fake *fake = fake_ring();
 	struct hdr_read read = hdr_read(fake, PAIR_ACROSS_T1);
 	assert_true(read.rows > 50);
@@ -305,9 +294,8 @@ static void a_histogram_file_ends_at_the_maximum(void **state)
 	fake_free(fake);
 }
 
-static void a_histogram_file_of_a_sample_ends_before_its_tail(void **state)
+static void a_histogram_file_of_a_sample_ends_before_its_tail(void **)
 {
-	(void)state;
 	struct fake *fake = fake_sample();
 	struct hdr_read read = hdr_read(fake, PAIR_ACROSS_T1);
 	assert_true(read.level > 0.95 && read.level <= 0.99);
@@ -318,9 +306,8 @@ static void a_histogram_file_of_a_sample_ends_before_its_tail(void **state)
 	fake_free(fake);
 }
 
-static void a_histogram_file_of_a_partial_run_says_so(void **state)
+static void a_histogram_file_of_a_partial_run_says_so(void **)
 {
-	(void)state;
 	struct fake *fake = fake_flows();
 	struct hdr_read read = hdr_read(fake, PAIR_CLASS_COUNT);
 	assert_true(read.is_partial);
@@ -330,9 +317,8 @@ static void a_histogram_file_of_a_partial_run_says_so(void **state)
 	fake_free(fake);
 }
 
-static void a_histogram_of_the_clock_is_whole_and_in_nanoseconds(void **state)
+static void a_histogram_of_the_clock_is_whole_and_in_nanoseconds(void **)
 {
-	(void)state;
 	struct fake *fake = fake_emulated();
 	fake->world.plan.sample.is_on = true;
 	struct hdr_read read = hdr_read(fake, HDR_LATENESS);

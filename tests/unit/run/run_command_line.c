@@ -101,9 +101,8 @@ static int take(struct got *got, const char *words, struct refusal *refusal)
 	return command_line_read(&line, got, argc, argv, refusal);
 }
 
-static void values_are_stored_by_their_kind(void **state)
+static void values_are_stored_by_their_kind(void **)
 {
-	(void)state;
 	struct got got;
 	struct refusal refusal;
 	assert_int_equal(take(&got, "a --json -o x --mode=loud --over b b", &refusal), 0);
@@ -177,9 +176,8 @@ static void what_is_wrong_is_named_with_what_would_be_right(void **state)
 	}
 }
 
-static void help_is_printed_before_anything_is_missed(void **state)
+static void help_is_printed_before_anything_is_missed(void **)
 {
-	(void)state;
 	struct got got;
 	struct refusal refusal;
 	assert_int_equal(take(&got, "--jobs 1 -h", &refusal), COMMAND_LINE_DONE);

@@ -181,9 +181,8 @@ static void what_cannot_be_compared_is_refused(void **state)
 	}
 }
 
-static int tear_down_all(void **state)
+static int tear_down_all(void **)
 {
-	(void)state;
 	run_diff_free(&run_diff);
 	return 0;
 }

@@ -17,9 +17,8 @@ static void assert_near(double value, double expected, double tolerance)
 		fail_msg("%.12g is not %.12g", value, expected);
 }
 
-static void bounds_are_those_of_the_tables(void **state)
+static void bounds_are_those_of_the_tables(void **)
 {
-	(void)state;
 	static const struct {
 		uint32_t freedom;
 		double t95, t99;
@@ -34,9 +33,8 @@ static void bounds_are_those_of_the_tables(void **state)
 	assert_near(student_bound(0.05, 9999), 1.96020126, 1e-7);
 }
 
-static void chances_have_closed_forms_at_one_and_two_degrees(void **state)
+static void chances_have_closed_forms_at_one_and_two_degrees(void **)
 {
-	(void)state;
 	for (double t = -3; t <= 3; t += 0.5) {
 		assert_near(student_beyond(t, 1), 1 - 2 / M_PI * atan(fabs(t)), 1e-14);
 		assert_near(student_beyond(t, 2), 1 - fabs(t) / sqrt(2 + t * t), 1e-14);
@@ -45,9 +43,8 @@ static void chances_have_closed_forms_at_one_and_two_degrees(void **state)
 	assert_true(student_beyond(1e9, 30) == 0);
 }
 
-static void an_interval_of_five_values_is_exact(void **state)
+static void an_interval_of_five_values_is_exact(void **)
 {
-	(void)state;
 	const double values[] = {10, 12, NAN, 14, 16, 18};
 	struct spread_figures spread;
 	spread_of(&spread, values, 6);
@@ -57,9 +54,8 @@ static void an_interval_of_five_values_is_exact(void **state)
 	assert_near(spread.half, 2.7764451051978 * sqrt(2), 1e-9);
 }
 
-static void one_value_has_no_interval_and_none_no_mean(void **state)
+static void one_value_has_no_interval_and_none_no_mean(void **)
 {
-	(void)state;
 	const double values[] = {NAN, 3};
 	struct spread_figures spread;
 	spread_of(&spread, values, 2);
@@ -70,9 +66,8 @@ static void one_value_has_no_interval_and_none_no_mean(void **state)
 }
 
 // A sum of ten tenths is not 1: values that are alike must not get a spread of their own.
-static void equal_values_have_no_spread_at_all(void **state)
+static void equal_values_have_no_spread_at_all(void **)
 {
-	(void)state;
 	double values[10];
 	for (int i = 0; i < 10; i++)
 		values[i] = 0.1;
@@ -90,9 +85,8 @@ static enum spread_verdict verdict_of(const double *a, const double *b, uint32_t
 }
 
 // Seeds move both sides alike: what is left is the difference, seed by seed.
-static void pairs_are_compared_seed_by_seed(void **state)
+static void pairs_are_compared_seed_by_seed(void **)
 {
-	(void)state;
 	const double a[] = {100, 200, 300, 400}, b[] = {101, 201.1, 301, 400.9};
 	struct spread_difference difference;
 	spread_difference_of(&difference, a, b, 4, 1);
@@ -102,9 +96,8 @@ static void pairs_are_compared_seed_by_seed(void **state)
 	assert_int_equal(verdict_of(a, far, 4, 1), SPREAD_NOISE);
 }
 
-static void the_more_verdicts_the_stricter_each(void **state)
+static void the_more_verdicts_the_stricter_each(void **)
 {
-	(void)state;
 	// mean 1, sd 1, n 5: t = 2.236, chance 0.089; with sd 0.7: t = 3.19, chance 0.033
 	const double zero[5] = {0}, b[] = {0.3, 0.3, 1, 1.7, 1.7};
 	struct spread_difference difference;
@@ -115,9 +108,8 @@ static void the_more_verdicts_the_stricter_each(void **state)
 	assert_int_equal(verdict_of(zero, b, 5, 2), SPREAD_NOISE);
 }
 
-static void what_has_no_noise_is_same_or_differs(void **state)
+static void what_has_no_noise_is_same_or_differs(void **)
 {
-	(void)state;
 	const double a[] = {5, 6, 7}, more[] = {6, 7, 8}, none[] = {NAN, NAN, 7};
 	assert_int_equal(verdict_of(a, a, 3, 1), SPREAD_SAME);
 	assert_int_equal(verdict_of(a, more, 3, 100), SPREAD_DIFFERS);

@@ -42,9 +42,8 @@ static struct study_run run_of(uint32_t point, uint32_t seed, double value)
 	return run;
 }
 
-static void points_go_round_variants_first_then_the_last_key(void **state)
+static void points_go_round_variants_first_then_the_last_key(void **)
 {
-	(void)state;
 	char name[STUDY_NAME_BYTES];
 	assert_int_equal(study_points(&grid), 12);
 	struct report_study *study = create(&grid);
@@ -92,9 +91,8 @@ static double by_seed(uint32_t point, uint32_t seed)
 	return 10.0 * seed;
 }
 
-static void a_key_without_effect_is_flat(void **state)
+static void a_key_without_effect_is_flat(void **)
 {
-	(void)state;
 	struct report_study *study = filled(by_a, true);
 	assert_int_equal(study_flatness_of(study, 0), STUDY_CHANGES);
 	assert_int_equal(study_flatness_of(study, 1), STUDY_FLAT); // digests differ
@@ -108,9 +106,8 @@ static void a_key_without_effect_is_flat(void **state)
 	report_study_free(study);
 }
 
-static void the_same_digest_with_other_figures_is_not_flat(void **state)
+static void the_same_digest_with_other_figures_is_not_flat(void **)
 {
-	(void)state;
 	struct report_study *study = filled(by_a, false);
 	assert_int_equal(study_flatness_of(study, 0), STUDY_CHANGES);
 	report_study_free(study);
@@ -118,9 +115,8 @@ static void the_same_digest_with_other_figures_is_not_flat(void **state)
 
 // Later by 1 with a deviation of 0.32 on five seeds: p 0.002, which two points are enough for, and
 // all figures together are not.
-static void what_a_line_calls_different_its_key_changes(void **state)
+static void what_a_line_calls_different_its_key_changes(void **)
 {
-	(void)state;
 	static const double more[] = {1, 1.4, 0.8, 1.2, 0.6};
 	struct study_plan plan = {
 		.seeds = 5, .variants = 1, .sweep_count = 1, .sweeps = {{"a", 2, {"1", "2"}}}};
@@ -144,9 +140,8 @@ static void what_a_line_calls_different_its_key_changes(void **state)
 	report_study_free(study);
 }
 
-static void a_run_without_end_is_in_no_figure(void **state)
+static void a_run_without_end_is_in_no_figure(void **)
 {
-	(void)state;
 	struct study_plan plan = {.seeds = 3, .variants = 2};
 	struct report_study *study = create(&plan);
 	struct spread_figures spread;
@@ -168,9 +163,8 @@ static void a_run_without_end_is_in_no_figure(void **state)
 	report_study_free(study);
 }
 
-static void a_ratio_takes_both_variants_of_a_seed(void **state)
+static void a_ratio_takes_both_variants_of_a_seed(void **)
 {
-	(void)state;
 	struct study_plan plan = {.seeds = 2, .variants = 2};
 	memset(&scenario, 0, sizeof(scenario));
 	scenario.expectation_count = 1;
@@ -198,9 +192,8 @@ static void a_ratio_takes_both_variants_of_a_seed(void **state)
 	memset(&scenario, 0, sizeof(scenario));
 }
 
-static void figures_have_names_of_their_own(void **state)
+static void figures_have_names_of_their_own(void **)
 {
-	(void)state;
 	for (uint32_t i = 0; i < study_figure_count(); i++)
 		for (uint32_t other = 0; other < i; other++)
 			assert_string_not_equal(study_figure(i)->name, study_figure(other)->name);

@@ -113,9 +113,8 @@ static void bounds_are_words_a_number_and_a_unit(void **state)
 	}
 }
 
-static void figures_meet_their_bounds_or_miss_them(void **state)
+static void figures_meet_their_bounds_or_miss_them(void **)
 {
-	(void)state;
 	assert_state("metric: run.end, bound: is done", FINDING_MET);
 	assert_state("metric: run.end, bound: is interrupted", FINDING_MISSED);
 	assert_state("metric: run.partial, bound: is false", FINDING_MET);
@@ -175,9 +174,8 @@ static void assert_missing(const char *check, const char *reason)
 	assert_state(text, FINDING_SKIPPED);
 }
 
-static void what_is_missing_is_never_met(void **state)
+static void what_is_missing_is_never_met(void **)
 {
-	(void)state;
 	assert_missing("metric: goodput.none_bps, bound: at least 0Gb/s", "not finished");
 	assert_missing("metric: goodput.nothing, bound: is 0", "the result has no nothing");
 	assert_missing("metric: pfc.deadlock.ports, bound: is 0", "the result has no pfc");
@@ -270,9 +268,8 @@ static void bounds_of_a_baseline_need_one(void **state)
 	result_free(other);
 }
 
-static void what_is_indicative_judges_nothing(void **state)
+static void what_is_indicative_judges_nothing(void **)
 {
-	(void)state;
 	assert_state("metric: congestion.marked_share, bound: at most 1 %, indicative: true",
 		     FINDING_INDICATIVE);
 	assert_false(verdict.findings[0].is_inside);
@@ -286,9 +283,8 @@ static void what_is_indicative_judges_nothing(void **state)
 		     FINDING_SKIPPED);
 }
 
-static void a_book_is_refused(void **state)
+static void a_book_is_refused(void **)
 {
-	(void)state;
 	assert_state("metric: run.end, bound: is done", FINDING_MET);
 	assert_int_equal(judged("r", "{\"cases\": [], \"sections\": []}"), -EINVAL);
 	assert_string_equal(refusal.file, "r");

@@ -92,9 +92,8 @@ static int64_t truth_ns(int64_t at_ns)
 	return AHEAD_NS + at_ns / (SLOW - 1);
 }
 
-static void the_truth_lies_within_the_error(void **state)
+static void the_truth_lies_within_the_error(void **)
 {
-	(void)state;
 	for (int i = 0; i < TIMES; i++) {
 		const struct meeting_clock *read = &ends[1].read[i];
 		int64_t off_ns = llabs(read->offset_ns - truth_ns(read->at_ns));
@@ -105,9 +104,8 @@ static void the_truth_lies_within_the_error(void **state)
 	}
 }
 
-static void a_clock_that_runs_slow_is_seen_to(void **state)
+static void a_clock_that_runs_slow_is_seen_to(void **)
 {
-	(void)state;
 	const struct meeting_clock *first = &ends[1].read[0], *last = &ends[1].read[TIMES - 1];
 	int64_t moved_ns = last->offset_ns - first->offset_ns;
 	int64_t error_ns = first->error_ns + last->error_ns;
@@ -118,9 +116,8 @@ static void a_clock_that_runs_slow_is_seen_to(void **state)
 
 // The moment by either clock is one and the same, but for what the reading is off by and what host
 // 1's clock has lost since.
-static void a_moment_is_the_same_for_both(void **state)
+static void a_moment_is_the_same_for_both(void **)
 {
-	(void)state;
 	const struct meeting_clock *read = &ends[1].read[TIMES - 1];
 	int64_t by_0_ns = ends[0].moment_ns - AHEAD_NS; // since they began
 	int64_t by_1_ns = ends[1].moment_ns + ends[1].moment_ns / (SLOW - 1);
@@ -132,9 +129,8 @@ static void a_moment_is_the_same_for_both(void **state)
 			 (long long)read->error_ns);
 }
 
-static void host_0_has_its_own(void **state)
+static void host_0_has_its_own(void **)
 {
-	(void)state;
 	for (int i = 0; i < TIMES; i++) {
 		assert_int_equal(ends[0].read[i].offset_ns, 0);
 		assert_int_equal(ends[0].read[i].error_ns, 0);

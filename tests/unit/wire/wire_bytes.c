@@ -104,9 +104,8 @@ static struct wire_config config_of(const struct body *body)
 	return config;
 }
 
-static void valid_bytes_are_read_and_built_again(void **state)
+static void valid_bytes_are_read_and_built_again(void **)
 {
-	(void)state;
 	static uint8_t frame[FRAME_MAX], again[FRAME_MAX];
 	struct rng rng = rng_of(1, RNG_TEST, 0);
 	for (int i = 0; i < 60000; i++) {
@@ -124,9 +123,8 @@ static void valid_bytes_are_read_and_built_again(void **state)
 	}
 }
 
-static void every_bit_that_is_carried_is_read_and_no_other(void **state)
+static void every_bit_that_is_carried_is_read_and_no_other(void **)
 {
-	(void)state;
 	static uint8_t frame[FRAME_MAX];
 	struct rng rng = rng_of(2, RNG_TEST, 0);
 	for (int i = 0; i < 120; i++) {

@@ -76,9 +76,8 @@ static void count_frame(const struct captured *captured, struct tally *tally)
 	free(exact);
 }
 
-static void every_whole_rocev2_frame_has_the_icrc_we_compute(void **state)
+static void every_whole_rocev2_frame_has_the_icrc_we_compute(void **)
 {
-	(void)state;
 	struct tally all = {0};
 	uint32_t files = 0;
 	struct dirent *entry;
@@ -185,9 +184,8 @@ static void check_mixed_details(uint32_t frame, const struct packet *packet)
 	check_mixed_requests(frame, packet);
 }
 
-static void mrc_frames_of_an_independent_encoder_mean_the_same(void **state)
+static void mrc_frames_of_an_independent_encoder_mean_the_same(void **)
 {
-	(void)state;
 	struct capture capture;
 	struct captured captured;
 	struct wire_config config;
@@ -248,9 +246,8 @@ static void check_usid_frame(uint32_t number, const struct captured *captured,
 	assert_true(packet->u.data.msn == number && packet->u.data.rqmsn == number);
 }
 
-static void frames_behind_srv6_of_an_independent_encoder_mean_the_same(void **state)
+static void frames_behind_srv6_of_an_independent_encoder_mean_the_same(void **)
 {
-	(void)state;
 	struct capture capture;
 	struct captured captured;
 	struct wire_config config;
@@ -273,9 +270,8 @@ static void frames_behind_srv6_of_an_independent_encoder_mean_the_same(void **st
 }
 
 // Nothing in any capture, well made or not, may be read past its end.
-static void no_capture_of_others_is_read_past_a_frames_end(void **state)
+static void no_capture_of_others_is_read_past_a_frames_end(void **)
 {
-	(void)state;
 	static const char *const names[] = {
 		"captures/given/other/mrc_thirdparty_srv6_usid.pcap",
 		"captures/given/other/uet_pds_xdp2.pcap",

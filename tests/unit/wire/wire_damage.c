@@ -22,9 +22,8 @@ static enum wire_reason reason_for_cut(const struct wire_view *view, size_t byte
 	return bytes < view->payload_at ? WIRE_SHORT_EXTENSION : WIRE_SHORT_PAYLOAD;
 }
 
-static void a_cut_at_any_byte_is_refused_where_it_is(void **state)
+static void a_cut_at_any_byte_is_refused_where_it_is(void **)
 {
-	(void)state;
 	struct rng rng = rng_of(1, RNG_TEST, 0);
 	for (int i = 0; i < 800; i++) {
 		struct wire_config config = random_config(&rng);
@@ -69,9 +68,8 @@ static enum wire_reason parse_stretched(uint8_t opcode, size_t body, size_t *ret
 	return parse_exact(&config, frame, bytes, ret, &view);
 }
 
-static void a_body_of_another_length_is_refused(void **state)
+static void a_body_of_another_length_is_refused(void **)
 {
-	(void)state;
 	static const uint8_t of[] = {PACKET_ENDPOINT_REQUEST, PACKET_ENDPOINT_RESPONSE, PACKET_ACK,
 				     PACKET_SACK, PACKET_NACK};
 	for (uint32_t i = 0; i < sizeof(of); i++) {
@@ -103,9 +101,8 @@ static bool is_uncovered(const struct wire_view *view, size_t at)
 		(at <= view->ip_at + 3 || at == view->ip_at + 7);
 }
 
-static void one_wrong_bit_anywhere_under_the_icrc_is_refused(void **state)
+static void one_wrong_bit_anywhere_under_the_icrc_is_refused(void **)
 {
-	(void)state;
 	struct rng rng = rng_of(2, RNG_TEST, 0);
 	for (int i = 0; i < 400; i++) {
 		struct wire_config config = random_config(&rng);
@@ -149,9 +146,8 @@ static void check_taken(const struct wire_config *config, const uint8_t *at, siz
 		assert_int_equal(at[view->icrc_at + i], (uint8_t)(crc >> 8 * i));
 }
 
-static void random_damage_never_passes_for_a_whole_frame(void **state)
+static void random_damage_never_passes_for_a_whole_frame(void **)
 {
-	(void)state;
 	struct rng rng = rng_of(3, RNG_TEST, 0);
 	uint32_t reasons[WIRE_REASON_COUNT] = {0};
 	for (int i = 0; i < 150000; i++) {
@@ -175,9 +171,8 @@ static void random_damage_never_passes_for_a_whole_frame(void **state)
 	assert_true(reasons[WIRE_FINE] > 0 && reasons[WIRE_BAD_ICRC] > 0);
 }
 
-static void noise_is_refused(void **state)
+static void noise_is_refused(void **)
 {
-	(void)state;
 	struct rng rng = rng_of(4, RNG_TEST, 0);
 	struct wire_config config;
 	wire_config_default(6, &config);
@@ -251,9 +246,8 @@ static const struct wound wounds[] = {
 	{6, RC_WRITE_ONLY, 14, 0x63, WIRE_NOT_TRIMMABLE}, // DSCP 12: no switch trims RoCEv2
 };
 
-static void every_wound_has_its_reason(void **state)
+static void every_wound_has_its_reason(void **)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(wounds) / sizeof(wounds[0]); i++) {
 		const struct wound *wound = &wounds[i];
 		struct wire_config config;
@@ -283,9 +277,8 @@ static enum wire_reason reason_of_pkeys(struct wire_config config, uint16_t own,
 	return wire_parse(&config, frame, bytes, &back, &view);
 }
 
-static void packets_of_another_partition_are_refused(void **state)
+static void packets_of_another_partition_are_refused(void **)
 {
-	(void)state;
 	static const struct {
 		uint16_t own, told;
 		bool is_ours;
@@ -304,9 +297,8 @@ static void packets_of_another_partition_are_refused(void **state)
 	}
 }
 
-static void a_key_of_no_partition_is_no_configuration(void **state)
+static void a_key_of_no_partition_is_no_configuration(void **)
 {
-	(void)state;
 	struct wire_config config;
 	struct refusal refusal;
 	wire_config_default(6, &config);
@@ -328,9 +320,8 @@ static void repair_checksum(uint8_t *ip)
 	ip[11] = (uint8_t)sum;
 }
 
-static void a_good_checksum_does_not_excuse_the_rest_of_ipv4(void **state)
+static void a_good_checksum_does_not_excuse_the_rest_of_ipv4(void **)
 {
-	(void)state;
 	static const struct wound more[] = {
 		{4, 0, 23, 6, WIRE_NOT_UDP},
 		{4, 0, 20, 0x20, WIRE_FRAGMENT},
@@ -357,9 +348,8 @@ static void a_good_checksum_does_not_excuse_the_rest_of_ipv4(void **state)
 	}
 }
 
-static void a_bad_icrc_can_be_told_instead_of_refused(void **state)
+static void a_bad_icrc_can_be_told_instead_of_refused(void **)
 {
-	(void)state;
 	struct wire_config config;
 	struct wire_view view;
 	struct packet packet = {.opcode = PACKET_WRITE_ONLY, .payload_bytes = 9}, back;
@@ -376,9 +366,8 @@ static void a_bad_icrc_can_be_told_instead_of_refused(void **state)
 	assert_int_equal(view.icrc, WIRE_ICRC_GOOD);
 }
 
-static void what_a_packet_cannot_count_is_refused(void **state)
+static void what_a_packet_cannot_count_is_refused(void **)
 {
-	(void)state;
 	static uint8_t large[65536];
 	struct wire_config config;
 	struct wire_view view;
@@ -414,9 +403,8 @@ static void what_a_packet_cannot_count_is_refused(void **state)
 	assert_int_equal(wire_parse(&config, large, bytes, &back, &view), WIRE_BAD_LENGTH);
 }
 
-static void ipv4_options_are_stepped_over(void **state)
+static void ipv4_options_are_stepped_over(void **)
 {
-	(void)state;
 	struct wire_config config;
 	struct wire_view view;
 	struct packet packet = {.opcode = PACKET_NACK, .klass = PACKET_CLASS_CONTROL}, back;

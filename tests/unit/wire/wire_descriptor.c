@@ -65,9 +65,8 @@ static struct wire_config config_of_switch(struct rng *rng)
 	return config;
 }
 
-static void a_trimmed_frame_is_the_frame_of_the_trimmed_descriptor(void **state)
+static void a_trimmed_frame_is_the_frame_of_the_trimmed_descriptor(void **)
 {
-	(void)state;
 	struct rng rng = rng_of(1, RNG_TEST, 0);
 	uint32_t seen[2][2][2] = {0}; // IP version, lengths, marks
 	for (int i = 0; i < 20000; i++) {
@@ -102,9 +101,8 @@ static void a_trimmed_frame_is_the_frame_of_the_trimmed_descriptor(void **state)
 		assert_true(seen[kind >> 2][kind >> 1 & 1][kind & 1] > 500);
 }
 
-static void a_frame_on_its_way_is_the_frame_of_its_descriptor(void **state)
+static void a_frame_on_its_way_is_the_frame_of_its_descriptor(void **)
 {
-	(void)state;
 	struct rng rng = rng_of(2, RNG_TEST, 0);
 	for (int i = 0; i < 20000; i++) {
 		struct wire_config config = config_of_switch(&rng);
@@ -126,9 +124,8 @@ static void a_frame_on_its_way_is_the_frame_of_its_descriptor(void **state)
 	}
 }
 
-static void lengths_of_a_descriptor_are_those_before_the_cut_only_where_known(void **state)
+static void lengths_of_a_descriptor_are_those_before_the_cut_only_where_known(void **)
 {
-	(void)state;
 	struct wire_config config;
 	struct wire_view view;
 	struct packet packet = {.opcode = PACKET_WRITE_LAST,
@@ -151,9 +148,8 @@ static void lengths_of_a_descriptor_are_those_before_the_cut_only_where_known(vo
 	assert_int_equal(frame[18] << 8 | frame[19], bytes - 54 + 4096 + 4);
 }
 
-static void a_full_payload_must_fit_in_a_packet(void **state)
+static void a_full_payload_must_fit_in_a_packet(void **)
 {
-	(void)state;
 	static uint8_t large[65536];
 	struct refusal refusal = {0};
 	for (uint8_t version = 4; version <= 6; version += 2) {
@@ -177,9 +173,8 @@ static void a_full_payload_must_fit_in_a_packet(void **state)
 	}
 }
 
-static void a_switch_does_not_look_at_the_icrc(void **state)
+static void a_switch_does_not_look_at_the_icrc(void **)
 {
-	(void)state;
 	struct rng rng = rng_of(3, RNG_TEST, 0);
 	for (int i = 0; i < 4000; i++) {
 		struct wire_config config = random_config(&rng);
@@ -214,9 +209,8 @@ static uint32_t udp_sum(const uint8_t *at, size_t bytes)
 	return sum;
 }
 
-static void a_udp_checksum_is_good_on_the_whole_way_and_gone_after_a_trim(void **state)
+static void a_udp_checksum_is_good_on_the_whole_way_and_gone_after_a_trim(void **)
 {
-	(void)state;
 	struct rng rng = rng_of(4, RNG_TEST, 0);
 	for (int i = 0; i < 20000; i++) {
 		struct wire_config config = random_config(&rng);
@@ -246,9 +240,8 @@ static void a_udp_checksum_is_good_on_the_whole_way_and_gone_after_a_trim(void *
 	}
 }
 
-static void a_udp_checksum_of_zero_goes_out_as_ones(void **state)
+static void a_udp_checksum_of_zero_goes_out_as_ones(void **)
 {
-	(void)state;
 	struct wire_config config;
 	struct wire_view view;
 	struct packet packet = {.opcode = PACKET_WRITE_ONLY, .payload_bytes = 8};
@@ -267,9 +260,8 @@ static void a_udp_checksum_of_zero_goes_out_as_ones(void **state)
 	assert_true(found > 0);
 }
 
-static void a_frame_has_no_udp_checksum_unless_it_is_asked_for(void **state)
+static void a_frame_has_no_udp_checksum_unless_it_is_asked_for(void **)
 {
-	(void)state;
 	struct rng rng = rng_of(5, RNG_TEST, 0);
 	for (int i = 0; i < 1000; i++) {
 		struct wire_config config = random_config(&rng);

@@ -30,9 +30,8 @@ static const struct {
 };
 #define HEADERS (sizeof(headers) / sizeof(headers[0]))
 
-static void tables_and_code_have_the_same_sizes(void **state)
+static void tables_and_code_have_the_same_sizes(void **)
 {
-	(void)state;
 	char path[4096], line[4096], name[64];
 	unsigned bytes = 0, next = 0, first, last;
 	size_t seen = 0;
@@ -63,9 +62,8 @@ static void tables_and_code_have_the_same_sizes(void **state)
 	assert_int_equal(seen, HEADERS);
 }
 
-static void headers_sum_up_as_the_order_says(void **state)
+static void headers_sum_up_as_the_order_says(void **)
 {
-	(void)state;
 	unsigned write = MRC_BTH_BYTES + MRC_METH_BYTES + MRC_RETH_BYTES;
 	assert_int_equal(mrc_bytes(PACKET_WRITE_FIRST, false), write);
 	assert_int_equal(mrc_bytes(PACKET_WRITE_LAST, true), write + MRC_TSETH_BYTES);
@@ -83,9 +81,8 @@ static void headers_sum_up_as_the_order_says(void **state)
 	assert_int_equal(mrc_bytes(RC_WRITE_ONLY, false), 0);
 }
 
-static void headers_of_rocev2_are_the_shorter_ones(void **state)
+static void headers_of_rocev2_are_the_shorter_ones(void **)
 {
-	(void)state;
 	assert_int_equal(rc_bytes(RC_WRITE_FIRST), MRC_BTH_BYTES + MRC_RETH_BYTES);
 	assert_int_equal(rc_bytes(RC_WRITE_MIDDLE), MRC_BTH_BYTES);
 	assert_int_equal(rc_bytes(RC_WRITE_LAST), MRC_BTH_BYTES);

@@ -6,9 +6,8 @@
 
 #define BITS_MAX (8 * WIRE_EV_BYTES_MAX)
 
-static void structured_values_of_three_fields_are_packed_high_bit_first(void **state)
+static void structured_values_of_three_fields_are_packed_high_bit_first(void **)
 {
-	(void)state;
 	uint8_t out[2];
 	static const struct wire_ev_field all[] = {
 		{.mask = 0xff, .max = 0xff, .width = 8},
@@ -29,9 +28,8 @@ static void structured_values_of_three_fields_are_packed_high_bit_first(void **s
 	assert_memory_equal(out, ((const uint8_t[]){0xad, 0x3d}), 2);
 }
 
-static void a_mask_with_holes_takes_the_next_bits_of_the_value(void **state)
+static void a_mask_with_holes_takes_the_next_bits_of_the_value(void **)
 {
-	(void)state;
 	uint8_t out[4];
 	static const struct wire_ev_field fields[] = {
 		{.init = 0x1000, .mask = 0x0f0f, .max = 0xff, .width = 16},
@@ -42,9 +40,8 @@ static void a_mask_with_holes_takes_the_next_bits_of_the_value(void **state)
 	assert_memory_equal(out, ((const uint8_t[]){0x15, 0x0a, 0x23, 0x0c}), 4);
 }
 
-static void a_block_and_four_usids_leave_the_rest_of_an_address_zero(void **state)
+static void a_block_and_four_usids_leave_the_rest_of_an_address_zero(void **)
 {
-	(void)state;
 	uint8_t out[16];
 	struct wire_ev_field fields[5] = {{.init = 0x13131313, .width = 32}};
 	static const uint8_t expected[16] = {0x13, 0x13, 0x13, 0x13, 0x01, 0x01,
@@ -58,9 +55,8 @@ static void a_block_and_four_usids_leave_the_rest_of_an_address_zero(void **stat
 	assert_memory_equal(out, expected, 16);
 }
 
-static void a_segment_of_four_usids_makes_224_bits(void **state)
+static void a_segment_of_four_usids_makes_224_bits(void **)
 {
-	(void)state;
 	uint8_t ev[20], out[32], expected[32] = {0};
 	struct wire_ev_field fields[12];
 	for (uint32_t i = 0; i < 12; i++)
@@ -79,9 +75,8 @@ static void a_segment_of_four_usids_makes_224_bits(void **state)
 	assert_memory_equal(out, expected, 32);
 }
 
-static void a_value_above_a_fields_highest_is_told_and_expanded(void **state)
+static void a_value_above_a_fields_highest_is_told_and_expanded(void **)
 {
-	(void)state;
 	uint8_t out[2];
 	static const struct wire_ev_field fields[] = {
 		{.init = 0x40, .mask = 0x0f, .max = 11, .width = 8},
@@ -122,9 +117,8 @@ static void expand_text(const struct wire_ev_field *fields, size_t count, const 
 	*text = 0;
 }
 
-static void random_profiles_expand_as_their_bits_one_by_one(void **state)
+static void random_profiles_expand_as_their_bits_one_by_one(void **)
 {
-	(void)state;
 	struct rng rng = rng_of(1, RNG_TEST, 0);
 	for (int i = 0; i < 20000; i++) {
 		struct wire_ev_field fields[BITS_MAX];
@@ -148,9 +142,8 @@ static void random_profiles_expand_as_their_bits_one_by_one(void **state)
 	}
 }
 
-static void a_profile_that_cannot_be_is_refused(void **state)
+static void a_profile_that_cannot_be_is_refused(void **)
 {
-	(void)state;
 	static const struct {
 		struct wire_ev_field field;
 		const char *part;

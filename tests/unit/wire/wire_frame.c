@@ -6,9 +6,8 @@
 
 static uint8_t frame[FRAME_MAX], again[FRAME_MAX];
 
-static void a_packet_comes_back_as_it_was_and_so_do_its_bytes(void **state)
+static void a_packet_comes_back_as_it_was_and_so_do_its_bytes(void **)
 {
-	(void)state;
 	struct rng rng = rng_of(1, RNG_TEST, 0);
 	for (size_t kind = 0; kind < OPCODES; kind++)
 		for (int i = 0; i < 10000; i++) {
@@ -30,9 +29,8 @@ static void a_packet_comes_back_as_it_was_and_so_do_its_bytes(void **state)
 		}
 }
 
-static void the_icrc_is_the_one_of_its_definition(void **state)
+static void the_icrc_is_the_one_of_its_definition(void **)
 {
-	(void)state;
 	struct rng rng = rng_of(2, RNG_TEST, 0);
 	for (int i = 0; i < 2000; i++) {
 		struct wire_config config = random_config(&rng);
@@ -59,9 +57,8 @@ static bool is_a_switchs(const struct wire_view *view, size_t at)
 	return at == 14 || at == 15 || at == 21; // two halves of the class; hop limit
 }
 
-static void a_switch_marks_and_counts_hops_and_the_icrc_stays_good(void **state)
+static void a_switch_marks_and_counts_hops_and_the_icrc_stays_good(void **)
 {
-	(void)state;
 	struct rng rng = rng_of(3, RNG_TEST, 0);
 	for (int i = 0; i < 20000; i++) {
 		struct wire_config config = random_config(&rng);
@@ -89,9 +86,8 @@ static size_t said_by_ip(const uint8_t *at)
 	return 54u + (size_t)(at[18] << 8 | at[19]);
 }
 
-static void a_trim_cuts_the_payload_and_says_so(void **state)
+static void a_trim_cuts_the_payload_and_says_so(void **)
 {
-	(void)state;
 	struct rng rng = rng_of(4, RNG_TEST, 0);
 	static const uint16_t keeps[] = {0, 82, 128, 256}, keeps_srv6[] = {0, 146, 160, 256};
 	for (int i = 0; i < 20000; i++) {
@@ -131,9 +127,8 @@ static void a_trim_cuts_the_payload_and_says_so(void **state)
 	}
 }
 
-static void what_follows_a_frame_is_not_part_of_it(void **state)
+static void what_follows_a_frame_is_not_part_of_it(void **)
 {
-	(void)state;
 	struct rng rng = rng_of(5, RNG_TEST, 0);
 	for (int i = 0; i < 1000; i++) {
 		struct wire_config config = random_config(&rng);
@@ -146,9 +141,8 @@ static void what_follows_a_frame_is_not_part_of_it(void **state)
 	}
 }
 
-static void the_line_carries_what_the_headers_sum_up_to(void **state)
+static void the_line_carries_what_the_headers_sum_up_to(void **)
 {
-	(void)state;
 	struct wire_config config;
 	wire_config_default(6, &config);
 	config.has_tseth = false;

@@ -111,9 +111,8 @@ static const struct packet packet_nack = {
 	.u.nack = {.ev_echo = 0x6666, .psn = 0x69, .reason = PACKET_NACK_TRIMMED_LAST},
 };
 
-static void frames_written_by_hand_are_read_and_written(void **state)
+static void frames_written_by_hand_are_read_and_written(void **)
 {
-	(void)state;
 	static const struct {
 		uint8_t version;
 		const uint8_t *bytes;
@@ -143,27 +142,24 @@ static void frames_written_by_hand_are_read_and_written(void **state)
 	}
 }
 
-static void the_crc_has_its_check_value(void **state)
+static void the_crc_has_its_check_value(void **)
 {
-	(void)state;
 	assert_int_equal(crc32_gzip_refl(0, (const uint8_t *)"123456789", 9), 0xcbf43926);
 	assert_int_equal(crc_of(0, (const uint8_t *)"123456789", 9), 0xcbf43926);
 	uint32_t half = crc32_gzip_refl(0, (const uint8_t *)"1234", 4);
 	assert_int_equal(crc32_gzip_refl(half, (const uint8_t *)"56789", 5), 0xcbf43926);
 }
 
-static void every_reason_has_a_name(void **state)
+static void every_reason_has_a_name(void **)
 {
-	(void)state;
 	for (int a = 0; a < WIRE_REASON_COUNT; a++)
 		for (int b = 0; b < a; b++)
 			assert_string_not_equal(wire_reason_name((enum wire_reason)a),
 						wire_reason_name((enum wire_reason)b));
 }
 
-static void a_configuration_that_cannot_work_is_refused(void **state)
+static void a_configuration_that_cannot_work_is_refused(void **)
 {
-	(void)state;
 	struct wire_config config;
 	struct refusal refusal = {0};
 	for (uint8_t version = 4; version <= 6; version += 2) {
@@ -197,9 +193,8 @@ static void a_configuration_that_cannot_work_is_refused(void **state)
 	assert_int_equal(wire_config_check(&config, &refusal), 0);
 }
 
-static void the_address_rule_knows_how_many_it_can_tell_apart(void **state)
+static void the_address_rule_knows_how_many_it_can_tell_apart(void **)
 {
-	(void)state;
 	struct wire_config config;
 	wire_config_default(4, &config);
 	assert_int_equal(wire_planes_max(&config), 8);
@@ -210,9 +205,8 @@ static void the_address_rule_knows_how_many_it_can_tell_apart(void **state)
 }
 
 // The only bits that it changes: SE, or what stands in its place in the other order.
-static void writes_with_immediate_may_be_solicited(void **state)
+static void writes_with_immediate_may_be_solicited(void **)
 {
-	(void)state;
 	static const struct {
 		uint8_t opcode;
 		bool is_low;
@@ -254,9 +248,8 @@ static void writes_with_immediate_may_be_solicited(void **state)
 }
 
 // RFC 1071: words of 16 bits, an odd last byte followed by a zero.
-static void an_odd_byte_is_summed_with_a_zero(void **state)
+static void an_odd_byte_is_summed_with_a_zero(void **)
 {
-	(void)state;
 	static const uint8_t bytes[] = {0, 1, 0xf2, 3, 0xf4, 0xf5, 0xf6, 0xf7, 9};
 	for (size_t count = 0; count <= sizeof(bytes); count++) {
 		uint32_t sum = 0;

@@ -39,9 +39,8 @@ static struct wire_neighbour poison(void)
 	return ret;
 }
 
-static void a_question_of_arp_is_read_and_written(void **state)
+static void a_question_of_arp_is_read_and_written(void **)
 {
-	(void)state;
 	struct wire_neighbour heard = poison();
 	uint8_t frame[WIRE_NEIGHBOUR_BYTES];
 	assert_true(wire_neighbour_parse(arp_question, sizeof(arp_question), &heard));
@@ -59,9 +58,8 @@ static const uint8_t arp_answer[60] = {0x02, 0,	   0,	 0, 0x0a, 0x01, 0x02, 0,  
 				       0x02, 0,	   0,	 0, 0x0b, 0x02, 198,  18, 0, 2, // who tells
 				       0x02, 0,	   0,	 0, 0x0a, 0x01, 198,  18, 0, 1}; // whom
 
-static void an_answer_of_arp_is_read_and_written(void **state)
+static void an_answer_of_arp_is_read_and_written(void **)
 {
-	(void)state;
 	struct wire_neighbour heard = poison();
 	uint8_t frame[WIRE_NEIGHBOUR_BYTES];
 	assert_true(wire_neighbour_parse(arp_answer, sizeof(arp_answer), &heard));
@@ -75,9 +73,8 @@ static void an_answer_of_arp_is_read_and_written(void **state)
 }
 
 // Gratuitous ARP (RFC 5227): a question for one's own address, which is an answer to all.
-static void what_all_are_told_is_no_question(void **state)
+static void what_all_are_told_is_no_question(void **)
 {
-	(void)state;
 	struct wire_neighbour heard = poison();
 	uint8_t frame[sizeof(arp_question)], back[WIRE_NEIGHBOUR_BYTES];
 	memcpy(frame, arp_question, sizeof(frame));
@@ -90,9 +87,8 @@ static void what_all_are_told_is_no_question(void **state)
 	assert_memory_equal(back, frame, sizeof(frame));
 }
 
-static void a_question_of_nd_is_read_and_written(void **state)
+static void a_question_of_nd_is_read_and_written(void **)
 {
-	(void)state;
 	struct wire_neighbour heard = poison();
 	uint8_t frame[WIRE_NEIGHBOUR_BYTES];
 	assert_true(wire_neighbour_parse(nd_question, sizeof(nd_question), &heard));
@@ -106,9 +102,8 @@ static void a_question_of_nd_is_read_and_written(void **state)
 
 // The option may be left out where the MAC is known: then it is that of the frame's sender, and
 // nothing that was on the stack.
-static void without_an_option_the_mac_is_that_of_the_frame(void **state)
+static void without_an_option_the_mac_is_that_of_the_frame(void **)
 {
-	(void)state;
 	struct wire_neighbour heard = poison();
 	uint8_t frame[78];
 	memcpy(frame, nd_question, sizeof(frame));
@@ -118,9 +113,8 @@ static void without_an_option_the_mac_is_that_of_the_frame(void **state)
 	assert_memory_equal(heard.source_mac, asker, 6);
 }
 
-static void what_is_not_whole_or_wrong_is_no_neighbour(void **state)
+static void what_is_not_whole_or_wrong_is_no_neighbour(void **)
 {
-	(void)state;
 	struct wire_neighbour heard;
 	uint8_t frame[sizeof(nd_question)];
 	for (uint32_t bytes = 0; bytes < sizeof(nd_question); bytes++)

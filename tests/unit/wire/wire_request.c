@@ -21,9 +21,8 @@ static size_t make(const struct wire_config *config, uint8_t opcode, uint16_t by
 	return length;
 }
 
-static void requests_are_read_by_who_answers_them(void **state)
+static void requests_are_read_by_who_answers_them(void **)
 {
-	(void)state;
 	static const struct {
 		uint8_t opcode;
 		uint16_t headers; // behind the BTH
@@ -67,9 +66,8 @@ static void requests_are_read_by_who_answers_them(void **state)
 }
 
 // What weft has, what it would never ask for, and what is not of a reliable connection.
-static void all_other_opcodes_are_what_they_were(void **state)
+static void all_other_opcodes_are_what_they_were(void **)
 {
-	(void)state;
 	for (uint32_t opcode = 0; opcode < 256; opcode++) {
 		bool is_one = opcode < 6 || opcode == 0x0c || (opcode > 0x12 && opcode < 0x20);
 		static uint8_t frame[FRAME_MAX];

@@ -41,9 +41,8 @@ static size_t build(const struct wire_config *config, const struct packet *packe
 	return bytes;
 }
 
-static void an_outer_header_names_plane_t1_t0_port_and_nic(void **state)
+static void an_outer_header_names_plane_t1_t0_port_and_nic(void **)
 {
-	(void)state;
 	static const uint8_t outer[] = {
 		// Ethernet's type; DSCP 4, ECT(0); 188 bytes, IPv6 behind, 64 hops
 		0x86, 0xdd, 0x61, 0x20, 0x00, 0x00, 0x00, 0xbc, 0x29, 0x40,
@@ -69,9 +68,8 @@ static void an_outer_header_names_plane_t1_t0_port_and_nic(void **state)
 	assert_int_equal(view.icrc, WIRE_ICRC_GOOD);
 }
 
-static void ipv4_inside_has_its_own_number_and_16_bits_of_ev(void **state)
+static void ipv4_inside_has_its_own_number_and_16_bits_of_ev(void **)
 {
-	(void)state;
 	struct wire_config config = config_of(4);
 	struct wire_view view;
 	struct packet packet = write_far, back;
@@ -85,9 +83,8 @@ static void ipv4_inside_has_its_own_number_and_16_bits_of_ev(void **state)
 	assert_int_equal(view.ip_version, 4);
 }
 
-static void each_switch_takes_its_usid_off_the_list(void **state)
+static void each_switch_takes_its_usid_off_the_list(void **)
 {
-	(void)state;
 	static const uint16_t usids[] = {0x355e, 0x3001, 0x382c, 0x3fff};
 	struct wire_config config = config_of(6);
 	struct wire_view view;
@@ -111,9 +108,8 @@ static void each_switch_takes_its_usid_off_the_list(void **state)
 	assert_memory_equal(frame + TARGET_AT, left, 16);
 }
 
-static void a_frame_without_an_outer_header_has_nothing_to_shift(void **state)
+static void a_frame_without_an_outer_header_has_nothing_to_shift(void **)
 {
-	(void)state;
 	struct wire_config config = config_of(6);
 	struct wire_view view;
 	config.entropy = WIRE_ENTROPY_STEV;
@@ -123,9 +119,8 @@ static void a_frame_without_an_outer_header_has_nothing_to_shift(void **state)
 	assert_memory_equal(again, frame, bytes);
 }
 
-static void the_way_below_one_t0_has_no_trunk(void **state)
+static void the_way_below_one_t0_has_no_trunk(void **)
 {
-	(void)state;
 	static const uint8_t near[16] = {0x5f, 0, 0x77, 0x65, 0x38, 0x07, 0x3f, 0xff};
 	struct wire_config config = config_of(6);
 	struct wire_view view;
@@ -135,9 +130,8 @@ static void the_way_below_one_t0_has_no_trunk(void **state)
 	assert_memory_equal(frame + TARGET_AT, near, 16);
 }
 
-static void a_longer_list_goes_on_in_the_srh(void **state)
+static void a_longer_list_goes_on_in_the_srh(void **)
 {
-	(void)state;
 	struct wire_config config = config_of(6);
 	struct wire_view view;
 	struct packet packet = write_far, back;
@@ -169,9 +163,8 @@ static void a_longer_list_goes_on_in_the_srh(void **state)
 }
 
 // The NIC's own uSID in the segment, those of the switches in the destination.
-static void an_srh_may_be_asked_for_and_has_the_nics_own_usid(void **state)
+static void an_srh_may_be_asked_for_and_has_the_nics_own_usid(void **)
 {
-	(void)state;
 	static const uint8_t target[] = {0x5f, 0,    0x77, 0x65, 0x35, 0x5e, 0x30, 0x01,
 					 0x38, 0x2c, 0,	   0,	 0,    0,    0,	   0};
 	static const uint8_t srh[] = {41,   2,	  4, 1, 0, 0, 0, 0, 0x5f, 0, 0x77, 0x65,
@@ -211,9 +204,8 @@ static void an_srh_may_be_asked_for_and_has_the_nics_own_usid(void **state)
 }
 
 // A switch that follows the uSIDs of a frame looks at the segment that is still to come, too.
-static void another_segment_is_off_the_route(void **state)
+static void another_segment_is_off_the_route(void **)
 {
-	(void)state;
 	struct wire_config config = config_of(6);
 	struct wire_view view;
 	struct packet packet = write_far, back;
@@ -233,9 +225,8 @@ static void another_segment_is_off_the_route(void **state)
 }
 
 // One wrong byte of a frame with an SRH, and why it is refused then.
-static void every_wound_of_the_outer_headers_has_its_reason(void **state)
+static void every_wound_of_the_outer_headers_has_its_reason(void **)
 {
-	(void)state;
 	static const struct {
 		uint8_t at, value;
 		enum wire_reason reason;
@@ -272,9 +263,8 @@ static void every_wound_of_the_outer_headers_has_its_reason(void **state)
 	}
 }
 
-static void more_segments_of_others_are_read(void **state)
+static void more_segments_of_others_are_read(void **)
 {
-	(void)state;
 	struct wire_config config = config_of(6);
 	struct wire_view view;
 	struct packet back, packet = write_far;
@@ -306,9 +296,8 @@ static size_t take_out(size_t bytes)
 	return bytes - 40;
 }
 
-static void a_whole_packet_taken_out_is_the_packet_of_its_inner_header(void **state)
+static void a_whole_packet_taken_out_is_the_packet_of_its_inner_header(void **)
 {
-	(void)state;
 	struct wire_config config = config_of(6);
 	struct wire_view view;
 	struct packet packet = write_far, back;
@@ -324,9 +313,8 @@ static void a_whole_packet_taken_out_is_the_packet_of_its_inner_header(void **st
 	assert_true(!view.has_srv6 && view.icrc == WIRE_ICRC_GOOD);
 }
 
-static void the_mark_of_a_trim_goes_with_the_outer_header(void **state)
+static void the_mark_of_a_trim_goes_with_the_outer_header(void **)
 {
-	(void)state;
 	struct wire_config config = config_of(6);
 	struct wire_view view;
 	struct packet back;
@@ -347,9 +335,8 @@ static void the_mark_of_a_trim_goes_with_the_outer_header(void **state)
 	}
 }
 
-static void lists_that_cannot_work_are_refused(void **state)
+static void lists_that_cannot_work_are_refused(void **)
 {
-	(void)state;
 	struct refusal refusal = {0};
 	struct wire_config config;
 #define REFUSED(change, part) \
