@@ -13,14 +13,13 @@ import signal
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 import xml.etree.ElementTree as xml
 
 import junit_form
 import page_laws
 import weft
-from weft import WEFT, check
+from weft import WEFT, check, check_parts
 
 SMALL = """name: pod
 fabric: {nics: 16, planes: 2, link_rate: 100Gb/s, nics_per_t0: 4, t1_count: 4}
@@ -28,7 +27,6 @@ transport: {evs: 64}
 traffic: {kind: permutation, bytes: 1MB}
 expect: [{measure: goodput, formula: one_way, tolerance: 1%}]
 """
-WORDS = ["pass", "fail", "not_valid", "not_asked", "open"]
 
 
 def validate(scenario, out, *words):
@@ -514,34 +512,31 @@ def check_list():
     return [line.groups() for line in lines if not line.string.endswith("(not with --quick)")]
 
 
-def main():
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        scenario = folder / "pod.yaml"
-        scenario.write_text(SMALL)
-        check_refusals(folder, scenario)
-        if weft.is_sanitized():
-            status, _, errors = validate(scenario, folder / "part", "--quick", "--only", "mrc", "--junit", folder / "part.xml")
-            check(status == 0, f"one section, under sanitisers: {status} {errors}")
-            sys.exit(check.failed > 0)
-        digests = check_healthy(folder, scenario)
-        check_reasons(book(folder / "healthy"))
-        of_book = [(case["section"], case["name"]) for case in book(folder / "healthy")["cases"]]
-        check(check_list() == of_book, "--list has the cases of the book, and more of a whole one")
-        check_estimate(book(folder / "healthy"))
-        check_coverage(folder, scenario, book(folder / "healthy"))
-        check_kept(folder, scenario)
-        check_faults(folder, scenario)
-        check_others(folder, scenario)
-        check_why(folder, scenario)
-        check_carried(folder)
-        check_budget(folder)
-        check_given_up(folder)
-        check_shipped(folder)
-        check_bar(folder, scenario)
-        check_stopped(folder, scenario, digests)
-        check_killed(folder, scenario)
-    sys.exit(check.failed > 0)
+def main(folder):
+    scenario = folder / "pod.yaml"
+    scenario.write_text(SMALL)
+    check_refusals(folder, scenario)
+    if weft.is_sanitized():
+        status, _, errors = validate(scenario, folder / "part", "--quick", "--only", "mrc", "--junit", folder / "part.xml")
+        check(status == 0, f"one section, under sanitisers: {status} {errors}")
+        sys.exit(check.failed > 0)
+    digests = check_healthy(folder, scenario)
+    check_reasons(book(folder / "healthy"))
+    of_book = [(case["section"], case["name"]) for case in book(folder / "healthy")["cases"]]
+    check(check_list() == of_book, "--list has the cases of the book, and more of a whole one")
+    check_estimate(book(folder / "healthy"))
+    check_coverage(folder, scenario, book(folder / "healthy"))
+    check_kept(folder, scenario)
+    check_faults(folder, scenario)
+    check_others(folder, scenario)
+    check_why(folder, scenario)
+    check_carried(folder)
+    check_budget(folder)
+    check_given_up(folder)
+    check_shipped(folder)
+    check_bar(folder, scenario)
+    check_stopped(folder, scenario, digests)
+    check_killed(folder, scenario)
 
 
-main()
+check_parts(main)
