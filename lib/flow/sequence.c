@@ -30,6 +30,7 @@ void sequence_begin(const struct flow *flow, struct sequence *sequence, uint32_t
 	sequence->late_nak_count = 0;
 	sequence->has_leap = false;
 	sequence->nak_repair = sequence->timer_repair = 0;
+	sequence->step_ns = 0;
 	sequence->message_ns = -1;
 	sequence->message_bytes = 0;
 	sequence->has_first = false;
@@ -271,6 +272,15 @@ static void begin_at_nak(struct flow *flow, struct sequence *sequence, uint32_t 
 		slot->flags |= PSN_MISSING;
 }
 
+// How fast packets follow each other.
+static void take_step(struct sequence *sequence, const struct arrival *arrival)
+{
+	int64_t step_ns = arrival->packet->at_ns - sequence->last_ns;
+	bool is_next = arrival->psn == sequence->head && arrival->psn == sequence->next;
+	if (is_next && step_ns > 0 && (sequence->step_ns == 0 || step_ns < sequence->step_ns))
+		sequence->step_ns = step_ns;
+}
+
 // One more copy of a PSN of which one was overtaken: NAKs for what that one did may still come.
 static void take_lateness(const struct sequence *sequence, struct flow_psn *slot, int64_t at_ns)
 {
@@ -305,6 +315,7 @@ void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequenc
 	if (sequence->is_read_open && psn_distance(arrival.psn, sequence->read_psn) > 0)
 		close_read(sequence, arrival.psn);
 	take_id(&arrival);
+	take_step(sequence, &arrival);
 	sequence_settle_leap(flow, stream, sequence, arrival.psn);
 	flow->report.late_stamps += packet->has_time && packet->at_ns < sequence->last_ns &&
 		psn_distance(arrival.psn, sequence->head) < 0;

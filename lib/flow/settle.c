@@ -101,11 +101,16 @@ static bool is_left_out(const struct sequence *sequence, const struct flow_psn *
 		(is_often && slot->copies <= after->copies);
 }
 
-// The one that waits came right behind others, and once more after a longer while, or sooner than
-// any repeat after its NAK: the second one begins a repeat, and the first was late.
+#define PAUSE_STEPS 4 // no repeat pauses so long behind its first packet
+
+// The one that waits came right behind others, and once more after a longer while, in which a
+// repeat would have gone on, or sooner than any repeat after its NAK: the second one begins a
+// repeat, and the first was late.
 static bool comes_again(const struct sequence *sequence, uint32_t next)
 {
-	bool is_late = sequence->now_ns - sequence->last_ns > 2 * sequence->pending_silence_ns;
+	int64_t pause_ns = sequence->now_ns - sequence->last_ns;
+	bool is_late = pause_ns > 2 * sequence->pending_silence_ns ||
+		(sequence->step_ns > 0 && pause_ns > PAUSE_STEPS * sequence->step_ns);
 	bool is_soon = sequence->has_nak && !sequence->is_rnr &&
 		sequence->pending_ns - sequence->nak_ns < sequence->repeat_ns;
 	return next == sequence->pending_from && (is_late || is_soon);

@@ -83,7 +83,8 @@ struct sequence {
 	int64_t nak_ns;		     // of the NAK that is not answered yet
 	uint16_t nak_id;
 	uint32_t acks_asked, acks_unasked; // of what passed once
-	int64_t answer_ns;		   // an ACK came no sooner behind its packet; 0: none came
+	int64_t step_ns;   // one packet came no sooner behind the one before it; 0: none did
+	int64_t answer_ns; // an ACK came no sooner behind its packet; 0: none came
 	// Identifications.
 	uint16_t id_newest;
 	bool has_id;
