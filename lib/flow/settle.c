@@ -143,7 +143,9 @@ static void settle_one(struct flow *flow, struct flow_stream *stream, struct seq
 	sequence->is_pending = false;
 	uint32_t from = sequence->pending_from, to = sequence->pending_to;
 	struct flow_psn *slot = psn_find(sequence, from);
-	bool goes_on = psn_distance(next, sequence->next) >= 0;
+	bool is_lone = next != to && next != from && sequence->has_nak && !sequence->is_rnr &&
+		next == sequence->nak_psn; // the repeat that was asked for begins there
+	bool goes_on = psn_distance(next, sequence->next) >= 0 || is_lone;
 	bool goes_back = psn_distance(next, from) < 0; // a repeat begins there, not here
 	bool is_one = to - from == 1;
 	bool is_hole = slot != NULL && slot->flags & PSN_MISSING;

@@ -609,6 +609,41 @@ static void a_copy_of_what_filled_a_hole_is_no_late_one(void **)
 		      FLOW_REORDER_BEFORE, 1, NONE);
 }
 
+// Two late ones of a repeat of what had arrived, the second one farther back.
+static void two_late_ones_in_a_row_are_no_timeout(void **)
+{
+	assert_causes(told("v6 " SLOW "F10 M11 M12 M13 M14 M15 M16 M17 M18 M19 M20 N11 A20 M11 M12 "
+			   "M14 M15 M16 M18 M19 M17 M13 M20 L21 +3 A21"),
+		      FLOW_REORDER_BEHIND, 1, FLOW_REORDER_BEFORE, 2, NONE);
+}
+
+// The one of 12 begins what the NAK before the last asked for, and 13 what the last did.
+static void a_repeat_that_an_earlier_nak_asked_for_is_no_copy(void **)
+{
+	const struct flow_report *report = told(
+		"v6 " SLOW "F10 M11 M12 M13 N10 N12 M14 N13 F10 M11 M12 M12 M13 M14 A14 M13 "
+		"M14 L15 +20 A15");
+	assert_int_equal(report->causes[FLOW_DUPLICATE], 0);
+}
+
+// A repeat would have gone on at once: the first 12 was late, and what comes next begins it.
+static void a_pause_behind_what_filled_a_hole_tells_that_it_was_late(void **)
+{
+	assert_causes(told("v6 " WARM "F10 M11 M13 +4 N12 M12 +6 M12 L13 A13"), FLOW_REORDER_BEFORE,
+		      1, NONE);
+}
+
+// What an open NAK asked for comes next: that is the repeat, and 13 of the one before came late.
+static void a_lone_one_before_a_repeat_that_was_asked_for_is_late(void **)
+{
+	const struct flow_report *report = told(
+		"v6 " SLOW "F10 M11 M13 M14 M15 M12 M16 N12 N13 M17 M12 M13 M14 M15 M14 M15 "
+		"A15 M16 M17 L18 N16 M13 M16 M17 L18 A18");
+	assert_int_equal(report->causes[FLOW_REORDER_BEFORE], 2);
+	assert_int_equal(report->causes[FLOW_LOSS_BEFORE], 0);
+	assert_int_equal(report->causes[FLOW_TIMEOUT], 0);
+}
+
 // Each repeat that reached its neighbours had it once: so often it passed, the last one late.
 static void what_passed_as_often_as_its_neighbours_is_no_copy(void **)
 {
