@@ -88,13 +88,24 @@ static bool is_in_repeat(const struct sequence *sequence)
 	return psn_distance(sequence->next, sequence->head) < 0;
 }
 
+// Whether its neighbours passed one behind the other between its two copies.
+static bool is_passed_over(const struct sequence *sequence, const struct flow_psn *slot,
+			   const struct flow_psn *after)
+{
+	const struct flow_psn *before = psn_find(sequence, slot->psn - 1);
+	return before != NULL && slot->copies == 2 && slot->first_ns < before->last_ns &&
+		before->last_ns < after->last_ns;
+}
+
 // Whether a repeat left it out: in its midst what follows has passed as often, which may be the
-// next packet; at any time both neighbours have.
+// next packet; at any time both neighbours have, or came without it.
 static bool is_left_out(const struct sequence *sequence, const struct flow_psn *slot, uint32_t next)
 {
 	const struct flow_psn *after = slot == NULL ? NULL : psn_find(sequence, slot->psn + 1);
 	if (after == NULL)
 		return false;
+	if (is_passed_over(sequence, slot, after))
+		return true;
 	bool is_often = is_as_often(sequence, slot);
 	bool is_after = is_often && next == after->psn;
 	return (is_in_repeat(sequence) && slot->copies <= after->copies + is_after) ||

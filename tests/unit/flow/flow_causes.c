@@ -617,6 +617,14 @@ static void two_late_ones_in_a_row_are_no_timeout(void **)
 		      FLOW_REORDER_BEHIND, 1, FLOW_REORDER_BEFORE, 2, NONE);
 }
 
+// The repeat came to 14 and went on with 16, which was new: 15 of it was late.
+static void what_the_end_of_a_repeat_left_out_is_late(void **)
+{
+	assert_causes(told("v6 " SLOW "F10 M11 M12 M13 M14 M15 N13 A15 M13 M14 M16 M17 M18 M15 M19 "
+			   "L20 +3 A20"),
+		      FLOW_REORDER_BEHIND, 1, FLOW_REORDER_BEFORE, 1, NONE);
+}
+
 // The one of 12 begins what the NAK before the last asked for, and 13 what the last did.
 static void a_repeat_that_an_earlier_nak_asked_for_is_no_copy(void **)
 {
