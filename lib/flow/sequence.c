@@ -31,6 +31,7 @@ void sequence_begin(const struct flow *flow, struct sequence *sequence, uint32_t
 	sequence->has_leap = false;
 	sequence->nak_repair = sequence->timer_repair = 0;
 	sequence->step_ns = 0;
+	sequence->has_late_stray = false;
 	sequence->message_ns = -1;
 	sequence->message_bytes = 0;
 	sequence->has_first = false;
@@ -246,12 +247,38 @@ static void take_stray(struct flow *flow, struct flow_stream *stream, struct seq
 	}
 	slot->flags = (uint16_t)((slot->flags & ~PSN_MISSING) | PSN_BAD);
 	hole_count_late(flow, stream);
-	if (!sequence->has_nak || sequence->nak_psn != at)
+	sequence->has_late_stray = true;
+	sequence->late_stray = at;
+	sequence->was_stray_asked = sequence->has_nak && sequence->nak_psn == at;
+	if (!sequence->was_stray_asked)
 		return;
 	blame(flow, stream, FLOW_CORRUPT_BEFORE, 1);
 	struct flow_repair *repair = repair_at(flow, sequence->nak_repair);
 	if (repair != NULL)
 		repair->cause = FLOW_CORRUPT_BEFORE;
+}
+
+// A repeat goes on behind the damaged packet: that was its first one, and not overtaken.
+static void settle_stray(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
+			 uint32_t psn)
+{
+	bool goes_on = sequence->has_late_stray && psn == sequence->late_stray + 1 &&
+		psn_distance(psn, sequence->next) < 0;
+	sequence->has_late_stray = false;
+	if (!goes_on)
+		return;
+	stream->late--;
+	blame(flow, stream, FLOW_REORDER_BEFORE, -1);
+	blame(flow, stream, FLOW_LOSS_BEFORE, 1);
+	struct flow_psn *slot = psn_find(sequence, sequence->late_stray);
+	if (slot != NULL) // the repeat does not lack it
+		slot->flags |= PSN_STRAY;
+	if (!sequence->was_stray_asked)
+		return;
+	blame(flow, stream, FLOW_CORRUPT_BEFORE, -1); // who asks for it once more tells so
+	struct flow_repair *repair = repair_at(flow, sequence->nak_repair);
+	if (repair != NULL)
+		repair->cause = FLOW_LOSS_BEFORE;
 }
 
 // The receiver has nothing yet and wants this one, from before the first one that passed here.
@@ -314,6 +341,7 @@ void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequenc
 		begin_at_nak(flow, sequence, arrival.psn);
 	if (sequence->is_read_open && psn_distance(arrival.psn, sequence->read_psn) > 0)
 		close_read(sequence, arrival.psn);
+	settle_stray(flow, stream, sequence, arrival.psn);
 	take_id(&arrival);
 	take_step(sequence, &arrival);
 	sequence_settle_leap(flow, stream, sequence, arrival.psn);

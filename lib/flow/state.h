@@ -71,10 +71,13 @@ struct sequence {
 	uint32_t full_bytes; // payload of a packet that does not end a message; 0: none yet
 	uint32_t first_psn, first_bytes; // of the newest RETH
 	bool has_first;
-	bool is_nak_ignored;	     // that was reported
-	bool is_read_open;	     // the length of the newest READ was cut off
-	int32_t open_most;	     // PSNs that were ever sent and not acknowledged
-	uint32_t strays;	     // damaged packets whose PSN is not to be believed
+	bool is_nak_ignored;  // that was reported
+	bool is_read_open;    // the length of the newest READ was cut off
+	int32_t open_most;    // PSNs that were ever sent and not acknowledged
+	uint32_t strays;      // damaged packets whose PSN is not to be believed
+	bool has_late_stray;  // the packet before this one was damaged, and taken for overtaken
+	bool was_stray_asked; // and a NAK had asked for it
+	uint32_t late_stray;
 	uint32_t stray_psns[STRAYS]; // of the first of them: a hole there was it
 	uint64_t unread;	     // frames that were not read up to its last packet
 	int64_t last_ns;	     // of the last packet

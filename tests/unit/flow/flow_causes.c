@@ -609,6 +609,14 @@ static void a_copy_of_what_filled_a_hole_is_no_late_one(void **)
 		      FLOW_REORDER_BEFORE, 1, NONE);
 }
 
+// 11 was lost, and damaged when it was sent again.
+static void the_first_packet_of_a_repeat_can_be_damaged(void **)
+{
+	assert_causes(told("v6 " WARM "F10 M12 M13 N11 M14 +6 M11! M12 M13 M14 M15 N11 +7 M11 M12 "
+			   "M13 M14 M15 L16 A16"),
+		      FLOW_LOSS_BEFORE, 1, FLOW_CORRUPT_BEFORE, 1, NONE);
+}
+
 // Two late ones of a repeat of what had arrived, the second one farther back.
 static void two_late_ones_in_a_row_are_no_timeout(void **)
 {
