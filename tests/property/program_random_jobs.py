@@ -4,7 +4,8 @@
 
 In at least 95 of 100 the exposed time of all packets lies within the sample's stated error and LEFT of its own, or the
 sample gives none and says why. Where more than LONG_PS are exposed, packets expose within RATIO what closed forms say with
-the latency, credits, headers and SACKs of this fabric. Then half as many whose experts leave their domain, over few and many trunks,
+the latency, credits, headers and SACKs of this fabric, and at most so much of those at the line rate, unless it waits for
+credits, which these do not know. Then half as many whose experts leave their domain, over few and many trunks,
 and half as many pipelines of two and four stages in several domains, most with one NIC in each, chunks interleaved or not.
 WEFT_JOBS_FIRST and WEFT_JOBS_COUNT say which (20 from 0).
 """
@@ -119,6 +120,8 @@ def run(seed, folder, drawn):
     if drawn is draw and model > LONG_PS:  # without trunks
         closed = of["terms"]["with_sacks_ps"]
         check(RATIO[0] < full / closed < RATIO[1], f"seed {seed}: {what}: packets expose {full / closed:.2f} of closed forms")
+        if of["terms"]["with_credits_ps"] == of["terms"]["with_latency_ps"]:  # at the line rate, too
+            check(full / model < RATIO[1], f"seed {seed}: {what}: packets expose {full / model:.2f} of closed forms at the line rate")
     check(of["full"]["silent_ps"] == of["model_own_sends"]["silent_ps"], f"seed {seed}: without a network they are one")
     return held
 
