@@ -163,7 +163,22 @@ static void depart(struct wall *wall, const struct departure *departure, struct 
 	line_put(&wall->lines[line], wall->options.ports, frame, &wall->counts);
 }
 
-// Frames are taken many at once, so that what is cold of them is waited for once.
+static void flush(struct wall *wall, ps_t now)
+{
+	for (uint32_t i = 0; i < wall->line_count; i++) {
+		struct line *line = &wall->lines[i];
+		line_flush(line, wall->options.ports, now, wall->options.dead_ps, &wall->counts);
+		if (line_count(line) < HOLD_FRAMES)
+			continue;
+		const struct nic *nic =
+			&wall->host->nics[wall->host->nic_of_port[line->wall_port.port]];
+		host_hold_line(wall->host, line->wall_port.port,
+			       now + line_ps(nic->line, line->bytes));
+	}
+}
+
+// Frames are taken many at once, so that what is cold of them is waited for once. Each burst is
+// sent before the next is built: the peer works on it meanwhile, and it is still cached here.
 static void depart_all(struct wall *wall, ps_t now)
 {
 	struct ports *ports = wall->options.ports;
@@ -177,21 +192,11 @@ static void depart_all(struct wall *wall, ps_t now)
 					frames[i].owner = NULL;
 		for (uint32_t i = 0; i < count; i++)
 			depart(wall, &wall->out.departures[done + i], &frames[i], now);
+		account(wall, WALL_STAGE_BUILD);
+		flush(wall, now);
+		account(wall, WALL_STAGE_SEND);
 	}
-}
-
-static void flush(struct wall *wall, ps_t now)
-{
-	for (uint32_t i = 0; i < wall->line_count; i++) {
-		struct line *line = &wall->lines[i];
-		line_flush(line, wall->options.ports, now, wall->options.dead_ps, &wall->counts);
-		if (line_count(line) < HOLD_FRAMES)
-			continue;
-		const struct nic *nic =
-			&wall->host->nics[wall->host->nic_of_port[line->wall_port.port]];
-		host_hold_line(wall->host, line->wall_port.port,
-			       now + line_ps(nic->line, line->bytes));
-	}
+	wall->out.count = 0;
 }
 
 // ---------------------------------------------------------------- the machine
@@ -223,11 +228,11 @@ static void run(struct wall *wall, ps_t until, uint32_t runs, uint32_t arrivals)
 	write_payload(wall);
 	backing_give(&wall->backing, wall->arrivals, arrivals);
 	account(wall, WALL_STAGE_PLACE);
-	depart_all(wall, until);
-	account(wall, WALL_STAGE_BUILD);
-	wall->out.count = wall->out.dma_write_count = 0;
-	flush(wall, until);
-	account(wall, WALL_STAGE_SEND);
+	wall->out.dma_write_count = 0;
+	if (wall->out.count > 0)
+		depart_all(wall, until);
+	else
+		flush(wall, until);
 }
 
 // What was due since the last turn, slice by slice, and then what came, which is here at `at`.
@@ -271,10 +276,21 @@ static void look_at_clocks(struct wall *wall, ps_t at)
 		ports->ops->keep(ports);
 }
 
+// The turn before this one took so long.
+static void count_burst(struct wall *wall, ps_t took_ps)
+{
+	uint64_t total = wall->counts.frames_received + wall->counts.frames_sent;
+	int64_t moved = (int64_t)(total - wall->moved_before);
+	if (moved >= PORT_BURST)
+		hist_add(&wall->burst_ns, took_ps / PS_PER_NS * PORT_BURST / moved);
+	wall->moved_before = total;
+}
+
 bool wall_turn(struct wall *wall, ps_t now)
 {
 	ps_t at = ps_max(wall->until, now), took_ps = now - wall->looked_at;
 	wall->counts.turns++;
+	count_burst(wall, took_ps);
 	wall->ticked = ticks();
 	receive(wall, at);
 	stall(wall, at, took_ps);

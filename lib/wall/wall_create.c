@@ -153,9 +153,12 @@ static int draw_all(struct wall *wall)
 					 .packets = wall->out.packets,
 					 .options = &wall->options.payload};
 	wall->counts.turn_ns = &wall->turn_ns;
-	return backing_init(&wall->backing, wall->world->arena) < 0
-		? -ENOMEM
-		: hist_init(&wall->turn_ns, wall->world->arena, TURN_DIGITS, TURN_NS_MAX);
+	wall->counts.burst_ns = &wall->burst_ns;
+	struct arena *arena = wall->world->arena;
+	bool has_room = backing_init(&wall->backing, arena) == 0 &&
+		hist_init(&wall->turn_ns, arena, TURN_DIGITS, TURN_NS_MAX) == 0 &&
+		hist_init(&wall->burst_ns, arena, TURN_DIGITS, TURN_NS_MAX) == 0;
+	return has_room ? 0 : -ENOMEM;
 }
 
 static int open_taps(struct wall *wall, struct refusal *refusal)

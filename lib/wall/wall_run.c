@@ -53,7 +53,7 @@ static void fill_run(const struct wall *wall, struct view *ret)
 	put_quantiles(slowest, ret->message_ns); // of the kind that there is most of
 	put_quantiles(&wall->turn_ns, ret->turn_ns);
 	ret->counts = wall->counts;
-	ret->counts.turn_ns = NULL;
+	ret->counts.turn_ns = ret->counts.burst_ns = NULL;
 	ret->counts.frames_dropped = missed_by_ports(wall) - wall->missed_before;
 	ret->counts.yields = wall->rest.yields;
 	ret->counts.sleeps = wall->rest.sleeps;

@@ -51,6 +51,52 @@ static void what_ports_double_is_placed_once(void **)
 	pair_close(pair);
 }
 
+static uint32_t held, held_max;
+
+static bool count_taken(struct ports *ports, struct frame *frames, uint32_t count)
+{
+	held += count;
+	held_max = held > held_max ? held : held_max;
+	return inner->take(ports, frames, count);
+}
+
+static void count_sent(uint32_t, const struct frame *)
+{
+	held--;
+}
+
+// So the peer works on what was sent while the rest of a turn is built.
+static void a_burst_is_sent_before_the_next_is_built(void **)
+{
+	struct pair *pair = pair_open("{from: 0, to: 1, bytes: 4MiB}", "");
+	held = held_max = 0;
+	pair->ops.take = count_taken;
+	harm.seen = count_sent;
+	look(pair, 20 * PS_PER_US, PS_PER_S);
+	all_is_right(pair, 4 << 20);
+	assert_int_equal(held, 0);
+	assert_int_equal(held_max, PORT_BURST);
+	assert_true(wall_counts(pair->wall[1])->burst_max > 2 * PORT_BURST); // came of one turn
+	pair_close(pair);
+}
+
+// Looks are 20 us apart: a burst takes its part of that, by how many frames a turn carries.
+static void bursts_are_timed_in_turns_that_carry_one(void **)
+{
+	struct pair *pair = pair_open("{from: 0, to: 1, bytes: 4MiB}", "");
+	const struct hist *burst_ns = wall_counts(pair->wall[0])->burst_ns;
+	look(pair, 20 * PS_PER_US, PS_PER_S);
+	all_is_right(pair, 4 << 20);
+	assert_true(burst_ns->total > 10);
+	assert_in_range(hist_quantile(burst_ns, 500000), 20000 / 8, 20000 / 2);
+	pair_close(pair);
+	pair = pair_open("{from: 0, to: 1, bytes: 4KiB}", "");
+	look(pair, 20 * PS_PER_US, PS_PER_S);
+	assert_true(is_done(pair));
+	assert_int_equal(wall_counts(pair->wall[0])->burst_ns->total, 0);
+	pair_close(pair);
+}
+
 // Frames that a full port leaves are kept in order, and none is lost.
 static void a_narrow_port_keeps_frames_in_order(void **)
 {

@@ -31,7 +31,7 @@ struct view {
 	uint32_t of, first, qp; // asked for: enum view_of; a page's first one; VIEW_EVS_OF: of QP
 	ps_t at;
 	struct wall_work work;
-	struct wall_counts counts; // but for turn_ns
+	struct wall_counts counts; // but for its histograms
 	uint64_t data_packets, data_resent, data_bytes;
 	int64_t turn_ns[3], message_ns[3]; // p50, p99, p99.9; messages: post to completion
 	uint64_t messages;

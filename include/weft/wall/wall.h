@@ -112,6 +112,8 @@ struct wall_counts {
 	uint64_t stage_ticks[WALL_STAGE_COUNT]; // where the time of the turns went
 	double tick_ns;				// how long a tick is; 0: wall_run() did not run
 	const struct hist *turn_ns; // time from look to look, of turns that found something
+	// What PORT_BURST frames took, received and sent, in turns of at least so many
+	const struct hist *burst_ns;
 };
 
 struct wall;
