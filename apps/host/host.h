@@ -41,7 +41,8 @@
 
 // What a host measured of round trips and of itself, before traffic; the times that follow.
 struct before_traffic {
-	ps_t rtt_ps; // median round trip of a packet through the whole loop, the longest of all
+	ps_t rtt_ps;  // median round trip of a packet through the whole loop, the longest of all
+	ps_t turn_ps; // of a burst of each port under load, the longest of all; 0: none was full
 	ps_t lateness_ps; // of the loop, p99.9, the largest of all
 	ps_t lag_ps;	  // frames leave so much later, by clocks of ports; 0: by the loop
 	uint64_t drained; // frames that lay in the ports before

@@ -12,8 +12,9 @@
 json_t *json_times(const struct call *call)
 {
 	const struct transport_config *transport = &call->scenario.transport;
-	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:b,s:I}", "round_trip_ps",
-			 (json_int_t)call->before_traffic.rtt_ps, "lateness_p999_ps",
+	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:b,s:I}", "round_trip_ps",
+			 (json_int_t)call->before_traffic.rtt_ps, "turn_ps",
+			 (json_int_t)call->before_traffic.turn_ps, "lateness_p999_ps",
 			 (json_int_t)call->before_traffic.lateness_ps, "base_rtt_ps",
 			 (json_int_t)transport->cc.base_rtt_ps, "hole_age_ps",
 			 (json_int_t)transport->hole_age_ps, "rto_ps",

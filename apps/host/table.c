@@ -19,8 +19,11 @@ static void print_times(FILE *to, const struct call *call)
 	const struct before_traffic *before_traffic = &call->before_traffic;
 	const struct transport_config *transport = &call->scenario.transport;
 	fprintf(to,
-		"before traffic: round trip %.1f us (median), loop at most %.1f us late (p99.9)\n",
-		us(before_traffic->rtt_ps), us(before_traffic->lateness_ps));
+		"before traffic: round trip %.1f us (median), turn under load %.1f us, loop at "
+		"most "
+		"%.1f us late (p99.9)\n",
+		us(before_traffic->rtt_ps), us(before_traffic->turn_ps),
+		us(before_traffic->lateness_ps));
 	fprintf(to,
 		"so: cc.base_rtt %.1f us%s, transport.hole_age %.1f us%s, transport.rto %.1f "
 		"us%s\n",

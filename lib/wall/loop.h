@@ -137,7 +137,7 @@ struct wall {
 	ps_t slice_ps;	    // so much is run at once: the outbox has room for it
 	struct wall_counts counts;
 	uint64_t missed_before; // by the ports, when they were drained, or the loop was made
-	uint64_t moved_before; // frames received and sent up to the last turn
+	uint64_t moved_before;	// frames received and sent up to the last turn
 	struct hist turn_ns, burst_ns;
 	struct tap_set *taps;			    // or NULL
 	uint32_t *cable_in, *cable_out;		    // [ports of the host] of the world

@@ -131,8 +131,9 @@ static void fields_documented(struct fields *fields)
 // What weft host puts there: of both kinds, since clocks may not have been read, nor all have told.
 static const char wall_text[] =
 	"{'hosts': 2, 'hosts_told': 1, 'frames_unseen': null, 'clock_error_ns': null, "
-	"'began_within_ns': null, 'measured': {'round_trip_ps': 1, 'lateness_p999_ps': 1, "
-	"'base_rtt_ps': 1, 'hole_age_ps': 1, 'rto_ps': 1, 'rto_is_short': false, "
+	"'began_within_ns': null, 'measured': {'round_trip_ps': 1, 'turn_ps': 1, "
+	"'lateness_p999_ps': 1, 'base_rtt_ps': 1, 'hole_age_ps': 1, 'rto_ps': 1, 'rto_is_short': "
+	"false, "
 	"'frames_drained': 0}, 'each': [{'host': 0, 'end': 'done', 'began_ps': 0, 'end_ps': 1, "
 	"'lateness_p999_ps': 1, 'stalls': 0, 'work_done': 1, 'work_total': 1, 'messages_sent': 1, "
 	"'messages_received': 0, 'data_packets': 1, 'resent': 0, 'duplicates': 0, "
