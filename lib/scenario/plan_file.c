@@ -12,6 +12,11 @@
 
 #include "scenario_reader.h"
 
+// Of keys whose value is a word: places in the list of words of plan_file_keys.c.
+enum reduction { MEGATRON, DDP, ZERO_1, ZERO_2, ZERO_3, FSDP, LOCAL };
+enum sync { SYNC_AUTO, SYNC_LAST, SYNC_EACH };
+enum reshard { RESHARD_AUTO, RESHARD_TRUE, RESHARD_FALSE };
+
 // The device and the domain of a job's file.
 
 static int refuse_effect(struct reader *reader, const char *path, const char *needs)

@@ -16,7 +16,7 @@ int reader_refuse(struct reader *reader, struct mark mark, const char *format, .
 {
 	struct refusal *refusal = reader->refusal;
 	va_list arguments;
-	snprintf(refusal->file, sizeof(refusal->file), "%s", mark.is_set ? "--set" : reader->path);
+	refusal_name(refusal, mark.is_set ? "--set" : reader->path);
 	refusal->line = mark.line;
 	refusal->column = mark.column;
 	va_start(arguments, format);

@@ -223,11 +223,6 @@ int reader_check(struct reader *reader);
 // a host alike, 4 at least; of direct collectives 4, and 1 of more than 64 ranks.
 uint32_t scenario_channels(const struct scenario *scenario);
 
-// The keys of job files, and the words of those that plan_file.c asks for.
-
-enum reduction { MEGATRON, DDP, ZERO_1, ZERO_2, ZERO_3, FSDP, LOCAL };
-enum sync { SYNC_AUTO, SYNC_LAST, SYNC_EACH };
-enum reshard { RESHARD_AUTO, RESHARD_TRUE, RESHARD_FALSE };
-
+// plan_file_keys.c: the keys of job files.
 extern const struct key_table plan_file_table;
 extern const char *const plan_precision_words[]; // as site.precision counts
