@@ -75,7 +75,7 @@ int compare_read(const char *path, json_t **ret, struct refusal *refusal)
 	free(text);
 	if (*ret != NULL && is_ours(*ret))
 		return 0;
-	snprintf(refusal->file, sizeof(refusal->file), "%s", path);
+	refusal_name(refusal, path);
 	if (*ret == NULL) {
 		refusal->line = (uint32_t)error.line;
 		snprintf(refusal->text, sizeof(refusal->text), "%s", error.text);

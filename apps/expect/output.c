@@ -133,7 +133,7 @@ int output_read(struct output *ret, const char *path, struct refusal *refusal)
 	free(text);
 	if (ret->count > 0 && !ret->is_ours)
 		return 0;
-	snprintf(refusal->file, sizeof(refusal->file), "%s", path);
+	refusal_name(refusal, path);
 	return refuse(refusal, -EINVAL,
 		      ret->is_ours ? "is a table of weft, no measurement"
 				   : "has no line of nccl-tests or ib_write_bw with a bandwidth");

@@ -195,7 +195,7 @@ int job_make(struct call *call)
 	if (rc == 0) {
 		rc = work_out_step(call);
 		if (rc < 0 && refusal->file[0] == '\0')
-			snprintf(refusal->file, sizeof(refusal->file), "%s", call->scenario.path);
+			refusal_name(refusal, call->scenario.path);
 	}
 	if (rc == 0)
 		rc = check_words(call);

@@ -56,7 +56,7 @@ static int take_log(struct fit *fit, const struct log_file *file, struct refusal
 		cut->dp = (uint32_t)(log->batch / each);
 	int rc = plan_check(&to->plan, refusal);
 	if (rc < 0)
-		snprintf(refusal->file, sizeof(refusal->file), "%s", file->path);
+		refusal_name(refusal, file->path);
 	return rc;
 }
 

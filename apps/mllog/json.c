@@ -93,6 +93,6 @@ int result_read(struct call *call)
 	rc = mllog_result(&call->result_s, text, bytes, refusal);
 	free(text);
 	if (rc < 0)
-		snprintf(refusal->file, sizeof(refusal->file), "%s", call->result);
+		refusal_name(refusal, call->result);
 	return rc;
 }

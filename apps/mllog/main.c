@@ -33,7 +33,7 @@ static int read_log(struct call *call, struct log_file *file)
 		rc = mllog_figures(&file->figures, &file->log, call->slow_ratio, call->block_steps,
 				   refusal);
 	if (rc < 0)
-		snprintf(refusal->file, sizeof(refusal->file), "%s", file->path);
+		refusal_name(refusal, file->path);
 	return rc;
 }
 

@@ -153,8 +153,7 @@ int source_open(struct source *source, const char *path, struct capture_reader *
 	}
 	bool is_input = strcmp(path, "-") == 0;
 	if (rc < 0)
-		snprintf(refusal->file, sizeof(refusal->file), "%s",
-			 is_input ? "standard input" : path);
+		refusal_name(refusal, is_input ? "standard input" : path);
 	return rc;
 }
 

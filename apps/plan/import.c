@@ -648,12 +648,12 @@ int import_config(FILE *to, const char *path, struct refusal *refusal)
 		rc = strlen(text) != bytes ? refuse(refusal, -EINVAL, "not a text")
 			: is_toml	   ? import_torchtitan(to, text, refusal)
 					   : import_megatron(to, text, refusal);
-		snprintf(refusal->file, sizeof(refusal->file), "%.250s", path);
+		refusal_name(refusal, path);
 		free(text);
 		return rc;
 	}
 	json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
-	snprintf(refusal->file, sizeof(refusal->file), "%.250s", path);
+	refusal_name(refusal, path);
 	if (!json_is_object(root)) {
 		refusal->line = root == NULL ? (uint32_t)error.line : 1;
 		refusal->column = root == NULL ? (uint32_t)error.column : 1;

@@ -35,7 +35,7 @@ static int name_racks(struct call *call, const struct point *point, int rc)
 		snprintf(refusal->file, sizeof(refusal->file), "--racks");
 		refusal->line = refusal->column = 0;
 	} else if (refusal->file[0] == '\0') {
-		snprintf(refusal->file, sizeof(refusal->file), "%s", call->scenario.path);
+		refusal_name(refusal, call->scenario.path);
 	}
 	snprintf(text, sizeof(text), "with %u rack%s: %.400s", point->racks,
 		 point->racks == 1 ? "" : "s", refusal->text);

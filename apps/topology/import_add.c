@@ -12,7 +12,7 @@ int import_refuse(const struct import *import, struct refusal *refusal, uint32_t
 		  const char *format, ...)
 {
 	*refusal = (struct refusal){.line = line};
-	snprintf(refusal->file, sizeof(refusal->file), "%s", import->path);
+	refusal_name(refusal, import->path);
 	va_list words;
 	va_start(words, format);
 	vsnprintf(refusal->text, sizeof(refusal->text), format, words);

@@ -68,7 +68,7 @@ static int take_file(struct fit *fit, const char *path, const char *text, size_t
 	if (rc == 0)
 		rc = take_stage(fit, &phases, &stage, refusal);
 	if (rc < 0) {
-		snprintf(refusal->file, sizeof(refusal->file), "%s", path);
+		refusal_name(refusal, path);
 		return rc;
 	}
 	double cells = cells_of(&fit->plan, stage);

@@ -64,7 +64,7 @@ static void plan_of(struct call *call)
 static int refuse_study(struct call *call, const char *text, const char *word)
 {
 	struct refusal *refusal = &call->refusal;
-	snprintf(refusal->file, sizeof(refusal->file), "%.200s", call->study);
+	refusal_name(refusal, call->study);
 	snprintf(refusal->text, sizeof(refusal->text), text, word);
 	return -EINVAL;
 }

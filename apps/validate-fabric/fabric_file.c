@@ -25,8 +25,7 @@ static int load(yaml_document_t *ret, const char *path, const char *text, size_t
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, bytes);
 	int is_read = yaml_parser_load(&parser, ret);
 	if (is_read == 0) {
-		snprintf(refusal->file, sizeof(refusal->file), "%.*s",
-			 (int)sizeof(refusal->file) - 1, path);
+		refusal_name(refusal, path);
 		refusal->line = (uint32_t)parser.problem_mark.line + 1;
 		refusal->column = (uint32_t)parser.problem_mark.column + 1;
 		snprintf(refusal->text, sizeof(refusal->text), "no YAML: %s",
@@ -218,8 +217,7 @@ int fabric_file_merge(const struct data_file *fabric_file, const char *own, char
 		return rc;
 	rc = load(&more, "case", own, strlen(own), refusal);
 	if (rc == 0 && !(is_mapping(&base) && is_mapping(&more))) {
-		snprintf(refusal->file, sizeof(refusal->file), "%.*s",
-			 (int)sizeof(refusal->file) - 1, fabric_file->path);
+		refusal_name(refusal, fabric_file->path);
 		rc = refuse(refusal, -EINVAL, "a scenario is a list of keys with values");
 	}
 	if (rc == 0) {

@@ -377,7 +377,7 @@ int htsim_rows_read(const struct choice *choice, const char *summary, struct ref
 		return rc;
 	rc = read_runs(text, refusal);
 	if (rc < 0)
-		snprintf(refusal->file, sizeof(refusal->file), "%.200s", path);
+		refusal_name(refusal, path);
 	free(text);
 	if (rc == 0 && add_unknown(summary) < 0)
 		rc = refuse(refusal, -EINVAL, "there are more than % rows", ROWS_MAX);

@@ -46,3 +46,20 @@ int refusal_fill(struct refusal *refusal, int code, const char *text, uint32_t c
 	*out.at = '\0';
 	return code;
 }
+
+void refusal_name(struct refusal *refusal, const char *path)
+{
+	struct text out = {refusal->file, refusal->file + sizeof(refusal->file) - 1};
+	while (*path != '\0')
+		put(&out, *path++);
+	*out.at = '\0';
+}
+
+int refuse_file(struct refusal *refusal, int code, const char *path, const char *text)
+{
+	if (refusal == NULL)
+		return code;
+	refusal_name(refusal, path);
+	refusal->line = refusal->column = 0;
+	return refusal_fill(refusal, code, text, 0, NULL);
+}

@@ -123,8 +123,7 @@ int atomic_file_renew(struct atomic_file *atomic_file, const char *path, struct 
 {
 	struct stat there;
 	if (lstat(path, &there) == 0 && S_ISLNK(there.st_mode)) { // it may lead anywhere
-		snprintf(refusal->file, sizeof(refusal->file), "%.*s",
-			 (int)sizeof(refusal->file) - 1, path);
+		refusal_name(refusal, path);
 		snprintf(refusal->text, sizeof(refusal->text),
 			 "is a link, and what is renewed here lies in its own folder: remove it");
 		return -EINVAL;

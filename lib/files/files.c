@@ -80,19 +80,10 @@ static int note(struct list *list, int descriptor)
 	return 0;
 }
 
-static int refuse_path(struct refusal *refusal, const char *path, int rc, const char *why)
-{
-	snprintf(refusal->file, sizeof(refusal->file), "%.*s", (int)sizeof(refusal->file) - 1,
-		 path);
-	snprintf(refusal->text, sizeof(refusal->text), "%s", why);
-	return rc;
-}
-
 int file_unwritten(struct refusal *refusal, const char *path, int error)
 {
 	error = error == 0 ? EIO : error;
-	snprintf(refusal->file, sizeof(refusal->file), "%.*s", (int)sizeof(refusal->file) - 1,
-		 path);
+	refusal_name(refusal, path);
 	snprintf(refusal->text, sizeof(refusal->text), "cannot write: %s", strerror(error));
 	return error == ENOENT || error == EISDIR ? -error : -EIO;
 }
@@ -181,13 +172,13 @@ static int check_pipe(const char *path, const struct identity *file, struct refu
 {
 	int pipe = files_open_pipe(path);
 	if (pipe == -ENXIO)
-		return refuse_path(refusal, path, -EINVAL,
+		return refuse_file(refusal, -EINVAL, path,
 				   "is a pipe without a reader: start that first");
 	if (pipe < 0)
 		return file_unwritten(refusal, path, -pipe);
 	if (pipe_count == PIPES_MAX) {
 		close(pipe);
-		return refuse_path(refusal, path, -EINVAL, "is one pipe too many");
+		return refuse_file(refusal, -EINVAL, path, "is one pipe too many");
 	}
 	pipes[pipe_count].file = *file;
 	pipes[pipe_count++].descriptor = pipe;
@@ -204,22 +195,22 @@ int files_check_output(const char *path, struct refusal *refusal)
 		return errno == ENOENT ? check_folder(path, refusal)
 				       : file_unwritten(refusal, path, errno);
 	if (stat(path, &about) != 0)
-		return refuse_path(refusal, path, -EINVAL, "is a link that leads nowhere");
+		return refuse_file(refusal, -EINVAL, path, "is a link that leads nowhere");
 	if (S_ISDIR(about.st_mode))
 		return file_unwritten(refusal, path, EISDIR);
 	if (S_ISBLK(about.st_mode))
-		return refuse_path(refusal, path, -EINVAL, "is a disk, not a file");
+		return refuse_file(refusal, -EINVAL, path, "is a disk, not a file");
 	bool is_known = identify(&file, AT_FDCWD, path) == 0;
 	if (is_known && S_ISFIFO(about.st_mode))
 		return check_pipe(path, &file, refusal);
 	if (!S_ISREG(about.st_mode))
 		return 0;
 	if (is_known && holds(&inputs, &file))
-		return refuse_path(refusal, path, -EINVAL,
+		return refuse_file(refusal, -EINVAL, path,
 				   "was read: the file that is read is not written");
 	if (is_known && holds(&outputs, &file))
-		return refuse_path(refusal, path, -EINVAL, "is written already by this call");
+		return refuse_file(refusal, -EINVAL, path, "is written already by this call");
 	return is_forced
 		? 0
-		: refuse_path(refusal, path, -EINVAL, "is there already; --force replaces it");
+		: refuse_file(refusal, -EINVAL, path, "is there already; --force replaces it");
 }

@@ -14,11 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int refuse_file(struct refusal *refusal, const char *path, int code, const char *what,
-		       const char *why)
+static int refuse_input(struct refusal *refusal, const char *path, int code, const char *what,
+			const char *why)
 {
-	snprintf(refusal->file, sizeof(refusal->file), "%.*s", (int)sizeof(refusal->file) - 1,
-		 path);
+	refusal_name(refusal, path);
 	refusal->line = refusal->column = 0; // of another file, if any
 	snprintf(refusal->text, sizeof(refusal->text), "%s%s", what, why);
 	return -code;
@@ -29,7 +28,7 @@ static int refuse_error(struct refusal *refusal, const char *path, int error)
 {
 	bool is_nowhere = error == ENOTDIR || error == ENAMETOOLONG || error == ELOOP;
 	int code = is_nowhere ? ENOENT : error == ENOMEM ? ENODEV : error; // the system's memory
-	return refuse_file(refusal, path, code, "cannot be read: ", strerror(error));
+	return refuse_input(refusal, path, code, "cannot be read: ", strerror(error));
 }
 
 // What is no plain file can block for ever, never end, or do something when it is opened.
@@ -41,8 +40,8 @@ static int check_kind(mode_t mode, const char *path, struct refusal *refusal)
 					 : "a device";
 	if (S_ISREG(mode))
 		return 0;
-	return refuse_file(refusal, path, S_ISDIR(mode) ? EISDIR : EINVAL,
-			   "a file is needed, and this is ", kind);
+	return refuse_input(refusal, path, S_ISDIR(mode) ? EISDIR : EINVAL,
+			    "a file is needed, and this is ", kind);
 }
 
 // Looked at by its name first, since opening a device can do something; then again, since the name
@@ -92,8 +91,8 @@ static int read_whole(int from, size_t bytes_max, char **text, size_t *bytes)
 static int take_mark(const char *path, char *text, size_t *bytes, struct refusal *refusal)
 {
 	if (*bytes >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0))
-		return refuse_file(refusal, path, EINVAL,
-				   "this is UTF-16 text: ", "save it as UTF-8");
+		return refuse_input(refusal, path, EINVAL,
+				    "this is UTF-16 text: ", "save it as UTF-8");
 	if (*bytes < 3 || memcmp(text, "\xef\xbb\xbf", 3) != 0)
 		return 0;
 	*bytes -= 3;
@@ -121,7 +120,7 @@ static int check_size(int from, const char *path, size_t bytes_max, struct refus
 	snprintf(why, sizeof(why), "%llu bytes, and at most %llu are read (%llu MiB)",
 		 (unsigned long long)status.st_size, (unsigned long long)bytes_max,
 		 (unsigned long long)(bytes_max >> 20));
-	return refuse_file(refusal, path, EFBIG, "the file has ", why);
+	return refuse_input(refusal, path, EFBIG, "the file has ", why);
 }
 
 static int read_file(const char *path, size_t bytes_max, char **ret_text, size_t *ret_bytes,

@@ -32,8 +32,7 @@ static const char *const endings[] = {".hdr", ".record", ".et"};
 static int refuse_path(struct refusal *refusal, const char *path, int rc, const char *why,
 		       const char *more)
 {
-	snprintf(refusal->file, sizeof(refusal->file), "%.*s", (int)sizeof(refusal->file) - 1,
-		 path);
+	refusal_name(refusal, path);
 	snprintf(refusal->text, sizeof(refusal->text), "%s%.200s", why, more);
 	return rc;
 }

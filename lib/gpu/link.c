@@ -31,7 +31,7 @@ static int draw(struct gpu_link *link, const struct gpu_link_header *header,
 	link->states = calloc((size_t)header->rank_count + 1, sizeof(*link->states));
 	if (link->seen == NULL || link->states == NULL || link->header == NULL ||
 	    link->ops == NULL || link->numbers == NULL || link->figures == NULL)
-		return link_refuse(refusal, -ENODEV, link->path,
+		return refuse_file(refusal, -ENODEV, link->path,
 				   "not enough memory for the list of computations");
 	*link->header = *header;
 	return 0;
@@ -48,7 +48,7 @@ static int map(struct gpu_link *link, struct refusal *refusal)
 	link->bytes = bytes;
 	link->guard = link_guard_add(base, bytes);
 	if (link->guard < 0)
-		return link_refuse(refusal, -EMFILE, link->path, "too many links in one process");
+		return refuse_file(refusal, -EMFILE, link->path, "too many links in one process");
 	link->shared = base;
 	link->ranks = (struct gpu_link_rank *)(link->base + header->ranks);
 	link->asked = (struct gpu_link_flag *)(link->base + header->asked);
@@ -60,7 +60,7 @@ static int set_path(struct gpu_link *link, const char *path, struct refusal *ref
 {
 	*link = (struct gpu_link){.fd = -1, .guard = -1};
 	if (strlen(path) >= sizeof(link->path))
-		return link_refuse(refusal, -EINVAL, path, "this name is too long for a link");
+		return refuse_file(refusal, -EINVAL, path, "this name is too long for a link");
 	snprintf(link->path, sizeof(link->path), "%s", path);
 	return 0;
 }
@@ -89,7 +89,7 @@ int gpu_link_create(struct gpu_link *ret, const char *path, const struct gpu_lin
 	int rc = set_path(ret, path == NULL ? "" : path, refusal);
 	const char *wrong = gpu_link_shape_wrong(shape);
 	if (rc == 0 && wrong != NULL)
-		rc = link_refuse(refusal, -EINVAL, ret->path, wrong);
+		rc = refuse_file(refusal, -EINVAL, ret->path, wrong);
 	if (rc < 0)
 		return rc;
 	gpu_link_lay_out(&header, shape);
@@ -113,13 +113,13 @@ int gpu_link_offer(struct gpu_link *link, struct refusal *refusal)
 	uint32_t at;
 	const char *wrong = gpu_link_ops_wrong(header, link->ops, &at);
 	if (wrong != NULL) {
-		link_refuse(refusal, -EINVAL, link->path, "");
+		refuse_file(refusal, -EINVAL, link->path, "");
 		snprintf(refusal->text, sizeof(refusal->text), "computation %u: %s", at, wrong);
 		return -EINVAL;
 	}
 	wrong = gpu_link_numbers_wrong(header, link->numbers);
 	if (wrong != NULL)
-		return link_refuse(refusal, -EINVAL, link->path, wrong);
+		return refuse_file(refusal, -EINVAL, link->path, wrong);
 	memcpy((uint8_t *)link->shared + sizeof(header->magic),
 	       (const uint8_t *)header + sizeof(header->magic),
 	       sizeof(*header) - sizeof(header->magic));
@@ -137,7 +137,7 @@ int gpu_link_offer(struct gpu_link *link, struct refusal *refusal)
 
 static int refuse_cut(const struct gpu_link *link, struct refusal *refusal)
 {
-	return link_refuse(refusal, -EPROTO, link->path, "this link is damaged: it was cut short");
+	return refuse_file(refusal, -EPROTO, link->path, "this link is damaged: it was cut short");
 }
 
 static int read_at(const struct gpu_link *link, void *ret, uint64_t bytes, uint64_t offset,
@@ -169,7 +169,7 @@ static int read_header(const struct gpu_link *link, struct gpu_link_header *ret,
 	if (ret->magic == GPU_LINK_MAGIC && got < (ssize_t)sizeof(*ret))
 		return refuse_cut(link, refusal);
 	const char *wrong = gpu_link_header_wrong(ret, (uint64_t)status.st_size);
-	return wrong == NULL ? 0 : link_refuse(refusal, -EPROTO, link->path, wrong);
+	return wrong == NULL ? 0 : refuse_file(refusal, -EPROTO, link->path, wrong);
 }
 
 // Copies what is to be computed, and checks the copy.
@@ -184,18 +184,18 @@ static int read_lists(struct gpu_link *link, struct refusal *refusal)
 		rc = read_at(link, &row, sizeof(row), header->ranks + rank * sizeof(row), refusal);
 		link->numbers[rank] = row.number;
 		if (rc == 0 && row.buffer != header->buffers + rank * header->buffer_bytes)
-			rc = link_refuse(refusal, -EPROTO, link->path,
+			rc = refuse_file(refusal, -EPROTO, link->path,
 					 "this link is damaged: a rank's data lie elsewhere");
 	}
 	if (rc < 0)
 		return rc;
 	const char *wrong = gpu_link_numbers_wrong(header, link->numbers);
 	if (wrong != NULL)
-		return link_refuse(refusal, -EPROTO, link->path, wrong);
+		return refuse_file(refusal, -EPROTO, link->path, wrong);
 	wrong = gpu_link_ops_wrong(header, link->ops, &at);
 	if (wrong == NULL)
 		return 0;
-	link_refuse(refusal, -EPROTO, link->path, "");
+	refuse_file(refusal, -EPROTO, link->path, "");
 	snprintf(refusal->text, sizeof(refusal->text), "this link is damaged: computation %u: %s",
 		 at, wrong);
 	return -EPROTO;
@@ -236,10 +236,10 @@ int gpu_link_open(struct gpu_link *ret, const char *path, int64_t timeout_ns,
 		if (rc != -EAGAIN)
 			return rc;
 		if (stop != NULL && *stop != 0)
-			return link_refuse(refusal, -EINTR, path,
+			return refuse_file(refusal, -EINTR, path,
 					   "interrupted while it waited for a run");
 		if (gpu_clock_ns() >= until)
-			return link_refuse(refusal, -ETIMEDOUT, path, "no run offers this link");
+			return refuse_file(refusal, -ETIMEDOUT, path, "no run offers this link");
 		nanosleep(&(struct timespec){0, LOOK_NS}, NULL);
 	}
 	*refusal = (struct refusal){0}; // of looks before
@@ -258,7 +258,7 @@ int gpu_link_join(struct gpu_link *ret, const struct gpu_link *run, struct refus
 	ret->fd = open(path, O_RDWR | O_CLOEXEC);
 	rc = ret->fd < 0 ? link_refuse_system(refusal, path, "the link") : join(ret, refusal);
 	if (rc == -EAGAIN)
-		rc = link_refuse(refusal, -EPROTO, run->path, "this link was not offered");
+		rc = refuse_file(refusal, -EPROTO, run->path, "this link was not offered");
 	if (rc < 0)
 		gpu_link_close(ret);
 	return rc;

@@ -11,18 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int link_refuse(struct refusal *refusal, int rc, const char *path, const char *why)
-{
-	snprintf(refusal->file, sizeof(refusal->file), "%.*s", (int)sizeof(refusal->file) - 1,
-		 path);
-	snprintf(refusal->text, sizeof(refusal->text), "%s", why);
-	return rc;
-}
-
 int link_refuse_system(struct refusal *refusal, const char *path, const char *what)
 {
 	int error = errno;
-	link_refuse(refusal, -error, path, "");
+	refuse_file(refusal, -error, path, "");
 	snprintf(refusal->text, sizeof(refusal->text), "%s: %s", what, strerror(error));
 	return -error;
 }
@@ -67,7 +59,7 @@ int link_file_open(const char *path, struct refusal *refusal)
 		return link_refuse_system(refusal, path, "the link");
 	const char *wrong = kind_wrong(&status);
 	if (wrong != NULL)
-		return link_refuse(refusal, -EINVAL, path, wrong);
+		return refuse_file(refusal, -EINVAL, path, wrong);
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0 || fstat(fd, &status) < 0) {
 		int rc = link_refuse_system(refusal, path, "the link");
@@ -82,7 +74,7 @@ int link_file_open(const char *path, struct refusal *refusal)
 	if (wrong == NULL)
 		return fd;
 	close(fd);
-	return link_refuse(refusal, rc, path, wrong);
+	return refuse_file(refusal, rc, path, wrong);
 }
 
 // ---------------------------------------------------------------- names
@@ -103,10 +95,10 @@ int link_file_sweep(int fd, const char *path, struct refusal *refusal)
 	uint64_t magic = 0;
 	bool is_read = pread(fd, &magic, sizeof(magic), 0) == sizeof(magic);
 	if (!is_read || (magic != GPU_LINK_MAGIC && magic != GPU_LINK_ATOMIC_FILE))
-		return link_refuse(refusal, -EEXIST, path,
+		return refuse_file(refusal, -EEXIST, path,
 				   "there is a file that is not a link: take another name");
 	if (link_file_is_locked(fd, 0) || link_file_lock(fd, 1 + GPU_RANKS_MAX) < 0)
-		return link_refuse(refusal, -EBUSY, path, "another run holds this link");
+		return refuse_file(refusal, -EBUSY, path, "another run holds this link");
 	link_file_unname(fd, path);
 	return 0;
 }

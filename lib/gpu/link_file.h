@@ -8,7 +8,6 @@
 
 #include <weft/gpu/gpu_link.h>
 
-int link_refuse(struct refusal *refusal, int rc, const char *path, const char *why);
 int link_refuse_system(struct refusal *refusal, const char *path, const char *what);
 
 // Locks of this open file on a byte: 0 is the run's, 1 + rank a generator's, the one behind those

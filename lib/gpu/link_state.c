@@ -28,13 +28,13 @@ int gpu_link_claim(struct gpu_link *link, uint32_t rank, const char *device,
 		   struct refusal *refusal)
 {
 	if (rank >= link->header->rank_count) {
-		link_refuse(refusal, -EINVAL, link->path, "");
+		refuse_file(refusal, -EINVAL, link->path, "");
 		return refuse(refusal, -EINVAL, "there is no rank %: the run has %", rank,
 			      link->header->rank_count);
 	}
 	if (link_file_lock(link->fd, 1 + (off_t)rank) < 0 ||
 	    gpu_link_rank_state(link, rank) != GPU_RANK_FREE) {
-		link_refuse(refusal, -EBUSY, link->path, "");
+		refuse_file(refusal, -EBUSY, link->path, "");
 		return refuse(refusal, -EBUSY, "rank % has a generator", rank);
 	}
 	struct gpu_link_rank *of = &link->ranks[rank];
@@ -89,7 +89,7 @@ int gpu_link_take_start(struct gpu_link *link, struct refusal *refusal)
 {
 	int64_t start_ns = __atomic_load_n(&link->shared->start_ns, __ATOMIC_RELAXED);
 	if (start_ns < 0 || start_ns > gpu_clock_ns() + GPU_SILENT_NS)
-		return link_refuse(refusal, -EPROTO, link->path,
+		return refuse_file(refusal, -EPROTO, link->path,
 				   "the link is damaged: its start cannot be");
 	link->header->start_ns = start_ns;
 	return 0;
@@ -157,7 +157,7 @@ bool gpu_link_have_ended(const struct gpu_link *link, uint32_t steps)
 
 static int refuse_times(const struct gpu_link *link, struct refusal *refusal)
 {
-	return link_refuse(refusal, -EPROTO, link->path,
+	return refuse_file(refusal, -EPROTO, link->path,
 			   "the link is damaged: a computation ended when it cannot have");
 }
 
@@ -186,7 +186,7 @@ int gpu_link_measure_steps(const struct gpu_link *link, uint32_t rank,
 	const char *wrong = gpu_link_wrong(
 		link); // a last look: what is reported is of a sound link
 	if (wrong != NULL)
-		return link_refuse(refusal, -EPROTO, link->path, wrong);
+		return refuse_file(refusal, -EPROTO, link->path, wrong);
 	if (gpu_lateness_init(&steps, link->header->op_count) < 0)
 		return refuse(refusal, -ENODEV, "no memory for the times of steps");
 	figures->step_mean_ns = 0;

@@ -24,8 +24,7 @@ _Static_assert(sizeof(gpu_work_names) / sizeof(*gpu_work_names) == GPU_WORK_COUN
 
 static int refuse_line(struct refusal *refusal, const char *path, uint32_t line, const char *why)
 {
-	snprintf(refusal->file, sizeof(refusal->file), "%.*s", (int)sizeof(refusal->file) - 1,
-		 path);
+	refusal_name(refusal, path);
 	refusal->line = line;
 	return refuse(refusal, -EINVAL, why);
 }
@@ -313,8 +312,7 @@ static int read_all(struct gpu_record *ret, FILE *file, size_t bytes, const char
 				   "there is more than the second line says");
 	int rc = gpu_record_seal(ret, refusal);
 	if (rc < 0)
-		snprintf(refusal->file, sizeof(refusal->file), "%.*s",
-			 (int)sizeof(refusal->file) - 1, path);
+		refusal_name(refusal, path);
 	return rc;
 }
 

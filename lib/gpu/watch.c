@@ -11,10 +11,7 @@
 
 static int refuse_lost(const struct gpu_link *link, const char *why, struct refusal *refusal)
 {
-	snprintf(refusal->file, sizeof(refusal->file), "%.*s", (int)sizeof(refusal->file) - 1,
-		 link->path);
-	snprintf(refusal->text, sizeof(refusal->text), "%s", why);
-	return -ECONNRESET;
+	return refuse_file(refusal, -ECONNRESET, link->path, why);
 }
 
 // The run may have ended well, and gone, before this is asked; what is open then is never asked

@@ -69,13 +69,6 @@ static uint16_t link_of(int type)
 	return type == DLT_RAW ? 101 : (uint16_t)type;
 }
 
-static int refuse_with(struct refusal *refusal, int rc, const char *device, const char *why)
-{
-	snprintf(refusal->file, sizeof(refusal->file), "%s", device);
-	snprintf(refusal->text, sizeof(refusal->text), "%s", why);
-	return rc;
-}
-
 static int activate(pcap_t *handle, const struct sniff_choice *choice, struct sniff *ret,
 		    struct refusal *refusal)
 {
@@ -87,13 +80,13 @@ static int activate(pcap_t *handle, const struct sniff_choice *choice, struct sn
 	int rc = live.activate(handle);
 	if (rc < 0) {
 		const char *why = live.geterr(handle);
-		return refuse_with(refusal, -ENODEV, choice->device,
+		return refuse_file(refusal, -ENODEV, choice->device,
 				   why[0] != '\0' ? why : live.statustostr(rc));
 	}
 	ret->link = link_of(live.datalink(handle));
 	char error[PCAP_ERRBUF_SIZE];
 	if (live.setnonblock(handle, 1, error) < 0)
-		return refuse_with(refusal, -ENODEV, choice->device, error);
+		return refuse_file(refusal, -ENODEV, choice->device, error);
 	return 0;
 }
 
@@ -103,9 +96,9 @@ static int set_filter(pcap_t *handle, const struct sniff_choice *choice, struct 
 	if (choice->filter == NULL)
 		return 0;
 	if (live.compile(handle, &program, choice->filter, 1, PCAP_NETMASK_UNKNOWN) < 0)
-		return refuse_with(refusal, -EINVAL, "--filter", live.geterr(handle));
+		return refuse_file(refusal, -EINVAL, "--filter", live.geterr(handle));
 	int rc = live.setfilter(handle, &program) < 0
-		? refuse_with(refusal, -EINVAL, "--filter", live.geterr(handle))
+		? refuse_file(refusal, -EINVAL, "--filter", live.geterr(handle))
 		: 0;
 	live.freecode(&program);
 	return rc;
@@ -120,7 +113,7 @@ int sniff_open(struct sniff *ret, const struct sniff_choice *choice, struct refu
 		return rc;
 	pcap_t *handle = live.create(choice->device, error);
 	if (handle == NULL)
-		return refuse_with(refusal, -ENODEV, choice->device, error);
+		return refuse_file(refusal, -ENODEV, choice->device, error);
 	rc = activate(handle, choice, ret, refusal);
 	if (rc == 0)
 		rc = set_filter(handle, choice, refusal);

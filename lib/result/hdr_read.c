@@ -2,6 +2,7 @@
 // A histogram file held against the result that it lies beside.
 
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -90,5 +91,5 @@ int result_check_histogram(const struct result *result, const char *path, const 
 	if (wrong == NULL && row != NULL &&
 	    (uint64_t)json_integer_value(json_object_get(row, "count")) != comments.total)
 		wrong = "is of other packets: its total is not the result's count";
-	return wrong == NULL ? 0 : result_refuse(refusal, path, wrong);
+	return wrong == NULL ? 0 : refuse_file(refusal, -EINVAL, path, wrong);
 }

@@ -325,7 +325,7 @@ struct reading {
 static int refuse_text(const struct reading *reading, const char *what, size_t at)
 {
 	struct refusal *refusal = reading->refusal;
-	snprintf(refusal->file, sizeof(refusal->file), "%.255s", reading->path);
+	refusal_name(refusal, reading->path);
 	refusal->line = refusal->column = 0;
 	if (reading->key == NULL)
 		snprintf(refusal->text, sizeof(refusal->text), "%s", what);

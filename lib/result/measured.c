@@ -19,13 +19,6 @@ struct sums {
 	double measured_ps, closed_ps;
 };
 
-static int bad(struct refusal *refusal, const char *path, const char *text)
-{
-	snprintf(refusal->file, sizeof(refusal->file), "%s", path);
-	snprintf(refusal->text, sizeof(refusal->text), "%s", text);
-	return -EINVAL;
-}
-
 // A whole number from 1 to `max`; 0 when it is none.
 static int64_t count_of(const json_t *from, const char *name, int64_t max)
 {
@@ -45,15 +38,17 @@ static int add_collective(struct sums *sums, const struct world_step *step, cons
 	bool is_other = kind == NULL ||
 		(strcmp(kind, "reduce_scatter") != 0 && strcmp(kind, "all_gather") != 0);
 	if (bytes == 0 || ranks == 0 || copies == 0 || is_other)
-		return bad(
-			refusal, path,
+		return refuse_file(
+			refusal, -EINVAL, path,
 			"a collective that is neither a reduce-scatter nor an all-gather of a job");
 	if (ranks != step->setup.dense.ranks)
-		return bad(refusal, path, "its collectives have other ranks than this step's");
+		return refuse_file(refusal, -EINVAL, path,
+				   "its collectives have other ranks than this step's");
 	if (time == 0)
-		return bad(refusal, path,
-			   "a collective in it has no time: it did not end, or its stated error is "
-			   "above 10 %");
+		return refuse_file(
+			refusal, -EINVAL, path,
+			"a collective in it has no time: it did not end, or its stated error is "
+			"above 10 %");
 	sums->measured_ps += (double)copies * (double)time;
 	sums->closed_ps += (double)copies *
 		(double)ring_time_ps(&step->setup.dense, (uint64_t)bytes);
@@ -67,14 +62,15 @@ static int add_all(struct world_step *step, const json_t *root, const char *path
 	struct sums sums = {0};
 	int rc = 0;
 	if (!json_is_array(list))
-		return bad(refusal, path, "no collectives: not the result of a run with packets");
+		return refuse_file(refusal, -EINVAL, path,
+				   "no collectives: not the result of a run with packets");
 	for (size_t i = 0; rc == 0 && i < json_array_size(list); i++)
 		rc = add_collective(&sums, step, json_array_get(list, i), path, refusal);
 	if (rc < 0)
 		return rc;
 	if (!(sums.closed_ps > 0) || sums.measured_ps > LONGER_MAX * sums.closed_ps)
-		return bad(refusal, path,
-			   "no collective in it has a time that could be this step's");
+		return refuse_file(refusal, -EINVAL, path,
+				   "no collective in it has a time that could be this step's");
 	step->is_measured = true;
 	step->measured_ppb = (int64_t)((sums.measured_ps / sums.closed_ps - 1) * PPB);
 	return 0;
@@ -86,9 +82,10 @@ int measured_parse(struct world_step *step, const char *path, const char *text, 
 	json_error_t error;
 	json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
 	if (root == NULL) {
+		int rc = refuse_file(refusal, -EINVAL, path, "not JSON");
 		refusal->line = error.line > 0 ? (uint32_t)error.line : 0;
 		refusal->column = error.column > 0 ? (uint32_t)error.column : 0;
-		return bad(refusal, path, "not JSON");
+		return rc;
 	}
 	int rc = add_all(step, root, path, refusal);
 	json_decref(root);

@@ -26,14 +26,6 @@ static const struct {
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-int result_refuse(struct refusal *refusal, const char *path, const char *text)
-{
-	snprintf(refusal->file, sizeof(refusal->file), "%.255s", path);
-	refusal->line = refusal->column = 0;
-	snprintf(refusal->text, sizeof(refusal->text), "%s", text);
-	return -EINVAL;
-}
-
 static bool has(const json_t *fields, const char *name, json_type type)
 {
 	const json_t *value = json_object_get(fields, name);
@@ -56,7 +48,7 @@ static int refuse_fault(struct refusal *refusal, const char *path, const struct 
 	char text[REFUSAL_TEXT_BYTES];
 	snprintf(text, sizeof(text), "%s%s%s", fault->path, *fault->path == '\0' ? "" : " ",
 		 fault->text);
-	return result_refuse(refusal, path, text);
+	return refuse_file(refusal, -EINVAL, path, text);
 }
 
 static int check_version(const struct result *result, const json_t *schema, struct refusal *refusal)
@@ -66,15 +58,15 @@ static int check_version(const struct result *result, const json_t *schema, stru
 	const json_t *known = json_object_get(
 		json_object_get(json_object_get(schema, "properties"), "schema"), "const");
 	if (!json_is_integer(said))
-		return result_refuse(refusal, result->path,
-				     "schema, the version of its fields, is missing");
+		return refuse_file(refusal, -EINVAL, result->path,
+				   "schema, the version of its fields, is missing");
 	if (json_equal(said, known))
 		return 0;
 	snprintf(text, sizeof(text),
 		 "its fields are of version %" JSON_INTEGER_FORMAT "; this program knows version "
 		 "%" JSON_INTEGER_FORMAT,
 		 json_integer_value(said), json_integer_value(known));
-	return result_refuse(refusal, result->path, text);
+	return refuse_file(refusal, -EINVAL, result->path, text);
 }
 
 static int check_fields(struct result *result, struct refusal *refusal)
@@ -100,12 +92,12 @@ static int read_result(struct result *result, const char *text, size_t bytes,
 	json_error_t error;
 	result->fields = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
 	if (result->fields == NULL) {
-		int rc = result_refuse(refusal, result->path, error.text);
+		int rc = refuse_file(refusal, -EINVAL, result->path, error.text);
 		refusal->line = error.line > 0 ? (uint32_t)error.line : 0;
 		return rc;
 	}
 	if (!has(result->fields, "weft", JSON_STRING) || !find_kind(result))
-		return result_refuse(refusal, result->path, "this is not a result of weft");
+		return refuse_file(refusal, -EINVAL, result->path, "this is not a result of weft");
 	return check_fields(result, refusal);
 }
 

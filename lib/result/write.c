@@ -50,7 +50,7 @@ int write_failed(struct refusal *refusal, const char *dir, int code)
 	if (refusal == NULL)
 		return code;
 	*refusal = (struct refusal){0};
-	snprintf(refusal->file, sizeof(refusal->file), "%.255s", dir);
+	refusal_name(refusal, dir);
 	snprintf(refusal->text, sizeof(refusal->text), "cannot write the result: %s%s",
 		 strerror(-code),
 		 is_of_folder ? "; name a folder that exists and can be written" : "");

@@ -15,13 +15,6 @@
 #include <weft/engine/engine.h>
 #include <weft/files/staging.h>
 
-static int refuse_folder(struct refusal *refusal, const char *path, int error, const char *reason)
-{
-	snprintf(refusal->file, sizeof(refusal->file), "%s", path);
-	snprintf(refusal->text, sizeof(refusal->text), "%s", reason);
-	return -error;
-}
-
 // Makes each folder on the way that is not there.
 static int make_all(const char *path)
 {
@@ -64,15 +57,15 @@ int folder_make(const char *path, const char *mark, struct refusal *refusal)
 {
 	int error = make_all(path);
 	if (error != 0)
-		return refuse_folder(refusal, path, error, strerror(error));
+		return refuse_file(refusal, -error, path, strerror(error));
 	bool ours = is_ours(path, mark, &error);
 	if (error == 0 && access(path, W_OK | X_OK) != 0) // refused now, not after the run
 		error = errno;
 	if (error != 0)
-		return refuse_folder(refusal, path, error, strerror(error));
+		return refuse_file(refusal, -error, path, strerror(error));
 	if (!ours)
-		return refuse_folder(refusal, path, ENOTEMPTY,
-				     "holds other files: give an empty or a new folder to --out");
+		return refuse_file(refusal, -ENOTEMPTY, path,
+				   "holds other files: give an empty or a new folder to --out");
 	return staging_lock(path, refusal);
 }
 

@@ -256,7 +256,7 @@ int gpu_await(struct gpu_call *gpu, uint32_t timeout_s, const char *option, stru
 		if (*signals_stop() != 0)
 			return refuse(refusal, -EINTR,
 				      "interrupted while it waited for generators");
-		snprintf(refusal->file, sizeof(refusal->file), "%s", gpu->link.path);
+		refusal_name(refusal, gpu->link.path);
 		const char *wrong = gpu_link_wrong(&gpu->link);
 		if (wrong != NULL)
 			return refuse(refusal, -ECONNRESET, wrong);

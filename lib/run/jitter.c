@@ -83,6 +83,6 @@ int jitter_take(struct step_setup *setup, const struct jitter *jitter, struct re
 	free(text);
 	setup->jitter_list = list;
 	if (rc < 0)
-		snprintf(refusal->file, sizeof(refusal->file), "%s", jitter->list);
+		refusal_name(refusal, jitter->list);
 	return rc;
 }

@@ -58,7 +58,7 @@ static int read_file(const struct scenario *scenario, struct job_set_file *file,
 	else if (rc == 0)
 		rc = expand_trace(scenario, file, job, refusal);
 	if (rc < 0 && refusal->file[0] == '\0') {
-		snprintf(refusal->file, sizeof(refusal->file), "%s", scenario->path);
+		refusal_name(refusal, scenario->path);
 		refusal->line = job->line;
 	}
 	return rc;

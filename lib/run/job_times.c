@@ -87,7 +87,7 @@ static int check_text(const struct job_times *times, const char *path, const cha
 	    timing->forward_ps / 1000 == times->timing->forward_ps / 1000 &&
 	    timing->backward_ps / 1000 == times->timing->backward_ps / 1000)
 		return 0;
-	snprintf(refusal->file, sizeof(refusal->file), "%s", path);
+	refusal_name(refusal, path);
 	snprintf(refusal->text, sizeof(refusal->text),
 		 "write `times:` and `inputs:` as lines of their own, to be edited%s%.200s",
 		 reason.text[0] != '\0' ? ": " : "", reason.text);

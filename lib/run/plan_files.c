@@ -83,7 +83,7 @@ static int find_for(const struct scenario *scenario, const char *key, const char
 		scenario_model_location(scenario, refusal);
 		return -EINVAL;
 	}
-	snprintf(refusal->file, sizeof(refusal->file), "%.255s", scenario->path);
+	refusal_name(refusal, scenario->path);
 	refusal->line = line;
 	return -EINVAL;
 }

@@ -253,7 +253,7 @@ static void place_refusal(struct call *call, const struct assignments *sets)
 		refusal->line = refusal->column = 0;
 		return;
 	}
-	snprintf(refusal->file, sizeof(refusal->file), "%s", call->options.scenario);
+	refusal_name(refusal, call->options.scenario);
 	const char *word = sets->words[refusal->line - 1];
 	say_variant(refusal, sets->variant_line,
 		    sets->variant_column + refusal->column - 1 +
@@ -300,7 +300,7 @@ void call_place_variant(struct call *call, const char *keys)
 	if (is_elsewhere)
 		snprintf(refusal->text, sizeof(refusal->text), "%s%s: %.200s", inner.file, line,
 			 inner.text);
-	snprintf(refusal->file, sizeof(refusal->file), "%s", call->options.scenario);
+	refusal_name(refusal, call->options.scenario);
 	say_variant(refusal, variant->line, variant->column + behind);
 }
 

@@ -15,18 +15,11 @@
 
 #define RESULT_BYTES_MAX ((size_t)1 << 30)
 
-static int refuse_path(struct refusal *refusal, const char *path, int code, const char *text)
-{
-	snprintf(refusal->file, sizeof(refusal->file), "%.255s", path);
-	snprintf(refusal->text, sizeof(refusal->text), "%s", text);
-	return code;
-}
-
 static int refuse_absent(struct refusal *refusal, const char *path, int error)
 {
 	char text[128];
 	snprintf(text, sizeof(text), "cannot be read: %s", strerror(error));
-	return refuse_path(refusal, path, -error, text);
+	return refuse_file(refusal, -error, path, text);
 }
 
 static int find(struct result_file *ret, const char *name, struct refusal *refusal)
@@ -45,7 +38,7 @@ static int find(struct result_file *ret, const char *name, struct refusal *refus
 		if (lstat(ret->path, &about) == 0) // a link that leads nowhere is one, too
 			return 0;
 	}
-	return refuse_path(refusal, name, -ENOENT,
+	return refuse_file(refusal, -ENOENT, name,
 			   "there is no result.json, study.json or book.json in this folder");
 }
 

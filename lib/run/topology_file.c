@@ -24,6 +24,6 @@ int topology_file_read(struct scenario *scenario, struct refusal *refusal)
 	rc = tree_parse(&scenario->fabric.tree, text, bytes, refusal);
 	free(text);
 	if (rc < 0)
-		snprintf(refusal->file, sizeof(refusal->file), "%.250s", path);
+		refusal_name(refusal, path);
 	return rc;
 }

@@ -30,7 +30,7 @@ static int unpack(struct reading *reading, const char *path, char **text, size_t
 	int rc = trace_unpack(text, bytes, packed, *bytes, reading->refusal);
 	if (rc < 0) {
 		*text = packed;
-		snprintf(reading->refusal->file, sizeof(reading->refusal->file), "%s", path);
+		refusal_name(reading->refusal, path);
 		return rc;
 	}
 	free(packed);
@@ -48,7 +48,7 @@ static int take_text(struct reading *reading, const char *path, const char *text
 		reading->set->format = reading->format = format;
 	if (rc == 0)
 		return trace_set_add(reading->set, path, text, bytes, refusal);
-	snprintf(refusal->file, sizeof(refusal->file), "%s", path);
+	refusal_name(refusal, path);
 	return rc;
 }
 
@@ -97,12 +97,12 @@ static int read_folder(struct reading *reading, const char *folder)
 	int count = scandir(folder, &entries, is_trace, by_version), rc = 0;
 	if (count < 0) {
 		rc = -errno;
-		snprintf(reading->refusal->file, sizeof(reading->refusal->file), "%s", folder);
+		refusal_name(reading->refusal, folder);
 		return refuse(reading->refusal, rc, "the folder cannot be read");
 	}
 	if (count == 0) {
 		free(entries);
-		snprintf(reading->refusal->file, sizeof(reading->refusal->file), "%s", folder);
+		refusal_name(reading->refusal, folder);
 		return refuse(reading->refusal, -EINVAL, "there is no file in the folder");
 	}
 	for (int i = 0; i < count; i++) {
@@ -149,7 +149,7 @@ int trace_files_read(struct trace_set *ret, char *const *paths, uint32_t count,
 	int rc = read_paths(&reading, paths, count);
 	if (rc == 0 && ret->rank_count == 0) {
 		rc = refuse(refusal, -EINVAL, "there is no trace in the folder");
-		snprintf(refusal->file, sizeof(refusal->file), "%s", paths[count - 1]);
+		refusal_name(refusal, paths[count - 1]);
 	}
 	return rc;
 }

@@ -222,7 +222,7 @@ static int parse_text(struct workload *workload, enum traffic_kind kind, const c
 	int rc = parse(kind, &arena, workload, ret_nics, refusal);
 	memory_release(memory, room);
 	if (rc < 0)
-		snprintf(refusal->file, sizeof(refusal->file), "%s", path);
+		refusal_name(refusal, path);
 	return rc;
 }
 

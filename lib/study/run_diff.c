@@ -87,15 +87,15 @@ int run_diff_of(struct run_diff *ret, const struct result *a, const struct resul
 	memset(ret, 0, sizeof(*ret));
 	for (int i = 0; i < 2; i++)
 		if (both[i]->kind == RESULT_ACCEPTANCE)
-			return result_refuse(refusal, both[i]->path,
-					     "this is a book: runs and studies are compared");
+			return refuse_file(refusal, -EINVAL, both[i]->path,
+					   "this is a book: runs and studies are compared");
 	if (a->kind != b->kind)
-		return result_refuse(refusal, b->path,
-				     "one is a study of many runs, the other is not");
+		return refuse_file(refusal, -EINVAL, b->path,
+				   "one is a study of many runs, the other is not");
 	if (compare(ret, a, b) < 0)
 		return refuse(refusal, -ENODEV, "not enough memory");
 	if (ret->count == 0)
-		return result_refuse(refusal, b->path,
-				     "there is no figure that both have: nothing can be compared");
+		return refuse_file(refusal, -EINVAL, b->path,
+				   "there is no figure that both have: nothing can be compared");
 	return 0;
 }

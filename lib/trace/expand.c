@@ -381,7 +381,7 @@ static void name_record(const struct build *build)
 	char record[32];
 	if (op == OP_NONE || refusal->file[0] != '\0')
 		return;
-	snprintf(refusal->file, sizeof(refusal->file), "%s", file->path);
+	refusal_name(refusal, file->path);
 	for (uint32_t i = 0; i < file->node_count; i++)
 		if (build->first[build->base[rank] + i] == op) {
 			snprintf(record, sizeof(record), " (record %u)", file->nodes[i].place);

@@ -49,7 +49,7 @@ static int file_rank_refuse(struct refusal *refusal, const struct trace_rank *at
 			    int64_t first, int64_t second)
 {
 	if (at != NULL)
-		snprintf(refusal->file, sizeof(refusal->file), "%s", at->path);
+		refusal_name(refusal, at->path);
 	return refuse(refusal, -EINVAL, text, first, second);
 }
 

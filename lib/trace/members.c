@@ -233,6 +233,6 @@ int trace_set_groups(struct trace_set *set, const char *path, const char *text, 
 	set->listed_count = set->group_count;
 	json_decref(root);
 	if (rc < 0)
-		snprintf(refusal->file, sizeof(refusal->file), "%s", path);
+		refusal_name(refusal, path);
 	return rc;
 }

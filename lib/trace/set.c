@@ -235,7 +235,7 @@ int trace_set_add(struct trace_set *set, const char *path, const char *text, siz
 	}
 	set->file_count += rc == 0;
 	if (rc < 0)
-		snprintf(refusal->file, sizeof(refusal->file), "%s", path);
+		refusal_name(refusal, path);
 	return rc;
 }
 

@@ -13,13 +13,6 @@
 #define PART_OF_NOTHING 0.1
 #define FAILED_VIOLATION 1e6 // further from good than any run that ends
 
-static int refuse_word(struct refusal *refusal, const char *text, const char *reason)
-{
-	snprintf(refusal->file, sizeof(refusal->file), "%.200s", text);
-	snprintf(refusal->text, sizeof(refusal->text), "%s", reason);
-	return -EINVAL;
-}
-
 static int find_figure(uint32_t *ret, const char *text, const char *name, struct refusal *refusal)
 {
 	size_t used;
@@ -31,7 +24,7 @@ static int find_figure(uint32_t *ret, const char *text, const char *name, struct
 		}
 		near_word_see(&near_word, report_study_figure_name(i));
 	}
-	snprintf(refusal->file, sizeof(refusal->file), "%.200s", text);
+	refusal_name(refusal, text);
 	used = (size_t)snprintf(refusal->text, sizeof(refusal->text), "there is no figure `%.60s`",
 				name);
 	if (near_word_append(&near_word, refusal->text, sizeof(refusal->text)))
@@ -49,20 +42,20 @@ int tune_aim_goal(struct tune_aim *aim, const char *text, struct refusal *refusa
 	char name[64], *weight, *end;
 	struct tune_goal goal = {.weight = 1};
 	if (aim->goal_count == TUNE_GOALS_MAX || strlen(text) >= sizeof(name))
-		return refuse_word(refusal, text, "too many goals, or too long a one");
+		return refuse_file(refusal, -EINVAL, text, "too many goals, or too long a one");
 	strcpy(name, text);
 	weight = strchr(name, ':');
 	if (weight != NULL) {
 		*weight++ = '\0';
 		goal.weight = strtod(weight, &end);
 		if (*end != '\0' || !(goal.weight > 0 && goal.weight <= 1000))
-			return refuse_word(refusal, text,
+			return refuse_file(refusal, -EINVAL, text,
 					   "a weight is a number above 0, up to 1000");
 	}
 	int rc = find_figure(&goal.figure, text, name, refusal);
 	for (uint32_t i = 0; rc == 0 && i < aim->goal_count; i++)
 		if (aim->goals[i].figure == goal.figure)
-			return refuse_word(refusal, text, "this aim is given twice");
+			return refuse_file(refusal, -EINVAL, text, "this aim is given twice");
 	if (rc == 0)
 		aim->goals[aim->goal_count++] = goal;
 	return rc;
@@ -117,8 +110,8 @@ static int read_bound(struct tune_limit *limit, const char *text, const char *wo
 		limit->is_ratio = bounds[i].of == NULL;
 		return 0;
 	}
-	return refuse_word(
-		refusal, text,
+	return refuse_file(
+		refusal, -EINVAL, text,
 		"a bound is a number with the unit of the figure (ns, us, ms, s; B, kB, MB; "
 		"Mb/s, Gb/s; %), or with x, times the default's");
 }
@@ -142,12 +135,14 @@ int tune_aim_limit(struct tune_aim *aim, const char *text, struct refusal *refus
 	struct tune_limit limit = {0};
 	char name[sizeof(limit.text)];
 	if (aim->limit_count == TUNE_LIMITS_MAX || strlen(text) >= sizeof(name))
-		return refuse_word(refusal, text, "too many constraints, or too long a one");
+		return refuse_file(refusal, -EINVAL, text,
+				   "too many constraints, or too long a one");
 	strcpy(name, text);
 	strcpy(limit.text, text);
 	char *relation = strpbrk(name, "<>");
 	if (relation == NULL || relation[1] != '=')
-		return refuse_word(refusal, text, "a constraint is FIGURE<=BOUND or FIGURE>=BOUND");
+		return refuse_file(refusal, -EINVAL, text,
+				   "a constraint is FIGURE<=BOUND or FIGURE>=BOUND");
 	limit.is_least = *relation == '>';
 	*relation = '\0';
 	int rc = find_figure(&limit.figure, text, name, refusal);
@@ -156,7 +151,7 @@ int tune_aim_limit(struct tune_aim *aim, const char *text, struct refusal *refus
 	const struct tune_limit *other = rc == 0 ? opposite(aim, &limit) : NULL;
 	if (other != NULL) {
 		snprintf(name, sizeof(name), "no value meets it and %.40s", other->text);
-		return refuse_word(refusal, text, name);
+		return refuse_file(refusal, -EINVAL, text, name);
 	}
 	if (rc == 0)
 		aim->limits[aim->limit_count++] = limit;

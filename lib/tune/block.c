@@ -161,8 +161,7 @@ static void ask_block(struct batch *batch, const struct tune_candidate *candidat
 
 static void name_scenario(struct tune *tune, uint32_t scenario)
 {
-	snprintf(tune->refusal->file, sizeof(tune->refusal->file), "%.200s",
-		 tune->plan.scenarios[scenario]);
+	refusal_name(tune->refusal, tune->plan.scenarios[scenario]);
 }
 
 static int check_default(struct tune *tune, uint32_t scenario, uint32_t blocks)

@@ -289,7 +289,7 @@ int tune_export_read(FILE *to, const char *format, const char *path, char *text,
 		number++;
 		if (line[0] == '\0' || line[0] == '#' || read_row(to, format, line))
 			continue;
-		snprintf(refusal->file, sizeof(refusal->file), "%.200s", path);
+		refusal_name(refusal, path);
 		snprintf(refusal->text, sizeof(refusal->text), "this is not a line of %s: %.100s",
 			 format, line);
 		refusal->line = number;

@@ -86,8 +86,7 @@ static int probe(struct tune *there)
 	int rc = refuse(there->refusal, -EINVAL,
 			"the knobs change the aim in no run of this hold-out: it can say nothing "
 			"of them");
-	snprintf(there->refusal->file, sizeof(there->refusal->file), "%.200s",
-		 there->plan.scenarios[0]);
+	refusal_name(there->refusal, there->plan.scenarios[0]);
 	return rc;
 }
 

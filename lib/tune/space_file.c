@@ -22,7 +22,7 @@ struct reader {
 static int refuse_at(struct reader *reader, yaml_mark_t mark, const char *what, const char *word)
 {
 	struct refusal *refusal = reader->refusal;
-	snprintf(refusal->file, sizeof(refusal->file), "%s", reader->path);
+	refusal_name(refusal, reader->path);
 	refusal->line = (uint32_t)mark.line + 1;
 	refusal->column = (uint32_t)mark.column + 1;
 	snprintf(refusal->text, sizeof(refusal->text), "%s `%.80s`", what, word);

@@ -16,7 +16,7 @@
 static int refuse_knob(struct refusal *refusal, const char *text, const char *reason,
 		       const char *word)
 {
-	snprintf(refusal->file, sizeof(refusal->file), "%.200s", text);
+	refusal_name(refusal, text);
 	snprintf(refusal->text, sizeof(refusal->text), "%s%s%.100s%s", reason,
 		 word[0] != '\0' ? " `" : "", word, word[0] != '\0' ? "`" : "");
 	return -EINVAL;
@@ -43,7 +43,7 @@ static void refuse_end(struct refusal *refusal, const char *text, const struct s
 	if (strstr(refusal->text, "unit") != NULL && others[0] != '\0')
 		snprintf(refusal->text + used, sizeof(refusal->text) - used, "; or a ratio: %s",
 			 others);
-	snprintf(refusal->file, sizeof(refusal->file), "%.200s", text);
+	refusal_name(refusal, text);
 }
 
 static int read_end(const char *text, const char *word, const struct scenario_key *key,
@@ -185,7 +185,7 @@ static int read_words(struct tune_knob *knob, const char *text, char *value,
 		if (strcmp(key->unit, "text") == 0 || strcmp(key->unit, "list") == 0)
 			return refuse_knob(refusal, text, "this key cannot be tuned:", key->path);
 		if (scenario_value_of(&ignored, key, word, refusal) < 0) {
-			snprintf(refusal->file, sizeof(refusal->file), "%.200s", text);
+			refusal_name(refusal, text);
 			return -EINVAL;
 		}
 		if (knob->word_count == TUNE_WORDS_MAX || strlen(word) >= TUNE_WORD_BYTES)
@@ -213,7 +213,7 @@ int tune_space_add(struct tune_space *space, const char *text, struct refusal *r
 	*value++ = '\0';
 	const struct scenario_key *key = scenario_key_of(copy, refusal);
 	if (key == NULL || strlen(key->path) >= TUNE_KEY_BYTES) {
-		snprintf(refusal->file, sizeof(refusal->file), "%.200s", text);
+		refusal_name(refusal, text);
 		return -EINVAL;
 	}
 	if (strcmp(key->path, "seed") == 0)

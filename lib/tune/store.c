@@ -41,14 +41,6 @@ bool tune_store_is_built(void)
 
 // ---------------------------------------------------------------- refusals
 
-static int refuse_file(struct refusal *refusal, const char *path, int code, const char *reason)
-{
-	snprintf(refusal->file, sizeof(refusal->file), "%s", path);
-	refusal->line = refusal->column = 0;
-	snprintf(refusal->text, sizeof(refusal->text), "%s", reason);
-	return code;
-}
-
 // What SQLite says, as an errno.
 static int refuse_sqlite(struct tune_store *store, struct refusal *refusal)
 {
@@ -60,7 +52,7 @@ static int refuse_sqlite(struct tune_store *store, struct refusal *refusal)
 								     : -EIO;
 	const char *reason = code == SQLITE_NOTADB ? "this is not a study of weft tune"
 						   : sqlite3_errmsg(store->database);
-	return refuse_file(refusal, store->path, rc, reason);
+	return refuse_file(refusal, rc, store->path, reason);
 }
 
 static int perform(struct tune_store *store, const char *sql, struct refusal *refusal)
@@ -121,7 +113,7 @@ static int make(struct tune_store *store, const char *version, const char *comma
 
 static int refuse_foreign(struct tune_store *store, struct refusal *refusal)
 {
-	return refuse_file(refusal, store->path, -EINVAL, "this is not a study of weft tune");
+	return refuse_file(refusal, -EINVAL, store->path, "this is not a study of weft tune");
 }
 
 // A study that is there. *ret_empty: nothing is there, or what a maker left that was killed.
@@ -140,7 +132,7 @@ static int check_study(struct tune_store *store, bool *ret_empty, struct refusal
 		return refuse_foreign(store, refusal);
 	if (format != FORMAT)
 		return refuse_file(
-			refusal, store->path, -EINVAL,
+			refusal, -EINVAL, store->path,
 			"this study has another format; the weft that wrote it reads it");
 	return 0;
 }
@@ -174,13 +166,13 @@ static int take_lock(struct tune_store *store, const char *path, enum tune_store
 	int flags = O_RDWR | O_CLOEXEC | (use == TUNE_STORE_NEW ? O_CREAT : 0);
 	store->lock = open(path, flags, 0666);
 	if (store->lock < 0)
-		return refuse_file(refusal, path, -errno, strerror(errno));
+		return refuse_file(refusal, -errno, path, strerror(errno));
 	for (int i = 0; i < LOCK_TRIES; i++) {
 		if (flock(store->lock, LOCK_EX | LOCK_NB) == 0)
 			return 0;
 		nanosleep(&pause, NULL);
 	}
-	return refuse_file(refusal, path, -EBUSY, "another process writes this study");
+	return refuse_file(refusal, -EBUSY, path, "another process writes this study");
 }
 
 static int check_version(struct tune_store *store, const char *version, struct refusal *refusal)
@@ -190,7 +182,7 @@ static int check_version(struct tune_store *store, const char *version, struct r
 	if (rc == 0 && (there == NULL || strcmp(there, version) != 0)) {
 		snprintf(reason, sizeof(reason), "this study is of %.80s, and this is %.80s", there,
 			 version);
-		rc = refuse_file(refusal, store->path, -EINVAL, reason);
+		rc = refuse_file(refusal, -EINVAL, store->path, reason);
 	}
 	free(there);
 	return rc;
@@ -226,7 +218,7 @@ static int open_database(struct tune_store *store, const char *path, enum tune_s
 	bool is_empty;
 	int flags = use == TUNE_STORE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
 	if (use == TUNE_STORE_READ && access(path, R_OK) != 0)
-		return refuse_file(refusal, path, -errno, strerror(errno));
+		return refuse_file(refusal, -errno, path, strerror(errno));
 	write_uri(uri, path, use == TUNE_STORE_READ ? reader_mode(path) : "");
 	if (sqlite3_open_v2(uri, &store->database, flags | SQLITE_OPEN_URI, NULL) != SQLITE_OK)
 		return refuse_sqlite(store, refusal);
@@ -235,7 +227,7 @@ static int open_database(struct tune_store *store, const char *path, enum tune_s
 	if (rc == 0 && use != TUNE_STORE_NEW && is_empty)
 		return refuse_foreign(store, refusal);
 	if (rc == 0 && use == TUNE_STORE_NEW && !is_empty)
-		return refuse_file(refusal, path, -ENOTEMPTY,
+		return refuse_file(refusal, -ENOTEMPTY, path,
 				   "this study is there already; go on with it: weft tune resume");
 	return rc;
 }
@@ -404,7 +396,7 @@ static int check_alike(struct tune_store *store, const char *path, struct refusa
 	if (code == SQLITE_ROW) {
 		snprintf(reason, sizeof(reason), "this is not part of %.100s: its %.60s is another",
 			 store->path, (const char *)sqlite3_column_text(statement, 0));
-		rc = refuse_file(refusal, path, -EINVAL, reason);
+		rc = refuse_file(refusal, -EINVAL, path, reason);
 	} else if (code != SQLITE_DONE) {
 		rc = refuse_sqlite(store, refusal);
 	}
@@ -428,7 +420,7 @@ static int take_rows(struct tune_store *store, const char *path, uint64_t *ret_r
 			 "seed) WHERE main.runs.digest <> part.runs.digest",
 			 &differ, refusal);
 	if (rc == 0 && differ > 0)
-		rc = refuse_file(refusal, path, -EINVAL,
+		rc = refuse_file(refusal, -EINVAL, path,
 				 "a run of this part came to something else in another: the same "
 				 "commit was not built alike");
 	if (rc == 0)

@@ -34,7 +34,7 @@ static const struct {
 static void refuse_place(struct reader *reader, const yaml_mark_t *mark)
 {
 	struct refusal *refusal = reader->refusal;
-	snprintf(refusal->file, sizeof(refusal->file), "%s", reader->path);
+	refusal_name(refusal, reader->path);
 	refusal->line = (uint32_t)mark->line + 1;
 	refusal->column = (uint32_t)mark->column + 1;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A result held against a profile.
 
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -526,19 +527,19 @@ int verdict_of(struct verdict *ret, const struct profile *profile, const struct 
 	memset(ret, 0, sizeof(*ret));
 	for (int i = 0; i < 2; i++)
 		if (both[i] != NULL && both[i]->kind == RESULT_ACCEPTANCE)
-			return result_refuse(
-				refusal, both[i]->path,
+			return refuse_file(
+				refusal, -EINVAL, both[i]->path,
 				"this is a book: its verdict is in it, and each case has a run");
 	if (baseline != NULL && baseline->is_partial)
-		return result_refuse(
-			refusal, baseline->path,
+		return refuse_file(
+			refusal, -EINVAL, baseline->path,
 			"a partial result is not a baseline: its figures are of a part of "
 			"the traffic");
 	describe(ret, result);
 	judge_all(ret, profile, result->fields, baseline != NULL ? baseline->fields : NULL);
 	if (result->kind == RESULT_STUDY && is_of_another_kind(ret, profile, result->fields))
-		return result_refuse(refusal, result->path,
-				     "this is a study of many runs, and the profile speaks of one: "
-				     "its checks want fields of a study, as figures.points.min");
+		return refuse_file(refusal, -EINVAL, result->path,
+				   "this is a study of many runs, and the profile speaks of one: "
+				   "its checks want fields of a study, as figures.points.min");
 	return 0;
 }

@@ -98,7 +98,7 @@ static int read_counters(const char *path, json_t **ret_root, const json_t **ret
 		*ret_counters = one;
 		return 0;
 	}
-	snprintf(refusal->file, sizeof(refusal->file), "%s", path);
+	refusal_name(refusal, path);
 	refusal->line = *ret_root == NULL ? (uint32_t)error.line : 0;
 	snprintf(refusal->text, sizeof(refusal->text), "%s",
 		 *ret_root == NULL	      ? "this is not JSON, as rdma statistic -j prints it"

@@ -16,6 +16,3 @@ struct result {
 // Takes fields without a look at them: what has no schema here, as an analysis of a capture, and
 // tests of what is made of single fields. NULL: no memory.
 struct result *result_unchecked(json_t *fields, const char *path);
-
-// "path: text" of a file; -EINVAL.
-int result_refuse(struct refusal *refusal, const char *path, const char *text);

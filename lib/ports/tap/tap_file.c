@@ -13,13 +13,13 @@
 #include <weft/files/files.h>
 #include <weft/files/signals.h>
 
-static int refuse_file(struct refusal *refusal, const char *path, int code, const char *what,
-		       int error)
+static int refuse_written(struct refusal *refusal, const char *path, int code, const char *what,
+			  int error)
 {
 	if (refusal == NULL)
 		return code;
 	*refusal = (struct refusal){0};
-	snprintf(refusal->file, sizeof(refusal->file), "%s", path);
+	refusal_name(refusal, path);
 	snprintf(refusal->text, sizeof(refusal->text), "%s: %s", what, strerror(error));
 	return code;
 }
@@ -54,7 +54,7 @@ int tap_file_open(struct tap_file *ret, const char *path, struct refusal *refusa
 			files_end_output(descriptor);
 			close(descriptor);
 		}
-		return refuse_file(refusal, path, -error, "cannot be written", error);
+		return refuse_written(refusal, path, -error, "cannot be written", error);
 	}
 	*ret = (struct tap_file){
 		.path = path,
@@ -111,5 +111,6 @@ int tap_file_close(struct tap_file *file, struct refusal *refusal)
 		file->error = errno;
 	if (file->error == 0)
 		return 0;
-	return refuse_file(refusal, file->path, -EIO, "is not whole, writing failed", file->error);
+	return refuse_written(refusal, file->path, -EIO, "is not whole, writing failed",
+			      file->error);
 }

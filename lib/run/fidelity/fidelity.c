@@ -105,8 +105,7 @@ int fidelity_say_refusal(struct call *call, int rc)
 	struct refusal *refusal = &call->refusal;
 	bool is_order = call->options.order != NULL && refusal->column > 0 && refusal->line == 0;
 	if (refusal->file[0] == '\0')
-		snprintf(refusal->file, sizeof(refusal->file), "%s",
-			 is_order ? "--order" : call->scenario.path);
+		refusal_name(refusal, is_order ? "--order" : call->scenario.path);
 	if (is_order)
 		refusal->line = 1;
 	return call_say_refusal(call, rc);

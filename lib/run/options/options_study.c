@@ -10,7 +10,7 @@
 static int refuse_words(struct refusal *refusal, const char *option, const char *reason,
 			const char *word)
 {
-	snprintf(refusal->file, sizeof(refusal->file), "%s", option);
+	refusal_name(refusal, option);
 	snprintf(refusal->text, sizeof(refusal->text), "%s '%.100s'", reason, word);
 	return -EINVAL;
 }

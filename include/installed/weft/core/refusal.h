@@ -23,6 +23,12 @@ extern "C" {
 int refusal_fill(struct refusal *refusal, int code, const char *text, uint32_t count,
 		 const int64_t *values);
 
+// Names the file, or the option, that a refusal is about: `path`, cut to what there is room for.
+void refusal_name(struct refusal *refusal, const char *path);
+
+// Names it, without a line, and sets the text. Returns `code`.
+int refuse_file(struct refusal *refusal, int code, const char *path, const char *text);
+
 #ifdef __cplusplus
 }
 
