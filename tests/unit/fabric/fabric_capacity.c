@@ -24,6 +24,9 @@ static void a_clos_is_over_subscribed_by_its_trunks(void **state)
 	assert_int_equal(share(*state, &config), 250000000);
 	config.trunk_rate_bps *= 8;
 	assert_int_equal(share(*state, &config), 0);
+	struct topology twice = built(*state, &config);
+	assert_int_equal(topology_tier_ppm(&twice, &config, 1), 2000000);
+	assert_int_equal(topology_tier_ppm(&twice, &config, 2), 0); // no such tier
 }
 
 static void a_sample_is_as_its_whole_fabric(void **state)
