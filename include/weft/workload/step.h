@@ -32,6 +32,7 @@ struct ring_time {
 	uint64_t chunk_bytes;
 	uint32_t credits; // slices in flight from rank to rank; 0 = as many as it takes
 	ps_t credit_ps; // until the next rank's word that a slice may go is here, over the network
+	bool is_filled; // how it fills, and the end of its last slice, are counted: step_ring.c
 };
 
 // -EINVAL with a reason when a figure is none.
@@ -39,6 +40,9 @@ int ring_time_check(const struct ring_time *ring, struct refusal *refusal);
 
 // Of one reduce-scatter or all-gather over `bytes`. 0 with one rank.
 ps_t ring_time_ps(const struct ring_time *ring, uint64_t bytes);
+
+// Of one all-reduce: twice round the ring, a reduce-scatter and a gather.
+ps_t ring_time_all_ps(const struct ring_time *ring, uint64_t bytes);
 
 // ---------------------------------------------------------------- a step
 

@@ -11,8 +11,8 @@ static bool step_collective_is(const struct step_collective *a, const struct ste
 
 ps_t step_collective_ps(const struct step_setup *setup, const struct step_collective *of)
 {
-	ps_t once = ring_time_ps(of->is_expert ? &setup->experts : &setup->dense, of->bytes);
-	return of->is_all ? 2 * once : once; // round the ring twice: a reduce-scatter, a gather
+	const struct ring_time *ring = of->is_expert ? &setup->experts : &setup->dense;
+	return of->is_all ? ring_time_all_ps(ring, of->bytes) : ring_time_ps(ring, of->bytes);
 }
 
 static ps_t time_of(const struct step_setup *setup, const struct step_collective *of)

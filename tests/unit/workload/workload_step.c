@@ -257,6 +257,34 @@ static void few_credits_make_the_longest_hop_the_narrowest(void **)
 	assert_int_equal(ring_time_check(&ring, &refusal), -EINVAL);
 }
 
+// Four ranks, two in a domain. Large slices: what it streams, and once there and back. Small ones:
+// of a round of four hops the two that stay, a chunk, and there and back; with four credits the
+// fifth of six slices waits for one turn. Packets of such a ring at 23.9 GB/s take 547.0, 31.1 and
+// 38.6 us.
+static void the_filling_of_a_ring_is_counted_where_it_is_asked_for(void **)
+{
+	struct ring_time ring = {.ranks = 4,
+				 .ranks_per_domain = 2,
+				 .channels = 8,
+				 .network_Bps = UINT64_C(23900000000),
+				 .domain_Bps = UINT64_C(450000000000),
+				 .network_ps = 8850 * PS_PER_NS,
+				 .domain_ps = PS_PER_US,
+				 .chunk_bytes = 2 << 20,
+				 .credits = 8,
+				 .credit_ps = 8850 * PS_PER_NS,
+				 .is_filled = true};
+	assert_int_equal(us(ring_time_ps(&ring, 16 << 20)), 544);
+	assert_int_equal(us(ring_time_ps(&ring, 1 << 18)), 32);
+	ring.credits = 4;
+	assert_int_equal(us(ring_time_ps(&ring, 1 << 18)), 40);
+	ps_t once = ring_time_ps(&ring, 16 << 20), both = ring_time_all_ps(&ring, 16 << 20);
+	assert_int_equal(2 * once - both, 2 * ring.network_ps); // it ends once, not twice
+	ring.is_filled = false;
+	assert_true(ring_time_ps(&ring, 16 << 20) < once);
+	assert_int_equal(ring_time_all_ps(&ring, 16 << 20), 2 * ring_time_ps(&ring, 16 << 20));
+}
+
 // ---------------------------------------------------------------- what delays a step
 
 static ps_t step_of(const struct plan *plan, const struct step_setup *setup)
