@@ -21,7 +21,27 @@ struct fidelity_steps {
 	double mean_s, cv, min_s, max_s;
 };
 
+// What the packets of a step may expose: what closed forms do with this fabric's latency, credits,
+// headers, SACKs, filling of rings and sends between stages, and what no closed form has.
+struct fidelity_bounds {
+	ps_t silent_ps;	     // the step with such sends where the network takes no time
+	ps_t fabric_ps;	     // exposed
+	ps_t beside_ps;	     // more or less: ranks out of step, queues, windows
+	ps_t trunks_ps;	     // more, where what crosses trunks fills them
+	ps_t messages_ps;    // more: messages of experts, a context, and FSDP's stages, that meet
+	ps_t stages_more_ps; // and beside all that: messages of other stages and reduces
+	bool has_more;	     // a torus or graph has no such bound above
+};
+
+// How far packets may be from closed forms: how much less and more may be exposed, stages_more_ps
+// left out, and the step may take.
+struct fidelity_error {
+	ps_t exposed_less_ps, exposed_more_ps;
+	ps_t step_less_ps, step_more_ps;
+};
+
 struct fidelity {
+	struct fidelity_bounds bounds;
 	struct world_step world;
 	ps_t longer_ps[DIMENSION_COUNT]; // what the step would not take if it stayed in its domain
 	uint32_t row_count;
@@ -38,6 +58,21 @@ int fidelity_run(struct call *call);
 
 // The scenario as a step, with what the command line says of it. -EINVAL with a reason.
 int fidelity_prepare(struct call *call, struct world_step *world);
+
+// fidelity_bounds.c: what packets of this step may expose; builds the fabric for that. -EINVAL with
+// a reason where it is none, -ENODEV without memory.
+int fidelity_find_bounds(struct fidelity_bounds *ret, const struct call *call,
+			 const struct world_step *step, struct refusal *refusal);
+
+// The error of closed forms that came to `times`, and prints it.
+struct fidelity_error fidelity_error(const struct fidelity_bounds *bounds,
+				     const struct step_exposed *times);
+void fidelity_print_error(const struct fidelity_bounds *bounds, const struct step_exposed *times);
+
+// fidelity_error.c: what messages that meet each other, or rings, may add, and those of stages that
+// meet reduces and gathers.
+ps_t fidelity_messages_ps(const struct world_step *step, const struct fabric_config *fabric);
+ps_t fidelity_stages_ps(const struct world_step *step);
 
 // Runs `count` steps with dice of their own, 2 or more, from the setup's seed on.
 void fidelity_run_steps(struct fidelity_steps *ret, const struct schedule *schedule,

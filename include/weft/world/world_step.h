@@ -64,6 +64,12 @@ bool world_step_inside(const struct world_step *step, enum dimension dimension,
 // and what a cell waits for them to be longer or shorter by the same share.
 void world_step_tensor(struct world_step *step, ps_t message_ps);
 
+// Gives all that leaves its domain what closed forms at the line rate leave out, in closed forms
+// still: `latency_ps` from NIC to NIC, credits, the filling of rings, headers and SACKs, and
+// `share_ppb` 10^-9 of the line.
+void world_step_on_fabric(struct world_step *step, const struct scenario *scenario, ps_t latency_ps,
+			  uint32_t share_ppb);
+
 // A step beside it with one thing changed.
 struct step_case {
 	char name[STEP_CASE_BYTES];

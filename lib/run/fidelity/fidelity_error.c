@@ -46,7 +46,7 @@ static double message_share(const struct fabric_config *fabric, bool is_fsdp)
 
 // There the last message of each stage goes beside the reduces that follow, and has one part of a
 // NIC of which each channel has one.
-static ps_t unsampled_messages_ps(const struct world_step *step, const struct fabric_config *fabric)
+ps_t fidelity_messages_ps(const struct world_step *step, const struct fabric_config *fabric)
 {
 	static const enum dimension dimensions[] = {DIMENSION_CP, DIMENSION_EP};
 	const struct world_off_domain *stages = &step->off_domain[DIMENSION_PP];
@@ -68,7 +68,7 @@ static ps_t unsampled_messages_ps(const struct world_step *step, const struct fa
 // chunk, and so do gathers of further chunks where the first one leaves it: each message of the way
 // from stage to stage may have one part of a NIC of which each channel there has one, where it
 // leaves and where it arrives. Channels leave a domain by its members in turn. It only adds.
-static ps_t stages_more_ps(const struct world_step *step)
+ps_t fidelity_stages_ps(const struct world_step *step)
 {
 	const struct world_off_domain *stages = &step->off_domain[DIMENSION_PP];
 	const struct parallel *cut = &step->plan.parallel;
@@ -111,9 +111,9 @@ void fidelity_add_schedule_error(struct sampled_run *run, const struct sampled_t
 {
 	ps_t load_ps = run->quiet_ps - terms->sack_ps;
 	ps_t beside = fidelity_exposed(&run->times) / 12 + (load_ps > 0 ? load_ps * 3 / 4 : 0);
-	ps_t messages = unsampled_messages_ps(&run->world, fabric);
+	ps_t messages = fidelity_messages_ps(&run->world, fabric);
 	run->schedule_ps = (ps_t)hypot((double)beside, (double)messages);
-	run->stages_more_ps = stages_more_ps(&run->world);
+	run->stages_more_ps = fidelity_stages_ps(&run->world);
 	add_stages_latency(run);
 	double steps = (double)run->steps_ps, schedule = (double)run->schedule_ps;
 	run->error_ps = (ps_t)sqrt(steps * steps + schedule * schedule);

@@ -115,6 +115,9 @@ static int work_out(struct call *call, struct fidelity_full *fidelity)
 		return rc;
 	rc = schedule_expose(&fidelity->model, &fidelity->world.plan, &fidelity->world.setup, NULL,
 			     &call->refusal);
+	if (rc == 0)
+		rc = fidelity_find_bounds(&fidelity->bounds, call, &fidelity->world,
+					  &call->refusal);
 	world_step_own_sends(&fidelity->world, &call->scenario);
 	if (rc == 0)
 		rc = schedule_expose(&fidelity->own, &fidelity->world.plan, &fidelity->world.setup,

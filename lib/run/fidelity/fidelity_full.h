@@ -9,6 +9,7 @@ struct fidelity_full {
 	struct world_step world;
 	struct step_exposed model;	 // the same step with closed forms: --fidelity model
 	struct step_exposed own;	 // and with sends as this domain's lines have them
+	struct fidelity_bounds bounds;	 // of both
 	struct step_exposed times;	 // `with` by packets
 	ps_t longer_ps[DIMENSION_COUNT]; // of `own`: what leaves its domain
 	uint64_t packets, marks, trims, resent;

@@ -18,6 +18,15 @@ static json_t *times_of(const struct step_exposed *times)
 	return to;
 }
 
+static void put_models(json_t *root, const struct fidelity_full *fidelity)
+{
+	json_t *model = times_of(&fidelity->model), *own = times_of(&fidelity->own);
+	put(model, "error", fidelity_error_json(&fidelity->bounds, &fidelity->model));
+	put(own, "error", fidelity_error_json(&fidelity->bounds, &fidelity->own));
+	put(root, "model", model);
+	put(root, "model_own_sends", own);
+}
+
 static json_t *full_of(const struct fidelity_full *fidelity)
 {
 	char digest[17];
@@ -56,8 +65,7 @@ static void end(FILE *to, json_t *root)
 void fidelity_full_json(FILE *to, const struct call *call, const struct fidelity_full *fidelity)
 {
 	json_t *root = begin(call, "full");
-	put(root, "model", times_of(&fidelity->model));
-	put(root, "model_own_sends", times_of(&fidelity->own));
+	put_models(root, fidelity);
 	put(root, "full", full_of(fidelity));
 	put(root, "outside", fidelity_off_domain_json(&fidelity->world, fidelity->longer_ps));
 	put(root, "inputs", fidelity_inputs_json(call, &fidelity->world.plan));
@@ -71,8 +79,7 @@ void fidelity_all_json(FILE *to, const struct call *call, const struct fidelity_
 	put(sample, "exposed_stages_more_ps", json_integer(fidelity->sample.run.stages_more_ps));
 	put(sample, "exposed_stages_less_ps", json_integer(fidelity->sample.run.stages_less_ps));
 	put_count(sample, "packets", fidelity->sample.run.packets);
-	put(root, "model", times_of(&fidelity->full.model));
-	put(root, "model_own_sends", times_of(&fidelity->full.own));
+	put_models(root, &fidelity->full);
 	put(root, "sample", sample);
 	put(root, "terms", fidelity_terms_json(&fidelity->sample));
 	put(root, "full", full_of(&fidelity->full));

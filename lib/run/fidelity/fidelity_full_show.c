@@ -30,6 +30,12 @@ static void print_models(const struct fidelity_full *fidelity)
 	fidelity_print_culprits(fidelity->longer_ps, fidelity->own.with.step_ps);
 }
 
+static void print_error(const struct fidelity_full *fidelity)
+{
+	printf("\n  Model: exposed %.3f ms\n", fidelity_ms(fidelity_exposed(&fidelity->own)));
+	fidelity_print_error(&fidelity->bounds, &fidelity->own);
+}
+
 static void print_traffic(const struct fidelity_full *fidelity)
 {
 	printf("\n  Full: %" PRIu64 " operations, %" PRIu64 " data packets in %.1f s; %" PRIu64
@@ -59,6 +65,7 @@ void fidelity_full_table(const struct call *call, const struct fidelity_full *fi
 	print_row("full", &fidelity->times, model);
 	if (call->options.is_quiet)
 		return;
+	print_error(fidelity);
 	print_traffic(fidelity);
 	print_reasons();
 	fidelity_print_inputs(call, &fidelity->world.plan);
@@ -77,6 +84,7 @@ void fidelity_all_table(const struct call *call, const struct fidelity_all *fide
 	print_row("full", &full->times, model);
 	if (call->options.is_quiet)
 		return;
+	print_error(full);
 	printf("\n  Sample: exposed +- %.3f ms; %" PRIu32 " of %" PRIu32 " groups, %" PRIu64
 	       " data packets in %.1f s\n",
 	       fidelity_ms(sample->error_ps), sample->groups, sample->groups_all, sample->packets,

@@ -25,6 +25,22 @@ static void put_times(json_t *to, const struct step_exposed *times)
 	put_time(to, "silent_ps", times->without.step_ps);
 }
 
+json_t *fidelity_error_json(const struct fidelity_bounds *bounds, const struct step_exposed *times)
+{
+	const struct fidelity_error error = fidelity_error(bounds, times);
+	json_t *to = json_object();
+	put_time(to, "exposed_less_ps", error.exposed_less_ps);
+	put_known(to, "exposed_more_ps", bounds->has_more, error.exposed_more_ps);
+	put_time(to, "step_less_ps", error.step_less_ps);
+	put_known(to, "step_more_ps", bounds->has_more, error.step_more_ps);
+	put_time(to, "fabric_ps", bounds->fabric_ps);
+	put_time(to, "beside_ps", bounds->beside_ps);
+	put_known(to, "trunks_ps", bounds->has_more, bounds->trunks_ps);
+	put_time(to, "messages_ps", bounds->messages_ps);
+	put_time(to, "stages_more_ps", bounds->stages_more_ps);
+	return to;
+}
+
 static json_t *stages_of(const struct fidelity *fidelity)
 {
 	json_t *list = json_array();
@@ -75,6 +91,7 @@ static json_t *step_of(const struct fidelity *fidelity)
 	const struct plan *plan = &fidelity->world.plan;
 	json_t *step = json_object();
 	put_times(step, &fidelity->rows[0].times);
+	put(step, "error", fidelity_error_json(&fidelity->bounds, &fidelity->rows[0].times));
 	put_time(step, "ideal_pipeline_ps", step_pipeline_ps(plan));
 	put_timing(step, &plan->timing);
 	put(step, "gpus", json_integer(plan_ranks(plan)));

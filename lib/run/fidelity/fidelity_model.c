@@ -72,6 +72,8 @@ static int work_out(struct call *call, struct fidelity *fidelity)
 	if (fidelity->stages == NULL)
 		return refuse(&call->refusal, -ENODEV, "not enough memory");
 	rc = run_cases(fidelity, &call->refusal);
+	if (rc == 0)
+		rc = fidelity_find_bounds(&fidelity->bounds, call, world, &call->refusal);
 	if (rc == 0 && options->step_count > 1 && options->jitter != NULL)
 		rc = run_steps(fidelity, options->step_count, &call->refusal);
 	return rc;
@@ -96,6 +98,7 @@ static void print_step(const struct fidelity *fidelity)
 	printf("    exposed communication %10.3f ms  %.2f %%: head %.3f, tail %.3f\n",
 	       fidelity_ms(exposed), fidelity_percent(exposed, step), fidelity_ms(times->head_ps),
 	       fidelity_ms(times->tail_ps));
+	fidelity_print_error(&fidelity->bounds, times);
 	fidelity_print_culprits(fidelity->longer_ps, step);
 	printf("    other                 %10.3f ms\n", fidelity_ms(plan->timing.other_ps));
 	printf("  stage 0 alone sees      %10.3f ms  %.3f before forwards, %.3f behind the last "

@@ -6,6 +6,9 @@
 
 #include <weft/run/fidelity_sample.h>
 
+// How far packets may be from closed forms that came to `times`, and why.
+json_t *fidelity_error_json(const struct fidelity_bounds *bounds, const struct step_exposed *times);
+
 // A list of the dimensions that leave their domain, with what they cost.
 json_t *fidelity_off_domain_json(const struct world_step *world,
 				 const ps_t longer_ps[DIMENSION_COUNT]);

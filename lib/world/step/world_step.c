@@ -348,3 +348,39 @@ int world_step(struct world_step *ret, const struct scenario *scenario, const ch
 	ret->setup.experts.network_Bps = share(ret->setup.experts.network_Bps, ret->even_ppb);
 	return 0;
 }
+
+// ---------------------------------------------------------------- on its fabric
+
+static void fill_ring(struct ring_time *ring, uint64_t network_Bps, uint32_t credits,
+		      ps_t latency_ps)
+{
+	ring->network_Bps = network_Bps;
+	ring->network_ps = ring->credit_ps = latency_ps;
+	ring->credits = credits;
+	ring->is_filled = true;
+}
+
+// What headers and SACKs leave of a rate for payload.
+static uint64_t payload_Bps(const struct transport_config *transport, uint64_t rate_Bps)
+{
+	uint64_t payload = transport->payload_bytes, sack = transport->sack_bytes;
+	uint64_t whole = (payload + transport->header_bytes) * sack +
+		payload * transport->control_bytes;
+	return (uint64_t)((unsigned __int128)rate_Bps * payload * sack / whole);
+}
+
+void world_step_on_fabric(struct world_step *step, const struct scenario *scenario, ps_t latency_ps,
+			  uint32_t share_ppb)
+{
+	struct ring_time *const rings[] = {&step->setup.dense, &step->setup.experts};
+	uint64_t nic_Bps = share(share(step->nic_Bps, step->even_ppb), share_ppb);
+	ps_t silent_ps = step->setup.silent_send_ps;
+	for (int i = 0; i < 2; i++)
+		fill_ring(
+			rings[i],
+			payload_Bps(&scenario->transport, share(rings[i]->network_Bps, share_ppb)),
+			scenario->traffic.ring.credits, latency_ps);
+	step->setup.off_domain_forward_ps = step->setup.off_domain_backward_ps = 0;
+	world_step_off_domain(step, payload_Bps(&scenario->transport, nic_Bps));
+	step->setup.silent_send_ps = silent_ps;
+}
