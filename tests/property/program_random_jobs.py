@@ -3,9 +3,11 @@
 """Random small jobs of all ways to share, at three fidelities: closed forms, a sample by packets, every packet.
 
 In at least 95 of 100 the exposed time of all packets lies within the sample's stated error and LEFT of its own, or the
-sample gives none and says why. Where more than LONG_PS are exposed, packets expose within RATIO what closed forms say with
-the latency, credits, headers and SACKs of this fabric, and at most so much of those at the line rate, unless it waits for
-credits, which these do not know. Then half as many whose experts leave their domain, over few and many trunks,
+sample gives none and says why; and in as many that of all packets, and of the sample, within the model's stated error. That
+is at most FAR times as much as the model is off, in the middle of all jobs. Where more than LONG_PS are exposed, and without
+trunks, it holds always and is below LARGEST of what is exposed, and packets expose within RATIO what closed forms say with the
+latency, credits, headers and SACKs of this fabric; those at the line rate so much at most, or what the model's error allows
+where that is more, unless it waits for credits. Then half as many whose experts leave their domain, over few and many trunks,
 and half as many pipelines of two and four stages in several domains, most with one NIC in each, chunks interleaved or not.
 WEFT_JOBS_FIRST and WEFT_JOBS_COUNT say which (20 from 0).
 """
@@ -13,6 +15,7 @@ import json
 import os
 import pathlib
 import random
+import statistics
 import sys
 import tempfile
 
@@ -27,6 +30,7 @@ LATE = ("", "reduce: {distributed_optimizer: false}", "reduce: {kind: ddp}", "re
 ONE_STAGE = ("reduce: {kind: zero-2}", "reduce: {kind: zero-3, sync: last}")
 FIRST, COUNT = (int(os.environ.get(f"WEFT_JOBS_{name}", default)) for name, default in (("FIRST", 0), ("COUNT", 20)))
 LONG_PS, RATIO = 3e9, (0.98, 1.25)
+FAR, FAR_COUNT, LARGEST = 3.5, 10, 0.5  # the middle of ten jobs and more; 1.6 to 2.7 of them, and 0.38, were found
 LEFT = 0.04  # of exposed time, beside the stated error: ranks that send when they come to it, not one collective at a time
 
 
@@ -101,8 +105,23 @@ def draw_stages(seed, folder):
     return scenario, f"{way}, tp {tp}, pp {pp}, vpp {vpp}, dp {dp}, hosts of {host}, delay {delay}"
 
 
+def near(what, of, is_long):
+    """Whether all packets, and the sample, are within the model's stated error, and how much larger that is than the model is off."""
+    model, error, full = of["model_own_sends"]["exposed_ps"], of["model_own_sends"]["error"], of["full"]["exposed_ps"]
+    less, more = error["exposed_less_ps"], error["exposed_more_ps"] + error["stages_more_ps"]
+    within = all(-less <= of[depth]["exposed_ps"] - model <= more for depth in ("sample", "full") if depth in of)
+    stated, off = more if full > model else less, abs(full - model)
+    says = f"{what}: the model exposes {model / 1e9:.3f} ms, {less / 1e9:.3f} less to {more / 1e9:.3f} more, all packets {full / 1e9:.3f}"
+    if is_long:
+        check(within, says)
+        check(max(less, error["exposed_more_ps"]) < LARGEST * model, f"{what}: the model's error is below {LARGEST} of what is exposed")
+    elif not within:
+        print(says)
+    return within, stated / max(off, 1)
+
+
 def run(seed, folder, drawn):
-    """Whether the sample held; None where it gives no time."""
+    """Whether the sample held, None where it gives no time; and what near() says."""
     scenario, what = drawn(seed, folder)
     done = weft.run("sim", scenario, "--fidelity", "all", "--json")
     if done.returncode != 0:
@@ -110,20 +129,21 @@ def run(seed, folder, drawn):
         if done.returncode == 2 and "nothing to sample; --fidelity model and --fidelity full have its time" in done.stderr:
             says = weft.result_of("sim", scenario, "--fidelity", "full", "--json")["full"]["exposed_ps"] == 0
         check(says, f"seed {seed}: {what}: {done.stderr.strip()[:200]}")
-        return None
+        return None, near(f"seed {seed}: {what}", weft.result_of("sim", scenario, "--fidelity", "full", "--json"), False)
     of = json.loads(done.stdout)
     model, sample, full = (of[depth]["exposed_ps"] for depth in ("model_own_sends", "sample", "full"))
     error, more, less = (of["sample"][f"exposed_{key}_ps"] for key in ("error", "stages_more", "stages_less"))
     held = -error - less <= full - sample + LEFT * full and full - sample - LEFT * full <= error + more
     if not held:
         print(f"seed {seed}: {what}: sample {sample / 1e9:.3f} +- {error / 1e9:.3f} ms, up to {more / 1e9:.3f} more, {less / 1e9:.3f} less, all packets {full / 1e9:.3f} ms")
-    if drawn is draw and model > LONG_PS:  # without trunks
-        closed = of["terms"]["with_sacks_ps"]
+    is_long = drawn is draw and model > LONG_PS  # without trunks
+    if is_long:
+        closed, most = of["terms"]["with_sacks_ps"], of["model_own_sends"]["error"]["exposed_more_ps"] + model
         check(RATIO[0] < full / closed < RATIO[1], f"seed {seed}: {what}: packets expose {full / closed:.2f} of closed forms")
         if of["terms"]["with_credits_ps"] == of["terms"]["with_latency_ps"]:  # at the line rate, too
-            check(full / model < RATIO[1], f"seed {seed}: {what}: packets expose {full / model:.2f} of closed forms at the line rate")
+            check(full < max(RATIO[1] * model, most), f"seed {seed}: {what}: packets expose {full / model:.2f} of closed forms at the line rate")
     check(of["full"]["silent_ps"] == of["model_own_sends"]["silent_ps"], f"seed {seed}: without a network they are one")
-    return held
+    return held, near(f"seed {seed}: {what}", of, is_long)
 
 
 MISSED = {draw: (63, 171), draw_outside: (12, 63), draw_stages: (0, 12, 13)}  # stages beside reduces, experts on few trunks: said too near
@@ -133,17 +153,21 @@ SAID = {draw: 0.8, draw_outside: 0.5, draw_stages: 0.8}  # of all jobs, so many 
 
 def hold(seeds, drawn, what):
     with tempfile.TemporaryDirectory() as name:
-        held = [run(seed, pathlib.Path(name), drawn) for seed in seeds]
+        held, models = zip(*(run(seed, pathlib.Path(name), drawn) for seed in seeds))
     given = [one for one in held if one is not None]
     check(sum(given) >= 0.95 * len(given) and len(given) >= SAID[drawn] * len(held),
           f"{len(held)} {what}: {len(given)} samples give a time, {sum(given)} hold all packets")
+    within, far = sum(one[0] for one in models), statistics.median(one[1] for one in models)
+    check(within >= 0.95 * len(held), f"{len(held)} {what}: {within} models hold the sample and all packets")
+    if len(held) >= FAR_COUNT:
+        check(1 < far < FAR, f"{len(held)} {what}: a model's error is {far:.2f} times as much as it is off, in the middle")
 
 
 def main():
     for drawn, seeds in MISSED.items():
         hold(seeds, drawn, "jobs that did not hold")
     with tempfile.TemporaryDirectory() as name:
-        check(run(NO_COLLECTIVE, pathlib.Path(name), draw) is None, f"seed {NO_COLLECTIVE}: a step that waits for no collective has no sample")
+        check(run(NO_COLLECTIVE, pathlib.Path(name), draw)[0] is None, f"seed {NO_COLLECTIVE}: a step that waits for no collective has no sample")
     hold(range(FIRST, FIRST + COUNT), draw, "jobs")
     hold(range(FIRST, FIRST + COUNT // 2), draw_outside, "jobs with experts outside")
     hold(range(FIRST, FIRST + COUNT // 2), draw_stages, "jobs with stages outside")
