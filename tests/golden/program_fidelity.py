@@ -7,6 +7,7 @@ import json
 import pathlib
 import sys
 
+import exposed
 import weft
 from weft import SHARED, check, check_parts
 
@@ -137,6 +138,23 @@ def check_delays():
     check(0 < first["steps"]["cv"] < 0.01 and first["steps"]["mean_s"] > 1.2712, f"CV {first['steps']['cv']:.4%}")
 
 
+def check_error():
+    """How far packets may be: the sum of its parts, on every shipped system around what packets expose, larger where latency is."""
+    for name, (_, (_, _, packets, _)) in exposed.table().items():
+        step = weft.result_of("sim", name, "--fidelity", "model", "--json")["step"]
+        error, closed = step["error"], step["exposed_ps"]
+        less, more = (error[f"exposed_{key}_ps"] for key in ("less", "more"))
+        check(closed - less <= packets <= closed + more, f"{name}: packets expose {packets / 1e9:.3f} ms, closed forms {closed / 1e9:.3f}, {less / 1e9:.3f} less to {more / 1e9:.3f} more")
+        check(less == max(0, closed - error["fabric_ps"] + error["beside_ps"]) and
+              more == max(0, error["fabric_ps"] + error["beside_ps"] + error["trunks_ps"] + error["messages_ps"] - closed), f"{name}: it is the sum of its parts")
+    azure, far = model(), model("--set", "fabric.nic_delay=20us")
+    large = [max(one["step"]["error"][f"step_{key}_ps"] for key in ("less", "more")) for one in (azure, far)]
+    check(large[0] < 0.002 * azure["step"]["step_ps"] and large[1] > 2 * large[0],
+          f"{large[0] / 1e9:.3f} ms of a step of {step_ms(azure):.1f} ms, with cables of 20 us {large[1] / 1e9:.3f}")
+    _, out, _ = sim(AZURE, "--fidelity", "model")
+    check("by packets up to 0.803 less, 2.689 more\n        +0.943 latency, credits, headers and SACKs of this fabric" in out, "the table says so")
+
+
 def check_measured(folder):
     """Collectives that took 10 % longer do so in the schedule; a result that is none of this step is refused."""
     path = folder / "result.json"
@@ -211,5 +229,5 @@ def check_logs(folder):
 
 
 if __name__ == "__main__":
-    check_parts(check_independent, check_golden, check_bands, check_faults, check_orders, check_delays, check_refusals, check_measured,
+    check_parts(check_independent, check_golden, check_bands, check_faults, check_orders, check_delays, check_error, check_refusals, check_measured,
                 check_logs)
