@@ -267,12 +267,14 @@ static void note_times(struct capture_file *file, const struct flow_packet *pack
 	file->last_ns = packet->at_ns;
 }
 
-// Frames that are dissected and not yet in the analysis, for whose state the cache has time so, and
-// whose ICRCs are computed together.
+#define AHEAD_MAX 40 // frames: WIRE_ICRCS_MAX with an ICRC, and ACKs among them
+#define EXPECTED 4   // whose state is fetched while one is taken
+
+// Frames that are dissected and not yet in the analysis: their ICRCs are computed together.
 struct ahead {
-	struct flow_packet packets[WIRE_ICRCS_MAX];
-	struct wire_record records[WIRE_ICRCS_MAX];
-	uint64_t odd_frames[WIRE_ICRCS_MAX]; // in the file before each
+	struct flow_packet packets[AHEAD_MAX];
+	struct wire_record records[AHEAD_MAX];
+	uint64_t odd_frames[AHEAD_MAX]; // in the file before each
 	struct wire_icrcs icrcs;
 	uint32_t count;
 };
@@ -287,7 +289,11 @@ static void take_ahead(struct call *call, struct flow *flow, struct ahead *ahead
 		       uint64_t *odd_frames)
 {
 	wire_icrcs_check(&ahead->icrcs);
+	for (uint32_t i = 0; i < EXPECTED && i < ahead->count; i++)
+		flow_expect(flow, &ahead->packets[i]);
 	for (uint32_t i = 0; i < ahead->count; i++) {
+		if (i + EXPECTED < ahead->count)
+			flow_expect(flow, &ahead->packets[i + EXPECTED]);
 		for (; *odd_frames < ahead->odd_frames[i]; ++*odd_frames)
 			flow_take_unread(flow);
 		copies_take(&call->copies, &ahead->packets[i]);
@@ -321,9 +327,8 @@ static void read_frames(struct call *call, struct capture_file *file, struct cap
 					       .at_ns = frame.at_ns,
 					       .has_time = frame.has_time,
 					       .place = places[frame.interface] - 1u};
-		flow_expect(flow, packet);
 		note_times(file, packet);
-		if (ahead.count == WIRE_ICRCS_MAX)
+		if (ahead.count == AHEAD_MAX || ahead.icrcs.count == WIRE_ICRCS_MAX)
 			take_ahead(call, flow, &ahead, &odd_frames);
 		bar_frame(bar, source);
 	}

@@ -28,7 +28,7 @@ struct capture_file {
 };
 
 #define COPIES_RECENT 64u
-#define COPIES_MARKS 1024u
+#define COPIES_MARKS 4096u
 
 // Frames that were here shortly before, at the same point. All zero at first.
 struct copies {

@@ -77,6 +77,7 @@ enum { TRANSPORT_RC, TRANSPORT_UC, TRANSPORT_RD, TRANSPORT_UD, TRANSPORT_CNP, TR
 static const uint16_t transport_headers[8] = {[TRANSPORT_RD] = HAS_RDETH | HAS_DETH,
 					      [TRANSPORT_UD] = HAS_DETH,
 					      [TRANSPORT_XRC] = HAS_XRCETH};
+#define LOW_24 0xffffffu    // of a word whose first byte is something else: one load
 #define RESPONSE_FIRST 0x0d // a READ response; up to the atomic ACK: no DETH of RD, no XRCETH
 #define RESPONSE_LAST 0x12
 
@@ -297,9 +298,9 @@ void dissect_transport(struct dissection *d)
 	ret->opcode = at[0];
 	ret->pkey = get_be16(at + 2);
 	ret->is_becn = at[4] & 0x40;
-	ret->qpn = get_be24(at + 5);
+	ret->qpn = get_be32(at + 4) & LOW_24;
 	ret->asks_ack = at[8] & 0x80;
-	ret->psn = get_be24(at + 9);
+	ret->psn = get_be32(at + 8) & LOW_24;
 	if (at[1] & 15)
 		ret->stopped = WIRE_BAD_VERSION;
 	d->at += MRC_BTH_BYTES;

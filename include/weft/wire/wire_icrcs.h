@@ -12,7 +12,7 @@
 
 #include <weft/wire/wire_dissect.h>
 
-#define WIRE_ICRCS_MAX 16
+#define WIRE_ICRCS_MAX 32
 
 struct wire_icrcs { // begin: all zero
 	struct {
