@@ -134,14 +134,31 @@ static bool leapt_twice(const struct sequence *sequence, uint32_t to, uint32_t n
 		psn_distance(sequence->next, next) == 1;
 }
 
-// What waits is a copy, or the end of a repeat that another one cut short.
+// Whether a NAK that is not answered yet asked for a repeat that begins there.
+static bool is_wanted(const struct sequence *sequence, uint32_t psn)
+{
+	return (sequence->has_nak &&
+		(sequence->is_rnr || psn_distance(psn, sequence->nak_psn) == 0)) ||
+		repair_waits_for(sequence, psn);
+}
+
+static void withhold_copy(struct flow *flow, struct flow_stream *stream, uint64_t number,
+			  uint32_t psn)
+{
+	note(flow, stream, FLOW_NOTE_COPY_OR_LATE, number, psn, 1);
+	blame(flow, stream, FLOW_COPY_OR_LATE, 1);
+}
+
+// What waits is a copy, the end of a repeat that another one cut short, the beginning of one that
+// was asked for, whose first packet is late, or of any, if what comes next is late.
 static void take_copy(struct flow *flow, struct flow_stream *stream,
-		      const struct sequence *sequence, const struct flow_psn *slot)
+		      const struct sequence *sequence, const struct flow_psn *slot, uint32_t next)
 {
 	uint32_t psn = sequence->pending_from;
-	if (is_in_repeat(sequence) && is_as_often(sequence, slot)) {
-		note(flow, stream, FLOW_NOTE_COPY_OR_LATE, sequence->pending_number, psn, 1);
-		blame(flow, stream, FLOW_COPY_OR_LATE, 1);
+	if (is_in_repeat(sequence) &&
+	    (is_as_often(sequence, slot) || is_wanted(sequence, psn - 1) ||
+	     psn_distance(next, sequence->next) > 0)) {
+		withhold_copy(flow, stream, sequence->pending_number, psn);
 		return;
 	}
 	count_doubled(flow, stream, sequence->pending_number, psn);
@@ -167,7 +184,10 @@ static void settle_one(struct flow *flow, struct flow_stream *stream, struct seq
 	bool is_soon = sequence->pending_silence_ns < DOUBLED_NS;
 	if (is_hole && is_one && is_soon && leapt_twice(sequence, to, next)) {
 		slot->flags &= (uint16_t)~PSN_MISSING;
-		count_doubled(flow, stream, sequence->leap_number, next);
+		if (is_wanted(sequence, from)) // or the next repeat begins here
+			withhold_copy(flow, stream, sequence->leap_number, next);
+		else
+			count_doubled(flow, stream, sequence->leap_number, next);
 		sequence->next = to;
 		return;
 	}
@@ -188,9 +208,7 @@ static void settle_one(struct flow *flow, struct flow_stream *stream, struct seq
 		return;
 	}
 	bool is_far = psn_distance(sequence->next, from) > 2; // as a repeat it lacks all between
-	bool is_asked = (sequence->has_nak &&
-			 (sequence->is_rnr || psn_distance(from, sequence->nak_psn) == 0)) ||
-		repair_waits_for(sequence, from);
+	bool is_asked = is_wanted(sequence, from);
 	bool is_copied = sequence->pending_is_again && (!is_asked || is_far);
 	// Right behind its original, and a repeat from farther back comes next.
 	bool is_echo = goes_back && !is_far && !is_asked;
@@ -205,7 +223,7 @@ static void settle_one(struct flow *flow, struct flow_stream *stream, struct seq
 		return;
 	}
 	if (may_be_copy && is_copied) {
-		take_copy(flow, stream, sequence, slot);
+		take_copy(flow, stream, sequence, slot, next);
 		return;
 	}
 	for (uint32_t psn = from; psn != to; psn++)
@@ -280,6 +298,8 @@ static bool settle_again(struct flow *flow, struct flow_stream *stream, struct s
 		note(flow, stream, FLOW_NOTE_LATE, sequence->leap_number, slot->psn, 1);
 		hole_count_late(flow, stream);
 		sequence_expect_nak(sequence, sequence->leap_ns);
+	} else if (goes_on && is_wanted(sequence, next)) { // or cut short: the next repeat begins
+		withhold_copy(flow, stream, sequence->leap_number, slot->psn);
 	} else if (goes_on) {
 		count_doubled(flow, stream, sequence->leap_number, slot->psn);
 	}

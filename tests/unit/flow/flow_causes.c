@@ -679,6 +679,27 @@ static void what_passed_as_often_as_its_neighbours_is_no_copy(void **)
 	}
 }
 
+// A copy, or of two repeats that NAKs asked for, of which what the second one begins with, or what
+// came next, is late.
+static void what_an_open_nak_may_have_asked_for_is_no_certain_copy(void **)
+{
+	static const char *const cases[] = {
+		"F10 M11 M12 M13 M14 M15 N11 M16 N12 M17 M18 M11 M12 A11 M13 M13 M14 A13 M15 M16 "
+		"M12 M17 M18 L19 A19",
+		"F10 M12 M13 N11 M11 M14 M15 N12 M16 M17 M11 A11 M13 M12 M13 M14 M15 A14 M12 M16 "
+		"M17 L18 A18",
+		"F10 M11 M12 M13 M14 M15 M16 N11 N12 M18 M19 M11 M12 M13 A12 M14 M15 M16 M18 N17 "
+		"M11 M12 M13 M14 M12 M17 M13 M14 M15 M16 M17 M18 M19 L20 A20",
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[256];
+		snprintf(text, sizeof(text), "v6 " SLOW "%s", cases[i]);
+		const struct flow_report *report = told(text);
+		assert_int_equal(report->causes[FLOW_DUPLICATE], 0);
+		assert_int_equal(report->causes[FLOW_COPY_OR_LATE], 1);
+	}
+}
+
 static void a_bad_icrc_that_is_repeated_is_corruption_before(void **)
 {
 	const struct flow_report *report = told(WARM "F10 M11! M12 N11 +9 M11 M12 L13 A13");
