@@ -317,7 +317,11 @@ void sequence_settle_leap(struct flow *flow, struct flow_stream *stream, struct 
 	bool lacks = sequence->leap_lacks || slot == NULL;
 	if (next != psn + 1 && !lacks && settle_again(flow, stream, sequence, slot, next))
 		return;
-	if (next != psn + 1 && lacks) {
+	// The last new one of a repeat that lacks the packet before it: what a NAK asked for is
+	// next.
+	bool is_end = psn == sequence->leap_head && psn_distance(psn, sequence->next) == 1 &&
+		is_wanted(sequence, next);
+	if (next != psn + 1 && lacks && !is_end) {
 		note(flow, stream, FLOW_NOTE_LATE, sequence->leap_number, psn, 1);
 		sequence_expect_nak(sequence, sequence->leap_ns);
 		bool is_new = psn_distance(psn, sequence->leap_head) >= 0;

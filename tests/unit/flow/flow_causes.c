@@ -679,6 +679,14 @@ static void what_passed_as_often_as_its_neighbours_is_no_copy(void **)
 	}
 }
 
+// The repeat lost 12 and 16, and ended with 17, which had not been sent before.
+static void the_new_end_of_a_repeat_that_another_one_cuts_short_is_not_late(void **)
+{
+	assert_causes(told("v6 " SLOW "F10 M12 M13 N11 M14 M15 M16 M11 M13 M14 N12 M15 M17 M12 M13 "
+			   "M14 M15 M16 M17 L18 +3 A18"),
+		      FLOW_LOSS_BEFORE, 3, NONE);
+}
+
 // A copy, or of two repeats that NAKs asked for, of which what the second one begins with, or what
 // came next, is late.
 static void what_an_open_nak_may_have_asked_for_is_no_certain_copy(void **)
