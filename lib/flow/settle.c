@@ -149,6 +149,17 @@ static void withhold_copy(struct flow *flow, struct flow_stream *stream, uint64_
 	blame(flow, stream, FLOW_COPY_OR_LATE, 1);
 }
 
+// What jumped ahead is a copy, unless what a NAK asked for begins at `next`: then a repeat was cut
+// short there.
+static void tell_copy(struct flow *flow, struct flow_stream *stream,
+		      const struct sequence *sequence, uint32_t psn, uint32_t next)
+{
+	if (is_wanted(sequence, next))
+		withhold_copy(flow, stream, sequence->leap_number, psn);
+	else
+		count_doubled(flow, stream, sequence->leap_number, psn);
+}
+
 // What waits is a copy, the end of a repeat that another one cut short, the beginning of one that
 // was asked for, whose first packet is late, or of any, if what comes next is late.
 static void take_copy(struct flow *flow, struct flow_stream *stream,
@@ -184,10 +195,7 @@ static void settle_one(struct flow *flow, struct flow_stream *stream, struct seq
 	bool is_soon = sequence->pending_silence_ns < DOUBLED_NS;
 	if (is_hole && is_one && is_soon && leapt_twice(sequence, to, next)) {
 		slot->flags &= (uint16_t)~PSN_MISSING;
-		if (is_wanted(sequence, from)) // or the next repeat begins here
-			withhold_copy(flow, stream, sequence->leap_number, next);
-		else
-			count_doubled(flow, stream, sequence->leap_number, next);
+		tell_copy(flow, stream, sequence, next, from);
 		sequence->next = to;
 		return;
 	}
@@ -298,10 +306,8 @@ static bool settle_again(struct flow *flow, struct flow_stream *stream, struct s
 		note(flow, stream, FLOW_NOTE_LATE, sequence->leap_number, slot->psn, 1);
 		hole_count_late(flow, stream);
 		sequence_expect_nak(sequence, sequence->leap_ns);
-	} else if (goes_on && is_wanted(sequence, next)) { // or cut short: the next repeat begins
-		withhold_copy(flow, stream, sequence->leap_number, slot->psn);
 	} else if (goes_on) {
-		count_doubled(flow, stream, sequence->leap_number, slot->psn);
+		tell_copy(flow, stream, sequence, slot->psn, next);
 	}
 	return is_late || goes_on;
 }
