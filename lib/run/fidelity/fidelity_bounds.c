@@ -119,7 +119,7 @@ int fidelity_find_bounds(struct fidelity_bounds *ret, const struct call *call,
 	const struct scenario *scenario = &call->scenario;
 	struct fabric_of fabric = {0};
 	struct step_exposed own;
-	ps_t thin_ps;
+	ps_t full_trunks_ps;
 	*ret = (struct fidelity_bounds){0};
 	world = *step;
 	world_step_own_sends(&world, scenario);
@@ -130,13 +130,13 @@ int fidelity_find_bounds(struct fidelity_bounds *ret, const struct call *call,
 		rc = expose_on(&ret->fabric_ps, &world, scenario, fabric.latency_ps,
 			       (uint32_t)SHARE_WHOLE, refusal);
 	if (rc == 0)
-		rc = expose_on(&thin_ps, &world, scenario, fabric.latency_ps,
+		rc = expose_on(&full_trunks_ps, &world, scenario, fabric.latency_ps,
 			       trunk_share_ppb(&world, &fabric), refusal);
 	if (rc < 0)
 		return rc;
 	ret->silent_ps = own.without.step_ps;
 	ret->has_more = fabric.is_tree;
-	ret->trunks_ps = thin_ps - ret->fabric_ps;
+	ret->trunks_ps = full_trunks_ps - ret->fabric_ps;
 	ret->beside_ps = llabs(ret->fabric_ps) / BESIDE_PARTS + fabric.latency_ps;
 	ret->messages_ps = fidelity_messages_ps(&world, &scenario->fabric);
 	ret->stages_more_ps = fidelity_stages_ps(&world);
