@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "culprit_tail.h"
+#include "slowest.h"
 #include <weft/diagnose/diagnose.h>
 #include <weft/result/links.h>
 #include <weft/result/number.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See culprit_tail.h. Steps are counted by hosts and NICs at their ends, packets by the cables of
+// See slowest.h. Steps are counted by hosts and NICs at their ends, packets by the cables of
 // their ways: by links, by switches that they come into, and by planes.
 
 #include <inttypes.h>
@@ -11,6 +11,7 @@
 #include <weft/world/world_delays.h>
 
 #include "culprit_tail.h"
+#include "slowest.h"
 #include <weft/result/number.h>
 #include <weft/result/put.h>
 

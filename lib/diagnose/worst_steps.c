@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See culprit_tail.h.
+// See worst_steps.h.
 
-#include "culprit_tail.h"
+#include "worst_steps.h"
 
 #include <errno.h>
 #include <stdlib.h>

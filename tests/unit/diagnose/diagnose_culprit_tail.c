@@ -4,6 +4,7 @@
 #include "diagnose_culprit_rig.h"
 
 #include "culprit_tail.h"
+#include "slowest.h"
 
 // 2,022 packets in two planes; of the 22 that took long 20 were in plane 1.
 static void a_plane_has_its_share_of_the_slowest_packets(void **)

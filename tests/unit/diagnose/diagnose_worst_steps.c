@@ -10,7 +10,7 @@
 #include <weft/measure/measure_slices.h>
 
 #include "../result/result_world.h"
-#include "culprit_tail.h"
+#include "worst_steps.h"
 
 static struct fake *fake;
 static struct worst_steps steps;
