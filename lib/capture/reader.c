@@ -119,6 +119,8 @@ int64_t reader_time(struct capture_reader *reader, const struct capture_interfac
 		return 0;
 	}
 	bool is_ns = interface->units == NS_PER_S; // a division by a constant is cheap
+	if (is_ns && interface->offset_s == 0 && stamp <= (uint64_t)SECONDS_MAX * NS_PER_S)
+		return (int64_t)stamp;
 	uint64_t seconds = is_ns ? stamp / NS_PER_S : stamp / interface->units;
 	uint64_t rest = stamp - seconds * interface->units;
 	int64_t offset = interface->offset_s;
