@@ -15,6 +15,8 @@
 #include "scenario_words.h"
 
 static_assert(sizeof(path_words) / sizeof(*path_words) == PATH_COUNT + 1, "a word for each");
+static_assert(sizeof(fault_words) / sizeof(*fault_words) == FAULT_KIND_COUNT + 1,
+	      "a word for each");
 
 // Where a field lies and how long it is.
 #define IN(type, field) offsetof(type, field), sizeof(((type *)NULL)->field)
