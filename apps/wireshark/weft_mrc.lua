@@ -18,7 +18,7 @@ local SE_IBTA, SE_SWAPPED = 1, 2
 mrc.prefs.se = Pref.enum("Order of SE and M", SE_IBTA, "In the BTH: InfiniBand has SE first",
   {{1, "SE before M", SE_IBTA}, {2, "M before SE", SE_SWAPPED}}, false)
 mrc.prefs.trimmable = Pref.uint("DSCP, trimmable", 4, "Class of data that a full queue may cut")
-mrc.prefs.trimmable_retx = Pref.uint("DSCP, trimmable, again", 8, "The same, sent again; may be that of data")
+mrc.prefs.trimmable_retx = Pref.uint("DSCP, trimmable, again", 8, "The same, retransmitted; may be that of data")
 mrc.prefs.control = Pref.uint("DSCP, control", 46, "Class of SACKs, NACKs, ACKs, endpoint requests and responses")
 mrc.prefs.trimmed = Pref.uint("DSCP, trimmed", 12, "Class of packets that a switch has cut: no payload, no ICRC")
 mrc.prefs.trimmed_last = Pref.uint("DSCP, trimmed at the last hop", 16, "The same, where the last switch has cut it")

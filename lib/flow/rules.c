@@ -31,7 +31,7 @@ static const struct {
 	[FLOW_RULE_NAK_TWICE] = {"nak_twice", "a second NAK for a PSN that has not come since",
 				 IBTA "9.7: one NAK until the gap closes"},
 	[FLOW_RULE_NAK_IGNORED] = {"goes_on_past_nak",
-				   "new data far past a NAK whose PSN is not sent again",
+				   "new data far past a NAK whose PSN is not retransmitted",
 				   IBTA "9.7: a requester goes back to the PSN of a NAK"},
 	[FLOW_RULE_RESPONSE_UNASKED] = {"response_unasked",
 					"a response to what was neither a READ nor an atomic",

@@ -147,7 +147,7 @@ static void gave_up(struct items *items, const json_t *result)
 	if (late > 0) {
 		struct item *one = add(items, -1);
 		snprintf(one->what, sizeof(one->what),
-			 "%s packets were sent again after a time-out",
+			 "%s packets were retransmitted after a time-out",
 			 count_text(text, sizeof(text), late));
 		snprintf(one->why, sizeof(one->why),
 			 "neither a NACK nor an acknowledgement reported their loss before");

@@ -67,7 +67,7 @@ const struct preset_row preset_rows[] = {
 	{UEC, "transport.path", "reps", false, INPUT_FACT,
 	 "REPS, the load balancing that UE's authors describe"},
 	{UEC, "transport.rtt", "once", false, INPUT_FACT,
-	 "UE 1.0: no round trip of what was sent again twice"},
+	 "UE 1.0: no round trip of what was retransmitted twice"},
 	{UEC, "cc.context", "destination", false, INPUT_FACT,
 	 "UE 1.0: one window for all that goes to a destination"},
 	{UEC, "transport.header", "114B", false, INPUT_ASSUMED,

@@ -65,7 +65,8 @@ static void put_ladder(FILE *to, const struct ladder *ladder)
 	html_ladder(to, rungs, ladder->count, true);
 	html_ladder(to, rungs, ladder->count, false);
 	fputs("<p class=\"legend key\"><span><i class=\"asks\"></i> asks for a repeat</span>"
-	      "<span><i class=\"again\"></i> sent again</span><span>a cross: lost on that side of "
+	      "<span><i class=\"again\"></i> retransmitted</span><span>a cross: lost on that side "
+	      "of "
 	      "the capture point</span></p>\n",
 	      to);
 }
