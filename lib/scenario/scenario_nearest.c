@@ -162,6 +162,9 @@ const char *key_nearest(const struct key_table *table, const char *path)
 	for (int i = 0; keys[i].path != NULL; i++)
 		if (strcmp(last_word(keys[i].path), last_word(path)) == 0)
 			return keys[i].path; // right word, wrong section
+	for (int i = 0; nearest == NULL && strchr(path, '.') != NULL && keys[i].path != NULL; i++)
+		if (strncmp(keys[i].path, path, length) == 0)
+			return keys[i].path; // it goes on
 	return nearest;
 }
 

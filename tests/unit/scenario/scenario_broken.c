@@ -314,6 +314,7 @@ static const struct broken_set broken_sets[] = {
 	{{"fabric.planes"}, 1, 1, "an assignment is key=value"},
 	{{"=4"}, 1, 1, "an assignment is key=value"},
 	{{"fabric.plains=4"}, 1, 1, "did you mean fabric.planes?"},
+	{{"cc.target=9us"}, 1, 1, "did you mean cc.target_delay?"},
 	{{"fabric.hosts=4"}, 1, 1, "did you mean fabric.nics, with fabric.nics_per_host?"},
 	{{"fabric.gpus_per_host=8"},
 	 1,
