@@ -13,7 +13,7 @@
 
 static const struct option_row option_rows[] = {BENCH_OPTIONS(struct bench_options), {NULL}};
 static const struct command_line arguments = {
-	.help = help_text, .rows = option_rows, .noun = "thing to measure", .least = 1, .most = 1};
+	.help = help_text, .rows = option_rows, .noun = "benchmark", .least = 1, .most = 1};
 
 // Options that would have no effect are errors.
 static int check_dpdk(const struct bench_options *options)
@@ -23,13 +23,13 @@ static int check_dpdk(const struct bench_options *options)
 	if (options->only != NULL)
 		return bad_word("bench dpdk has no cases:", options->only);
 	if (options->wants_list || options->show != NULL)
-		return bad_word("has no cases:", "dpdk");
+		return bad_word("--list and --show have no effect with", "dpdk");
 	if (options->compare != NULL)
 		return bad_word("bench dpdk cannot compare with a file:", options->compare);
 	if (options->has_instructions)
-		return bad_word("bench dpdk counts no instructions:", "--instructions");
+		return bad_word("--instructions has no effect with", "dpdk");
 	if (options->repeat > RING_SLICES_MAX)
-		return bad_word("dpdk repeats at most 200 times:", "--repeat");
+		return bad_word("--repeat is at most 200 with", "dpdk");
 	return 0;
 }
 
@@ -38,7 +38,7 @@ static int refuse_thing(const char *what)
 	struct near_word near_word = near_word_of(what);
 	near_word_see(&near_word, "sim");
 	near_word_see(&near_word, "dpdk");
-	return bad_name("sim and dpdk are measured, not", &near_word);
+	return bad_name("weft bench measures sim or dpdk, not", &near_word);
 }
 
 static int measure(const char *what, const struct bench_options *options)

@@ -173,8 +173,7 @@ static int check_words(struct call *call)
 	while (components[flap].sign != SIGN_FLAP)
 		flap++;
 	if (!isnan(numbers->flap_s) && job_rate(call, flap) == 0)
-		return outcome_bad_word(&call->refusal,
-					"has no effect without --rate flap=RATE:", "--flap");
+		return outcome_bad_line(&call->refusal, "--flap needs --rate flap=RATE");
 	if (isnan(call->slow) && numbers->cables > 0)
 		return outcome_bad_word(&call->refusal,
 					"NICs of this scenario have one port, whose loss nothing "

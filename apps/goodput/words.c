@@ -29,7 +29,7 @@ int take_rates(void *context, const char *word, struct refusal *refusal)
 		}
 		near_word_see(&near_word, at->name);
 	}
-	return outcome_bad_name(refusal, "--rates: --list has all names, and not", &near_word);
+	return outcome_bad_name(refusal, "--rates is a name of --list, not", &near_word);
 }
 
 int take_recovery(void *context, const char *word, struct refusal *refusal)
@@ -43,7 +43,7 @@ int take_recovery(void *context, const char *word, struct refusal *refusal)
 		}
 		near_word_see(&near_word, at->name);
 	}
-	return outcome_bad_name(refusal, "--recovery: --list has all names, and not", &near_word);
+	return outcome_bad_name(refusal, "--recovery is a name of --list, not", &near_word);
 }
 
 // "network=40"

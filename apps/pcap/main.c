@@ -68,8 +68,8 @@ static int parse(struct call *call, int argc, char **argv)
 	if (rc != 0)
 		return rc;
 	if (files_are_forced() && !writes_file(call))
-		return outcome_bad_word(&call->refusal,
-					"needs --annotate, --trace or --page:", "--force");
+		return outcome_bad_line(&call->refusal,
+					"--force needs --annotate, --trace or --page");
 	if (optind == argc)
 		return outcome_bad_line(&call->refusal,
 					"no verb given: weft pcap analyze FILE, for example");

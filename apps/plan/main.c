@@ -17,7 +17,7 @@ static const struct option_row option_rows[] = {PLAN_OPTIONS(struct call), {NULL
 #define GPUS_PER_TRAY 4
 
 static const struct command_line arguments = {
-	.help = help_text, .rows = option_rows, .noun = "plan", .least = 1, .most = 1};
+	.help = help_text, .rows = option_rows, .noun = "job", .least = 1, .most = 1};
 
 // ---------------------------------------------------------------- the plan
 

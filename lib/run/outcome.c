@@ -78,8 +78,10 @@ int outcome_bad_line(struct refusal *refusal, const char *what)
 
 int outcome_once(struct refusal *refusal, const char **to, const char *option, const char *word)
 {
+	char what[96];
+	snprintf(what, sizeof(what), "%.64s is given twice", option);
 	if (*to != NULL)
-		return outcome_bad_word(refusal, "given twice:", option);
+		return outcome_bad_line(refusal, what);
 	if (word[0] == '\0')
 		return outcome_bad_word(refusal, "an empty value for", option);
 	*to = word;

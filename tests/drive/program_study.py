@@ -121,7 +121,7 @@ class Study(weft.InFolder):
                 (["--seeds", "1"], "--seeds is a whole number from 2 to 10000, not '1'"),
                 (["--seeds", "x"], "not 'x'"),
                 (["--seeds", "3", "--jobs", "0"], "--jobs is a whole number from 1 to 64"),
-                (["--jobs", "2"], "needs --seeds or --sweep: '--jobs'"),
+                (["--jobs", "2"], "--jobs needs --seeds or --sweep"),
                 (["--sweep", "traffic.bytes"], "two values"),
                 (["--sweep", "traffic.bytes=1MB"], "two values"),
                 (["--sweep", "traffic.bytes=1MB,1MB"], "given twice"),

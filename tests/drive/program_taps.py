@@ -64,10 +64,10 @@ class Beside(weft.InFolder):
             self.assertEqual(run.stderr.count("\n"), 2 if told["log_left_out"] > 0 else 1)
 
     def test_a_limit_needs_a_file_and_a_size(self):
-        for words, says in ((["--pcap-max", "1MB"], "needs --pcap or --log: '--pcap-max'"), (["--pcap", "x", "--pcap-max", "1"], "has no unit"),
+        for words, says in ((["--pcap-max", "1MB"], "--pcap-max needs --pcap or --log"), (["--pcap", "x", "--pcap-max", "1"], "has no unit"),
                             (["--pcap", "x", "--pcap-max", "10B"], "64KiB"),
                             (["--pcap", "x", "--pcap-max", "1MB", "--pcap-max", "2MB"], "given twice"),
-                            (["--tap", "{at: all}"], "needs --pcap or --log: '--tap'"),
+                            (["--tap", "{at: all}"], "--tap needs --pcap or --log"),
                             (["--pcap", "x", "--tap", "all"], "--tap:1:1: a tap is a YAML map on one line"),
                             (["--pcap", "x", "--tap", "{at: all}", "--tap", "{at: {nic: 9999}}"], "--tap:2:"),
                             (["--pcap", "x", "--tap", "{at: {t0: 0, up: 999, plane: 0}}"], "--tap:1:")):

@@ -219,7 +219,7 @@ def check_refusals():
                   ["--jitter", "nan"], ["--jitter", "1", "--steps", "1"], ["--steps", "9"], ["--quiet"],
                   ["--sample", "off"], ["--footprint"], ["--seeds", "1-3"], ["--pcap", "x"], ["--trace", "x"]):
         refused(" ".join(words), [*deep, *words], "weft sim: ")
-    refused("--order alone", [AZURE, "--order", "tp"], "needs --fidelity: '--order'")
+    refused("--order alone", [AZURE, "--order", "tp"], "--order needs --fidelity")
 
 
 def check_logs(folder):

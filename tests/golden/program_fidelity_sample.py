@@ -94,8 +94,8 @@ def check_refusals():
     refused("an order that is none", [*deep, "--order", "tp-cp-dp"], "the order lacks a dimension")
     refused("a NIC's fault where tensor ranks leave", [*deep, "--order", "dp-tp-cp-pp", "--sample", "steps=2,fill=2", "--fault",
                                                        "{kind: link_down, at: {nic: 256, plane: 0}}"], "no faults of a single NIC")
-    refused("a measured file", [*deep, "--measured", "x"], "needs --fidelity model: '--measured'")
-    refused("--explain without packets", [AZURE, "--fidelity", "model", "--explain"], "needs --fidelity sample: '--explain'")
+    refused("a measured file", [*deep, "--measured", "x"], "--measured needs --fidelity model")
+    refused("--explain without packets", [AZURE, "--fidelity", "model", "--explain"], "--explain needs --fidelity sample")
     refused("--explain alone", [AZURE, "--explain"], "needs --fidelity sample")
     refused("a NIC that no group has", [*SMALL, "--fault", "{kind: link_down, at: {nic: 1, plane: 0}}"], "in no group that")
     refused("an ideal fabric with a fault", [*SMALL, "--explain", "--fault", "{kind: link_down, at: {plane: 0}}"], "no faults")

@@ -141,7 +141,7 @@ def check_plot():
         goodput("--runs", "10", "--spares", "8", "--svg", path, "--force")
         check("nan" not in pathlib.Path(path).read_text(encoding="utf-8"), "spares have runs and no closed form")
     refused("a plot nowhere", [AZURE, "--svg", "/nonexistent/x.svg", "--runs", "2"], "cannot write")
-    refused("a plot of faults", [AZURE, "--faults", "5ms", "--svg", "x.svg"], "has no effect with --faults: '--svg'")
+    refused("a plot of faults", [AZURE, "--faults", "5ms", "--svg", "x.svg"], "--svg has no effect with --faults")
 
 
 def check_llama():
@@ -259,8 +259,8 @@ def check_refusals():
                           "ib-timeout": ("0", "32"), "ib-retry": ("0", "101"), "spares": ("-1", "x"), "slow": ("-1", "x%")}.items():
         for word in words:
             refused(f"--{option} '{word}'", [AZURE, f"--{option}", word], f"--{option} is")
-    refused("repair without spares", [AZURE, "--repair", "1h"], "needs --spares: '--repair'")
-    refused("flaps that never come", [AZURE, "--flap", "1s"], "without --rate flap")
+    refused("repair without spares", [AZURE, "--repair", "1h"], "--repair needs --spares")
+    refused("flaps that never come", [AZURE, "--flap", "1s"], "--flap needs --rate flap=RATE")
     one = ["--set", "fabric.planes=1", "--set", "fabric.link_rate=800Gb/s"]
     refused("cables of one plane", [AZURE, *one, "--cables", "2"], "one port")
     refused("given twice", [AZURE, "--days", "1", "--days", "2"], "twice")

@@ -48,7 +48,7 @@ LINES = {
     "bert-large-a100-4096 --domain 8 --tray 8": ["0 24 336226108 0 0.672 GB", "dp reduce 1 672.452 MB 0.672 GB 0.168 GB"],
 }
 REFUSED = [
-    ([], "no plan given"),
+    ([], "no job given"),
     (["--list", "llama-small"], "--list goes alone; unexpected argument 'llama-small'"),
     (["llama"], "no job 'llama' is shipped; did you mean llama-small, llama-2-7b-fsdp-32 or llama-3.1-405b-azure? (weft plan --list has all)"),
     (["llama3"], "did you mean llama-3.1-405b-azure, llama-3.1-8b-fsdp-h100 or llama-3-405b-meta-16384? (weft plan --list has all)"),
@@ -58,7 +58,7 @@ REFUSED = [
     (["custom"], "custom: a plan needs its layers"),
     (["llama-3.1-405b-azure", "other"], "unexpected argument 'other'"),
     (["llama-3.1-405b-azure", "--set", "tp=3"], "128 heads do not divide by 3 tensor ranks"),
-    (["llama-3.1-405b-azure", "--set", "dp=1", "--set", "colour=1"], "--set:2: no size of a plan: colour"),
+    (["llama-3.1-405b-azure", "--set", "dp=1", "--set", "colour=1"], "--set:2: there is no size colour"),
     (["llama-3.1-405b-azure", "--order", "tp-cp-pp"], "--order:1:9: the order lacks a dimension"),
     (["llama-3.1-405b-azure", "--order", "tp-cp-xx-dp"], "--order:1:7: an order is made of"),
     (["deepseek-v3-gb300-8192", "--order", "tp-cp-ep-pp-dp"], "put pp last"),

@@ -119,7 +119,7 @@ def options(check):
           ("--ports", "--dilation", "--lanes", "--eal", "--gpu", "--gpu-timeout")),
         ("an unknown letter", [good, "-x"], "unknown option"),
         ("a second scenario", [good, "two-planes"], "'two-planes'"),
-        ("a seed that is no number", [good, "--seed", "x"], ["seed", "`x`"]),
+        ("a seed that is no number", [good, "--seed", "x"], "--seed is a whole number, not 'x'"),
         ("a negative seed", [good, "--seed", "-1"], "seed"),
         ("an empty seed", [good, "--seed", ""], "seed"),
         ("a seed beyond 64 bits", [good, "--seed", "18446744073709551616"], "seed"),

@@ -231,7 +231,7 @@ static int complete(struct live *live)
 		return outcome_bad_line(refusal, "no output file given: -o FILE");
 	live->ring.path = live->out;
 	if (live->burst > 0 && strstr(live->words, "ce") == NULL)
-		return outcome_bad_word(refusal, "needs --trigger ce:", "--ce-burst");
+		return outcome_bad_line(refusal, "--ce-burst needs --trigger ce");
 	live->after = live->after > 0 ? live->after : AFTER_DEFAULT;
 	live->trigger.burst = live->burst > 0 ? (uint32_t)live->burst : BURST_DEFAULT;
 	live->ring.files = live->ring_files > 0 ? (uint32_t)live->ring_files : 1;

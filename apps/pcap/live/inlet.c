@@ -26,12 +26,12 @@ int inlet_open(struct inlet *ret, const struct sniff_choice *choice, struct refu
 		return rc;
 	}
 	if (choice->filter != NULL)
-		return outcome_bad_word(
-			refusal, "is for devices of libpcap, not for a port of DPDK:", "--filter");
+		return outcome_bad_line(
+			refusal, "--filter is for devices of libpcap, not for a port of DPDK");
 	if (choice->is_plain)
-		return outcome_bad_word(
+		return outcome_bad_line(
 			refusal,
-			"is for devices of libpcap, not for a port of DPDK:", "--not-promiscuous");
+			"--not-promiscuous is for devices of libpcap, not for a port of DPDK");
 	ret->link = LINK_ETHERNET;
 	return one_port_open(&ret->port, choice->device, false, PORT_FRAMES, refusal);
 }

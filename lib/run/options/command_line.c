@@ -110,7 +110,7 @@ static int refuse_missing(const struct reading *reading)
 static int take(struct reading *reading, void *to, int option)
 {
 	const struct option_row *row = row_of(reading, option);
-	char name[64];
+	char what[96];
 	if (option == 'h')
 		reading->wants_help = true;
 	if (option == 'v' + FIRST * 2)
@@ -122,9 +122,9 @@ static int take(struct reading *reading, void *to, int option)
 	if (row == NULL)
 		return 0;
 	const char **given = &reading->given[row - reading->line->rows];
-	snprintf(name, sizeof(name), "--%s", row->name);
+	snprintf(what, sizeof(what), "--%s is given twice", row->name);
 	if (*given != NULL && row->value != NULL && !row->is_many)
-		return outcome_bad_word(reading->refusal, "given twice:", name);
+		return outcome_bad_line(reading->refusal, what);
 	*given = row->value != NULL ? optarg : "";
 	int rc = reading->line->note != NULL
 		? reading->line->note(to, row, optarg, reading->refusal)
@@ -174,17 +174,16 @@ static void write_list(char *ret, size_t bytes, const char *list, size_t length)
 // One of each group of `needs`.
 static int check_needs(const struct reading *reading, const struct option_row *row)
 {
-	char what[256], list[224], name[64];
-	snprintf(name, sizeof(name), "--%s", row->name);
+	char what[320], list[224];
 	for (const char *group = row->needs; group != NULL;) {
 		size_t length = strcspn(group, ";");
 		bool has = false;
 		for (const char *at = group; at < group + length; at += strcspn(at, "|;") + 1)
 			has |= is_given(reading, at, strcspn(at, "|;"));
 		write_list(list, sizeof(list), group, length);
-		snprintf(what, sizeof(what), "needs %s:", list);
+		snprintf(what, sizeof(what), "--%s needs %s", row->name, list);
 		if (!has)
-			return outcome_bad_word(reading->refusal, what, name);
+			return outcome_bad_line(reading->refusal, what);
 		group = group[length] == ';' ? group + length + 1 : NULL;
 	}
 	return 0;
@@ -192,15 +191,14 @@ static int check_needs(const struct reading *reading, const struct option_row *r
 
 static int check_excludes(const struct reading *reading, const struct option_row *row)
 {
-	char what[256], list[224], name[64];
+	char what[320], list[224];
 	const char *end = row->excludes + strlen(row->excludes);
-	snprintf(name, sizeof(name), "--%s", row->name);
 	for (const char *at = row->excludes; at < end; at += strcspn(at, "|") + 1) {
 		size_t length = strcspn(at, "|");
 		write_list(list, sizeof(list), at, length);
-		snprintf(what, sizeof(what), "has no effect with %s:", list);
+		snprintf(what, sizeof(what), "--%s has no effect with %s", row->name, list);
 		if (is_given(reading, at, length))
-			return outcome_bad_word(reading->refusal, what, name);
+			return outcome_bad_line(reading->refusal, what);
 	}
 	return 0;
 }
@@ -222,12 +220,12 @@ static int check_alone(const struct reading *reading, const struct option_row *r
 static int check_sole(const struct reading *reading, const struct option_row *sole)
 {
 	const struct option_row *rows = reading->line->rows;
-	char what[96], name[64];
-	snprintf(what, sizeof(what), "has no effect with --%s:", sole->name);
+	char what[128];
 	for (uint32_t i = 0; i < reading->count; i++) {
-		snprintf(name, sizeof(name), "--%s", rows[i].name);
+		snprintf(what, sizeof(what), "--%s has no effect with --%s", rows[i].name,
+			 sole->name);
 		if (reading->given[i] != NULL && &rows[i] != sole)
-			return outcome_bad_word(reading->refusal, what, name);
+			return outcome_bad_line(reading->refusal, what);
 	}
 	return 0;
 }

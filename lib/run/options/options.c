@@ -20,6 +20,8 @@ static int add_set(struct options *options, const char *set, struct refusal *ref
 int options_take_seed(void *context, const char *word, struct refusal *refusal)
 {
 	struct options *options = context;
+	if (word[0] == '\0' || word[strspn(word, "0123456789")] != '\0')
+		return outcome_bad_word(refusal, "--seed is a whole number, not", word);
 	snprintf(options->seed_set, sizeof(options->seed_set), "seed=%s", word);
 	return add_set(options, options->seed_set, refusal);
 }
@@ -55,7 +57,10 @@ int options_parse(struct options *ret, const char *program, const struct command
 	ret->scenario = argv[optind];
 	if (ret->wants_list || ret->wants_keys)
 		return 0;
+	bool is_emu = strcmp(program, "emu") == 0;
 	if (ret->scenario == NULL && ret->trace == NULL)
-		return outcome_bad_line(refusal, "no scenario; try `weft sim incast`");
-	return strcmp(program, "emu") == 0 ? options_emu(ret, refusal) : 0;
+		return outcome_bad_line(refusal,
+					is_emu ? "no scenario; try `weft emu two-racks`"
+					       : "no scenario; try `weft sim incast`");
+	return is_emu ? options_emu(ret, refusal) : 0;
 }

@@ -77,9 +77,7 @@ static int read_dilation(struct options *options, struct refusal *refusal)
 static int read_lanes(struct options *options, struct refusal *refusal)
 {
 	if (options->has_lanes && options->port_choice.kind != PORTS_RING)
-		return refuse_text(refusal,
-				   "--lanes has no effect here: only ring ports lead from "
-				   "one to another%s",
+		return refuse_text(refusal, "--lanes has no effect here; it needs --ports ring%s",
 				   "");
 	return 0;
 }

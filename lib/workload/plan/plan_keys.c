@@ -164,7 +164,7 @@ static bool is_number(const char *text)
 static int refuse_name(struct refusal *refusal, const char *text, size_t length)
 {
 	char name[NEAR_WORD_BYTES] = "";
-	refuse_key(refusal, "no size of a plan: ", 0, 0, text, length);
+	refuse_key(refusal, "there is no size ", 0, 0, text, length);
 	memcpy(name, text, length < sizeof(name) - 1 ? length : sizeof(name) - 1);
 	const char *last = name; // of cut.dp of a job file dp
 	for (const char *at = name; *at != '\0'; at++)
