@@ -135,6 +135,6 @@ int output_read(struct output *ret, const char *path, struct refusal *refusal)
 		return 0;
 	refusal_name(refusal, path);
 	return refuse(refusal, -EINVAL,
-		      ret->is_ours ? "is a table of weft, no measurement"
+		      ret->is_ours ? "is a table that weft printed, not a measurement"
 				   : "has no line of nccl-tests or ib_write_bw with a bandwidth");
 }

@@ -106,7 +106,7 @@ static int check_ranks(struct choice *choice, struct refusal *refusal)
 	if (!choice->has_rank || choice->ranks == 0)
 		return outcome_bad_line(refusal,
 					"one of --listen ADDRESS and --to ADDRESS is needed, or "
-					"--rank and --ranks, which mpirun and srun say");
+					"--rank and --ranks, which mpirun and srun set");
 	if (choice->rank >= choice->ranks)
 		return outcome_bad_line(refusal, "--rank is below --ranks: the first one is 0");
 	if (choice->meet == NULL)
@@ -115,8 +115,8 @@ static int check_ranks(struct choice *choice, struct refusal *refusal)
 		return outcome_bad_line(refusal, "ranks need a scenario");
 	if (choice->has_wish || choice->callers > 1)
 		return outcome_bad_line(refusal,
-					"what ranks send is the scenario's to say: -b, "
-					"-e, -f, -n, --depth, --bare and --incast go with --to");
+					"the scenario says what ranks send: -b, -e, -f, "
+					"-n, --depth, --bare and --incast go with --to");
 	return 0;
 }
 

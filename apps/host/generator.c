@@ -21,16 +21,16 @@ int generator_check(struct call *call)
 	if (call->choice.gpu == NULL)
 		return 0;
 	if (call->scenario.traffic.kind != TRAFFIC_GRADIENTS)
-		return outcome_bad_word(
+		return outcome_bad_line(
 			&call->refusal,
-			"has no effect here, it needs traffic.kind gradients:", "--gpu");
+			"--gpu has no effect here; it needs traffic.kind gradients");
 	for (uint32_t i = 0; i < call->scenario.fault_count; i++)
 		if (call->scenario.faults[i].kind == FAULT_STALL ||
 		    call->scenario.faults[i].kind == FAULT_STRAGGLER)
-			return outcome_bad_word(&call->refusal,
-						"a generator knows nothing of stall and straggler: "
-						"take these faults away, or",
-						"--gpu");
+			return outcome_bad_line(
+				&call->refusal,
+				"--gpu cannot run faults of kind stall or straggler: "
+				"a generator does not know of them");
 	clocks_use_system();
 	scenario_gradients(&config, &call->scenario);
 	return gradients_check(&config, &call->refusal);

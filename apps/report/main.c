@@ -259,9 +259,10 @@ static int make(struct call *call)
 		return rc;
 	if (call->profile_name != NULL && !report_model_takes_profile(report_model)) {
 		report_model_free(report_model);
-		return outcome_bad_word(&call->refusal,
-					"a book has a profile for each of its cases; it takes no",
-					"--profile");
+		return outcome_bad_word(
+			&call->refusal,
+			"weft validate-fabric gave each case its profile; its report takes no",
+			"--profile");
 	}
 	if (!call->has_no_files)
 		rc = check_files(call, report_model);

@@ -48,7 +48,7 @@ static int take_racks(struct call *call)
 {
 	const char *at = call->racks_text;
 	if (at == NULL)
-		return outcome_bad_word(&call->refusal, "no racks given:", "--racks");
+		return outcome_bad_line(&call->refusal, "no racks given: --racks is needed");
 	for (;; at++) {
 		uint32_t racks = count_of(at, &at, RACKS_MAX);
 		if (racks == 0 || (*at != '\0' && *at != ','))
@@ -58,8 +58,8 @@ static int take_racks(struct call *call)
 				"commas between, not",
 				call->racks_text);
 		if (point_of(call, racks) != NULL)
-			return outcome_bad_word(&call->refusal, "a number is given twice: --racks",
-						call->racks_text);
+			return outcome_bad_word(&call->refusal,
+						"--racks has a number twice:", call->racks_text);
 		if (call->point_count == POINTS_MAX)
 			return outcome_bad_word(&call->refusal, "at most 64 numbers of racks, not",
 						call->racks_text);

@@ -22,8 +22,8 @@ const char *budget_reason(const struct fabric_facts *fabric_facts, struct case_t
 	if (to->cost.hops > hops_max)
 		return words_reason(
 			to,
-			"left out: it takes %.0f million packet-hops, and a case of "
-			"this book has %.0f at most%s",
+			"left out: it takes %.0f million packet-hops, and a case "
+			"may take %.0f at most%s",
 			to->cost.hops / MILLION, hops_max / MILLION,
 			fabric_facts->is_quick ? "; without --quick it has ten times as many" : "");
 	if (memory > memory_max)

@@ -78,8 +78,8 @@ int coverage_check(struct acceptance *acceptance)
 		}
 		if (!is_known)
 			return outcome_bad_name(&acceptance->refusal,
-						"--require has all, a number or share (%) of the "
-						"book's cases, or names of these; not",
+						"--require is all, a number or share (%) of the "
+						"cases, or names of these; not",
 						&near_word);
 	}
 	return 0;

@@ -76,7 +76,7 @@ int earlier_check(struct acceptance *acceptance)
 	snprintf(acceptance->refusal.file, sizeof(acceptance->refusal.file), "%.255s",
 		 acceptance->out);
 	snprintf(acceptance->refusal.text, sizeof(acceptance->refusal.text),
-		 "holds the book of another call (%s); --force replaces it", other);
+		 "holds the report of another call (%s); --force replaces it", other);
 	return -EINVAL;
 }
 

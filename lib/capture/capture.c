@@ -34,8 +34,8 @@ static int refuse_format(struct capture_reader *reader, struct refusal *refusal)
 		if (memcmp(at, looks[i].bytes, looks[i].count) == 0)
 			return refuse(refusal, -EINVAL, looks[i].says);
 	return refuse(refusal, -EINVAL,
-		      "neither pcap nor pcapng: it begins like neither (an ERF file has "
-		      "no head; editcap makes pcap of it)");
+		      "neither pcap nor pcapng (an ERF file has no header to know it by: "
+		      "convert it with editcap)");
 }
 
 int capture_begin(struct capture_reader *reader, struct refusal *refusal)

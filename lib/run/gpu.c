@@ -57,9 +57,8 @@ static int check_call(struct call *call)
 			if (call->scenario.faults[i].kind == FAULT_STALL ||
 			    call->scenario.faults[i].kind == FAULT_STRAGGLER)
 				return refuse(refusal, -EINVAL,
-					      "a host that stalls or straggles slows what it "
-					      "computes, and a generator does not know of it: "
-					      "take that fault away, or --gpu");
+					      "--gpu cannot run faults of kind stall or "
+					      "straggler: a generator does not know of them");
 	return 0;
 }
 

@@ -117,8 +117,8 @@ int trace_recognise(enum trace_format *ret, const char *text, size_t bytes, stru
 		*ret = TRACE_FORMAT_CHAKRA;
 	else
 		return refuse(refusal, -EINVAL,
-			      "no trace that we know: Chakra (messages or JSON), execution trace "
-			      "of PyTorch, Kineto, text of SimAI or AICB, CSV of AICB, GOAL; "
-			      "name it with --format if it is one");
+			      "not a trace of a known format: Chakra (messages or JSON), "
+			      "execution trace of PyTorch, Kineto, text of SimAI or AICB, CSV of "
+			      "AICB, GOAL; name it with --format if it is one");
 	return 0;
 }

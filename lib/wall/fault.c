@@ -40,9 +40,9 @@ int link_faults_check(const struct world *world, struct refusal *refusal)
 		if (has_place(world, fault))
 			continue;
 		snprintf(refusal->text, sizeof(refusal->text),
-			 "faults[%u] (%s) has no place here: real ports and switches are in the "
-			 "world's place; loss, link_down, flap and slow (way: up) of links of NICs "
-			 "do, and stall, straggler and evs of hosts",
+			 "faults[%u] (%s) has no effect here, where cables and switches are real; "
+			 "loss, link_down, flap and slow (way: up) of a NIC's links have, and "
+			 "stall, straggler and evs of hosts",
 			 i, scenario_fault_name(fault->kind));
 		return -EINVAL;
 	}

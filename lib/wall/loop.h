@@ -56,7 +56,7 @@ struct link_faults {
 	struct rng rng;
 };
 
-// Faults that have no place here: those of other kinds, and those that are at no link of a NIC.
+// Faults that have no effect here: those of other kinds, and those that are at no link of a NIC.
 // -EINVAL with their number in the scenario.
 int link_faults_check(const struct world *world, struct refusal *refusal);
 

@@ -63,7 +63,7 @@ REFUSED = [  # words, what must be said
     (["all_gather", "--algorithm", "pat"], "one rank a scale-up domain"),
     (["alltoall", "--algorithm", "credit_ring"], "credit_ring cannot do 'all_to_all'"),
     (["all_reduce", "--algorithm", "credit_ring", "-c", "1", "-b", "1M", "--ranks", "16", "--channels", "3"], "are not whole elements"),
-    (["broadcast", "-r", "32"], "root 32 is none"),
+    (["broadcast", "-r", "32"], "rank 32 cannot be the root: of 32 ranks"),
     (["all_reduce", "--scenario", "none"], "no scenario 'none'"),
     (["all_reduce", "--seed", "x"], "--seed is a whole number"),
     (["all_reduce", "--set", "fabric.planes=x"], "fabric.planes"),

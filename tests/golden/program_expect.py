@@ -122,7 +122,7 @@ def check_table(folder):
 
 def check_refusals(folder):
     table = weft.run("coll", "all_reduce", "-b", "1M").stdout
-    for text, words, says in (("nothing\n", [], "has no line of nccl-tests"), (table, [], "is a table of weft"),
+    for text, words, says in (("nothing\n", [], "has no line of nccl-tests"), (table, [], "is a table that weft printed"),
                               (nccl_text([{"size": 1, "expected": 1}], 1), ["--ranks", "64"], "64 GPUs were measured"),
                               ("#  Rank  0 Group  0 Pid 1 on node0 device 0\n#  Rank  1 Group  0 Pid 2 on node1 device 0\n" + nccl_text([{"size": 1, "expected": 1}], 1, form="old"), [], "2 GPUs on 2 hosts were measured, and the fabric has 8 on a host"),
                               (nccl_text([{"size": 1024, "expected": 1}], 1), ["--collective", "alreduce"], "not 'alreduce'; did you mean all_reduce?"),

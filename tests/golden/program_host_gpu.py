@@ -141,7 +141,7 @@ class Generators(weft.InMemory):
 
     def test_words(self):
         for words, says in ((["--listen", "x"], "only ranks of a scenario take '--gpu'"),
-                            (["two-planes", "--rank", "0", "--ranks", "8", "--meet", "x"], "needs traffic.kind gradients: '--gpu'")):
+                            (["two-planes", "--rank", "0", "--ranks", "8", "--meet", "x"], "--gpu has no effect here; it needs traffic.kind gradients")):
             _, said = self.end(self.start("host", *words, "--gpu", self.link(0)), BAD_INPUT)
             self.assertIn(says, said)
             self.assertFalse(self.link(0).exists())

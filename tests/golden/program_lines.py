@@ -204,7 +204,7 @@ class Lines(unittest.TestCase):
     def test_blank_lines_are_no_chakra(self):
         """They look like the length of a message and its first field."""
         said = self.told(("trace", "@"), "\n\n" + CSV)[1]
-        self.assertIn("no trace that we know", said)
+        self.assertIn("not a trace of a known format", said)
 
 
 if __name__ == "__main__":

@@ -160,7 +160,7 @@ def check_svg(folder):
 def check_refusals():
     with_racks = [AZURE, "--racks", "16,32"]
     refused("nothing", [], "no scenario given")
-    refused("no racks", [AZURE], "no racks given")
+    refused("no racks", [AZURE], "no racks given: --racks is needed")
     refused("no such scenario", ["nosuch", "--racks", "4"], "nosuch")
     refused("two scenarios", [*with_racks, "incast"], "unexpected argument")
     refused("racks that fill no switch", [AZURE, "--racks", "16,17"], "with 17 racks: ")

@@ -317,8 +317,8 @@ def check_small(folder):
     refused("  and refused when it should run", [path, "--export", "goal", "--out", folder / "x"], "wait in a circle")
     refused("a second file of GOAL", [path, path], "holds all ranks")
     for what, text, says in (
-            ("empty", "", "empty"), ("nothing we know", "hello\n", "no trace that we know"),
-            ("JSON, cut", '{"nodes": [', "not JSON"), ("JSON, another", '{"a": 1}', "no trace that we know"),
+            ("empty", "", "empty"), ("nothing we know", "hello\n", "not a trace of a known format"),
+            ("JSON, cut", '{"nodes": [', "not JSON"), ("JSON, another", '{"a": 1}', "not a trace of a known format"),
             ("JSON, 3000 deep", '{"nodes": ' + "[" * 3000, "maximum parsing depth"),
             ("a huge number", '{"nodes": [{"id": 99999999999999999999, "name": "a"}]}', "too big integer"),
             ("a negative id", '{"nodes": [{"id": -1, "name": "a"}]}', "record 1: id must be a whole number"),

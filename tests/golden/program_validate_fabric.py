@@ -243,7 +243,7 @@ def check_windows_in_words(reason):
 
 
 def check_others(folder, scenario):
-    """The book of another call stays, but with --force."""
+    """The report of another call stays, but with --force."""
     own = ["--quick", "--only", "one-packet"]
     validate(scenario, folder / "other", *own)
     before = (folder / "other" / "book.json").read_bytes()
@@ -251,7 +251,7 @@ def check_others(folder, scenario):
                              (scenario, own[1:], "its --with or --quick is another one"),
                              (scenario, [*own, "--set", "seed=4"], "its --set or --fault is another one")):
         status, out, errors = validate(name, folder / "other", *words)
-        check(status == 2 and out == "" and f"holds the book of another call ({why}); --force replaces it" in errors, f"another's book: {errors.strip()}")
+        check(status == 2 and out == "" and f"holds the report of another call ({why}); --force replaces it" in errors, f"another's book: {errors.strip()}")
     check((folder / "other" / "book.json").read_bytes() == before, "and it is as it was")
     check(validate(scenario, folder / "other", *own)[0] == 0, "the same call goes on")
     check(validate("incast", folder / "other", *own, "--force")[0] == 0, "--force replaces it")

@@ -96,8 +96,8 @@ static int check_ranks(const struct coll_config *config, struct refusal *refusal
 			      config->domain);
 	if (coll_has_root(config->kind) ? config->root >= config->ranks : config->root != 0)
 		return refuse(refusal, -EINVAL,
-			      "root % is none: of % ranks only broadcast, reduce, gather and "
-			      "scatter have one",
+			      "rank % cannot be the root: of % ranks, and only broadcast, reduce, "
+			      "gather and scatter have one",
 			      config->root, config->ranks);
 	bool has_blocks = config->kind == COLL_ALL_TO_ALL || config->kind == COLL_ALL_GATHER ||
 		config->kind == COLL_REDUCE_SCATTER;

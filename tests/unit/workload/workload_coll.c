@@ -62,7 +62,7 @@ static void what_makes_no_sense_is_refused(void **state)
 	refused(&config, "1, 2, 4 or 8 bytes, not 3");
 	config = usual;
 	config.root = 1;
-	refused(&config, "root 1 is none");
+	refused(&config, "rank 1 cannot be the root");
 	config = usual;
 	config.chunk_bytes = 3;
 	refused(&config, "a chunk has 4");
