@@ -9,11 +9,12 @@
 #define MANY 16u // whose longest rest is ROW_MAX
 #define STEP_MAX 3u
 #define LATE_STEP 3u
-#define LATE_LOG 150u	// 1.5 times, in 256ths of octaves
-#define LATER_LOG 256u	// twice
-#define LATE_SHIFT 3	// the mean is over about 8 answers, and kept times that
-#define LATE_ROW_MAX 3u // in a row: then it is no matter of an EV
-#define TRIM_HALVES 5	// base round trips that a packet would have taken that was trimmed, times 2
+#define LATE_LOG 150u	     // 1.5 times, in 256ths of octaves
+#define LATER_LOG 256u	     // twice
+#define RATE_ZERO (32u << 8) // no round trip has a larger logarithm
+#define LATE_SHIFT 3	     // the mean is over about 8 answers, and kept times that
+#define LATE_ROW_MAX 3u	     // in a row: then it is no matter of an EV
+#define TRIM_HALVES 5 // base round trips that a packet would have taken that was trimmed, times 2
 #define TRIM_HALVES_FAILING 8
 #define SOON 16 // waits, within which a loss says that the last was too short
 #define LEVEL_SHIFT 4
@@ -62,13 +63,18 @@ bool history_stands_out(const struct path_set *set, uint32_t index)
 	return plane->marked_mean * 5u <= set->shape->per_plane * ROUNDS_MEAN;
 }
 
-// In 256ths of octaves of 8 ns, between powers of two on a line.
-static uint32_t log_of(ps_t rtt_ps)
+// In 256ths of octaves, between powers of two on a line.
+static uint32_t log_of(uint64_t units)
 {
-	uint64_t units = (uint64_t)rtt_ps >> 13 | 1;
 	uint32_t bounded = units > UINT32_MAX ? UINT32_MAX : (uint32_t)units;
 	uint32_t top = 31u - (uint32_t)__builtin_clz(bounded);
 	return top << 8 | (uint32_t)((units << 8 >> top) & 255);
+}
+
+// The same of a round trip, in units of 8 ns.
+static uint32_t rtt_log(ps_t rtt_ps)
+{
+	return log_of((uint64_t)rtt_ps >> 13 | 1);
 }
 
 static uint32_t late_step(uint32_t log, uint32_t mean)
@@ -85,7 +91,7 @@ uint32_t history_late(struct path_set *set, uint32_t index, ps_t rtt_ps)
 	struct path_plane *plane = ev_slot_plane(set, index);
 	if (!set->shape->has_rows || rtt_ps < 0)
 		return 0;
-	uint32_t log = log_of(rtt_ps), mean = plane->rtt_mean >> LATE_SHIFT;
+	uint32_t log = rtt_log(rtt_ps), mean = plane->rtt_mean >> LATE_SHIFT;
 	uint32_t kept = mean == 0 ? log << LATE_SHIFT : plane->rtt_mean - mean + log;
 	plane->rtt_mean = (uint16_t)kept;
 	uint32_t step = late_step(log, mean);
@@ -98,7 +104,7 @@ uint32_t history_late_beside(const struct path_set *set, uint32_t index, ps_t rt
 	const struct path_plane *plane = &set->planes[index % set->shape->planes];
 	if (!set->shape->has_rows || set->shape->per_plane <= MANY || rtt_ps <= 0)
 		return 0;
-	return late_step(log_of(rtt_ps), plane->rtt_mean >> LATE_SHIFT);
+	return late_step(rtt_log(rtt_ps), plane->rtt_mean >> LATE_SHIFT);
 }
 
 // A full queue is a path's where others are bad, for it has their packets; else dice may have
@@ -112,6 +118,12 @@ uint32_t history_late_trim(const struct path_set *set, uint32_t index, ps_t base
 	ps_t least_ps = base_rtt_ps * halves / 2;
 	return history_late_beside(set, index,
 				   set->shape->planes == 1 ? ps_max(rtt_ps, least_ps) : least_ps);
+}
+
+uint32_t history_rate(const struct path_set *set, uint32_t plane, uint32_t flying_bytes)
+{
+	uint32_t mean = set->planes[plane].rtt_mean >> LATE_SHIFT;
+	return mean == 0 || flying_bytes == 0 ? 0 : RATE_ZERO + log_of(flying_bytes) - mean;
 }
 
 static void raise(struct path_set *set, struct path_plane *plane, uint32_t index, uint32_t by)

@@ -25,6 +25,10 @@ uint32_t history_late_beside(const struct path_set *set, uint32_t index, ps_t rt
 uint32_t history_late_trim(const struct path_set *set, uint32_t index, ps_t base_rtt_ps,
 			   ps_t rtt_ps);
 
+// Logarithm, in 256ths of octaves, of the rate of a plane that holds so many bytes in flight for as
+// long as its answers take in the mean; 0 where none is known.
+uint32_t history_rate(const struct path_set *set, uint32_t plane, uint32_t flying_bytes);
+
 // A mark, or a probe's answer, counts for so much more.
 void history_raise(struct path_set *set, uint32_t index, uint32_t by);
 
