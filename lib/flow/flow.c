@@ -299,6 +299,7 @@ const char *flow_cause_name(enum flow_cause cause)
 		[FLOW_LOSS_BEHIND] = "loss_behind",
 		[FLOW_CORRUPT_BEFORE] = "corruption_before",
 		[FLOW_REORDER_BEFORE] = "reordering_before",
+		[FLOW_GONE_BEFORE] = "lost_or_late_before",
 		[FLOW_REORDER_BEHIND] = "reordering_behind",
 		[FLOW_GONE_BEHIND] = "lost_or_late_behind",
 		[FLOW_TIMEOUT] = "needless_timeout",

@@ -163,12 +163,13 @@ void hole_fill(struct flow *flow, struct flow_stream *stream, struct flow_psn *s
 	blame(flow, stream, FLOW_LOSS_BEFORE, 1);
 }
 
-void hole_tell_repair(struct flow *flow, const struct sequence *sequence, uint32_t psn)
+void hole_tell_repair(struct flow *flow, const struct sequence *sequence, uint32_t psn,
+		      enum flow_cause cause)
 {
 	bool is_asked = sequence->has_nak && sequence->nak_psn == psn;
 	struct flow_repair *repair = repair_at(flow, sequence->nak_repair);
 	if (is_asked && repair != NULL && repair->cause == FLOW_LOSS_BEFORE)
-		repair->cause = FLOW_REORDER_BEFORE;
+		repair->cause = (uint8_t)cause;
 }
 
 bool hole_fill_late(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
@@ -187,8 +188,7 @@ bool hole_fill_late(struct flow *flow, struct flow_stream *stream, struct sequen
 	slot->flags = (uint16_t)((slot->flags & ~(PSN_MISSING | (is_hole ? 0 : PSN_FILLED))) |
 				 (is_hole ? PSN_LATE : 0));
 	hole_count_late(flow, stream);
-	if (is_hole)
-		hole_tell_repair(flow, sequence, slot->psn);
+	hole_tell_repair(flow, sequence, slot->psn, FLOW_REORDER_BEFORE);
 	return true;
 }
 

@@ -167,8 +167,9 @@ void hole_fill(struct flow *flow, struct flow_stream *stream, struct flow_psn *s
 bool hole_fill_late(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
 		    struct flow_psn *slot);
 
-// `psn` was overtaken: that was it if a NAK asks for it.
-void hole_tell_repair(struct flow *flow, const struct sequence *sequence, uint32_t psn);
+// `psn` was not lost, or may not have been: `cause` was it if a NAK asks for it.
+void hole_tell_repair(struct flow *flow, const struct sequence *sequence, uint32_t psn,
+		      enum flow_cause cause);
 
 // A packet was overtaken.
 void hole_count_late(struct flow *flow, struct flow_stream *stream);

@@ -21,6 +21,9 @@ bool packet_is_read(const struct flow_packet *packet)
 static void begin_earlier(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
 			  uint32_t psn)
 {
+	note(flow, stream, FLOW_NOTE_LATE, sequence->pending_number, psn, 1);
+	hole_count_late(flow, stream);
+	hole_tell_repair(flow, sequence, psn, FLOW_REORDER_BEFORE);
 	if (sequence->pending_is_again && !sequence->pending_is_read) { // it was not seen before
 		stream->again--;
 		stream->again_bytes -= sequence->pending_slot.bytes;
@@ -127,6 +130,17 @@ static bool comes_again(const struct sequence *sequence, uint32_t next)
 	return next == sequence->pending_from && (is_late || is_soon);
 }
 
+// Whether nothing tells if the one that waits, which comes once more at once, was late or is a
+// repeat that was doubled: most packets have the stamp of the one before, and these two as well.
+static bool is_hidden_by_stamps(const struct flow *flow, const struct sequence *sequence,
+				uint32_t next)
+{
+	const struct flow_totals *totals = &flow->report.totals;
+	return next == sequence->pending_from && sequence->pending_to - next == 1 &&
+		sequence->now_ns == sequence->last_ns &&
+		2 * (totals->same_stamp + totals->untimed) > totals->frames;
+}
+
 // What had passed before and jumped over the one that waits comes once more: that was a copy.
 static bool leapt_twice(const struct sequence *sequence, uint32_t to, uint32_t next)
 {
@@ -147,6 +161,16 @@ static void withhold_copy(struct flow *flow, struct flow_stream *stream, uint64_
 {
 	note(flow, stream, FLOW_NOTE_COPY_OR_LATE, number, psn, 1);
 	blame(flow, stream, FLOW_COPY_OR_LATE, 1);
+}
+
+// What filled the hole was late, or what was there was lost: NAKs for what was thrown away may come
+// either way.
+static void withhold_loss(struct flow *flow, struct flow_stream *stream,
+			  const struct sequence *sequence, struct flow_psn *slot)
+{
+	slot->flags = (uint16_t)((slot->flags & ~PSN_MISSING) | PSN_LATE);
+	blame(flow, stream, FLOW_GONE_BEFORE, 1);
+	hole_tell_repair(flow, sequence, slot->psn, FLOW_GONE_BEFORE);
 }
 
 // What jumped ahead is a copy, unless what a NAK asked for begins at `next`: then a repeat was cut
@@ -192,6 +216,10 @@ static void settle_one(struct flow *flow, struct flow_stream *stream, struct seq
 		fill_late(flow, stream, sequence, sequence->pending_number, from, to);
 		return;
 	}
+	if (is_hole && is_hidden_by_stamps(flow, sequence, next)) {
+		withhold_loss(flow, stream, sequence, slot);
+		return;
+	}
 	bool is_soon = sequence->pending_silence_ns < DOUBLED_NS;
 	if (is_hole && is_one && is_soon && leapt_twice(sequence, to, next)) {
 		slot->flags &= (uint16_t)~PSN_MISSING;
@@ -201,9 +229,6 @@ static void settle_one(struct flow *flow, struct flow_stream *stream, struct seq
 	}
 	bool is_early = psn_distance(from, sequence->low) < 0; // before the first one here
 	if ((goes_on || goes_back) && is_one && is_soon && is_early) {
-		note(flow, stream, FLOW_NOTE_LATE, sequence->pending_number, from, 1);
-		hole_count_late(flow, stream);
-		hole_tell_repair(flow, sequence, from);
 		begin_earlier(flow, stream, sequence, from);
 		return;
 	}

@@ -4,8 +4,8 @@
 
 The right cause is named first, with repeats, messages, trims and EVs as the run counted them, and messages as long; where nothing was hit there is no
 finding.
-Each once more with a snap length of 128 bytes and with one stamp for each burst: the cause stays, with IPv4 at 64 bytes, too; with IPv6 these end
-before the BTH, so it is withheld, and why, as it is from a tap that doubles frames. WEFT_PLANTED_FIRST and WEFT_PLANTED_COUNT say which seeds (2 from 1).
+Each once more with a snap length of 128 bytes and with one stamp for each burst: the cause stays, or is withheld where stamps alone would tell it; with
+IPv4 at 64 bytes, too; with IPv6 these end before the BTH, so it is withheld, and why, as it is from a tap that doubles frames. WEFT_PLANTED_FIRST and WEFT_PLANTED_COUNT say which seeds (2 from 1).
 """
 import csv
 import json
@@ -218,7 +218,9 @@ def one(kind, seed, folder):
         inside(kind, capture, log, result, flows, is_v4(seed))
         other.write_bytes(changed(capture.read_bytes(), in_bursts))
         clean(kind, seed, other, text, True)
-        check(analyze(other).startswith(first.split(";")[0]), f"{kind} {seed}, in bursts: {analyze(other)}\n{text}")
+        said = analyze(other)
+        is_withheld = want.endswith("BEFORE") and said.startswith("lost or overtaken BEFORE") and "have the stamp of the one before" in said
+        check(is_withheld or said.startswith(first.split(";")[0]), f"{kind} {seed}, in bursts: {said}\n{text}")
         other.write_bytes(changed(capture.read_bytes(), lambda block: 2 * block))
         check(analyze(other).startswith("the CAPTURE has nearly every frame twice"), f"{kind} {seed}, doubled: {analyze(other)}\n{text}")
 

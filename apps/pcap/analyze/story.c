@@ -19,6 +19,9 @@ static const struct words {
 	[FLOW_REORDER_BEFORE] =
 		{"reordering BEFORE the capture point",
 		 "several paths for one flow: LAG and ECMP hashing, per-packet spraying"},
+	[FLOW_GONE_BEFORE] = {"lost or overtaken BEFORE the capture point, and nothing here "
+			      "tells which",
+			      "the path from the sender to the tap: queues, several paths"},
 	[FLOW_REORDER_BEHIND] = {"reordering BEHIND the capture point",
 				 "several paths for one flow between the tap and the receiver"},
 	[FLOW_GONE_BEHIND] = {"lost or overtaken BEHIND the capture point, and nothing here "

@@ -272,7 +272,8 @@ static void say_order(const struct out *out)
 	else
 		fprintf(out->to, "%s out of order (by %s PSN%s at most), ", n(story->late),
 			n(story->late_distance_max), s(story->late_distance_max));
-	uint64_t either = out->report->causes[FLOW_COPY_OR_LATE];
+	const uint64_t *causes = out->report->causes;
+	uint64_t either = causes[FLOW_COPY_OR_LATE] + causes[FLOW_GONE_BEFORE];
 	if (either > 0)
 		fprintf(out->to, "%s doubled or out of order, ", n(either));
 	if (story->doubled == 0)
@@ -336,6 +337,9 @@ static void say_losses(const struct out *out)
 		fprintf(out->to,
 			"%s packet%s lost before the tap, counted by the PSNs stepped over\n",
 			n(before), s(before));
+	else if (causes[FLOW_GONE_BEFORE] > 0)
+		fprintf(out->to, "%s packet%s lost before the tap, or overtaken\n",
+			n(causes[FLOW_GONE_BEFORE]), s(causes[FLOW_GONE_BEFORE]));
 	else if (story->cause_count > 1)
 		fprintf(out->to, "no packet lost\n");
 	else

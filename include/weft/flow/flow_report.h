@@ -20,6 +20,7 @@ enum flow_cause {
 	FLOW_LOSS_BEHIND,    // behind it, or damaged there: the packets are the same
 	FLOW_CORRUPT_BEFORE, // damaged before: bad ICRC here
 	FLOW_REORDER_BEFORE, // overtaken before
+	FLOW_GONE_BEFORE,    // lost or overtaken before, and nothing here tells which
 	FLOW_REORDER_BEHIND, // NAKed, then acknowledged before its repeat can have been
 	FLOW_GONE_BEHIND,    // lost or overtaken behind it, and nothing here tells which
 	FLOW_TIMEOUT,	     // sent again by a timer though all had arrived

@@ -642,6 +642,22 @@ static void a_repeat_that_an_earlier_nak_asked_for_is_no_copy(void **)
 	assert_int_equal(report->causes[FLOW_DUPLICATE], 0);
 }
 
+// With one stamp for all packets, a late 11 right ahead of its repeat is as that repeat and a copy.
+static void equal_stamps_do_not_tell_a_late_packet_from_a_copy(void **)
+{
+	static const char text[] = "v6 " WARM "F10 M12 M13 N11 M14 M11 M11 M12 M13 L14 A14";
+	char at_once[256] = "";
+	for (const char *at = text; *at != '\0'; at++) {
+		char next[] = {*at, '\0'};
+		strcat(at_once, *at == ' ' && at > text + 2 ? " -1 " : next);
+	}
+	const struct flow_report *report = told(at_once);
+	assert_int_equal(report->totals.same_stamp + 1, report->totals.frames);
+	assert_causes(report, FLOW_GONE_BEFORE, 1, NONE);
+	assert_int_equal(report->repairs[0].cause, FLOW_GONE_BEFORE);
+	assert_causes(told(text), FLOW_LOSS_BEFORE, 1, FLOW_DUPLICATE, 1, NONE);
+}
+
 // A repeat would have gone on at once: the first 12 was late, and what comes next begins it.
 static void a_pause_behind_what_filled_a_hole_tells_that_it_was_late(void **)
 {
