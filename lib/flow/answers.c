@@ -231,13 +231,15 @@ static enum flow_cause place_loss(struct flow *flow, struct flow_stream *stream,
 	if (was_late && may_have_crossed(sequence, slot, packet->at_ns))
 		return FLOW_REORDER_BEFORE; // the late one came, what followed it had been too
 					    // early
+	bool is_wanted_here = psn_distance(psn, sequence->expected) >= 0;
 	bool was_thrown_away = slot != NULL && (slot->flags & (PSN_SEEN | PSN_MISSING)) == PSN_SEEN;
-	if (was_thrown_away && before != NULL && before->flags & PSN_LATE)
+	uint16_t lateness = PSN_LATE | (is_wanted_here ? PSN_WAS_LATE : 0);
+	if (was_thrown_away && before != NULL && before->flags & lateness)
 		return FLOW_REORDER_BEFORE; // what passed before a late one was out of order
 	bool fills_hole = slot != NULL && slot->flags & PSN_MISSING &&
 		sequence_is_open(sequence, psn);
 	bool is_early = slot == NULL && psn_distance(psn, sequence->low) < 0; // not seen here
-	if (psn_distance(psn, sequence->expected) >= 0 || fills_hole || is_early)
+	if (is_wanted_here || fills_hole || is_early)
 		return FLOW_LOSS_BEFORE; // counted where the hole is filled
 	if (slot != NULL && slot->flags & PSN_SEEN)
 		*ret_passed_ns = packet->at_ns - slot->last_ns;

@@ -126,6 +126,24 @@ static bool asks_for_reads_alone(const struct flow *flow, const struct flow_stre
 	return asks != NULL && asks->opcodes[0x0c] == asks->data;
 }
 
+// A packet that was overtaken, as its identification says. If the receiver waited for it, it threw
+// away what passed before it; and what a timer brought again was damaged, if it had been here.
+static void place_late(struct flow *flow, struct arrival *arrival)
+{
+	struct sequence *sequence = arrival->sequence;
+	struct flow_psn *slot = arrival->slot;
+	note(flow, arrival->stream, FLOW_NOTE_LATE, arrival->packet->number, arrival->psn, 1);
+	if (!hole_fill_late(flow, arrival->stream, sequence, slot))
+		hole_count_late(flow, arrival->stream); // its repeat came before it
+	if (psn_distance(arrival->psn, sequence->next) > 0)
+		sequence_expect_nak(sequence, arrival->packet->at_ns);
+	if (arrival->psn != sequence->expected || slot == NULL)
+		return;
+	if (sequence->has_timer && slot->flags & PSN_BAD)
+		repair_settle_timer(flow, arrival->stream, FLOW_CORRUPT_BEFORE);
+	slot->flags |= PSN_LATE;
+}
+
 // A packet whose place in the sequence is known: on, a jump, or a step back.
 static void place(struct flow *flow, struct arrival *arrival)
 {
@@ -133,11 +151,7 @@ static void place(struct flow *flow, struct arrival *arrival)
 	uint32_t psn = arrival->psn;
 	int32_t ahead = psn_distance(psn, sequence->next);
 	if (arrival->is_late) {
-		note(flow, arrival->stream, FLOW_NOTE_LATE, arrival->packet->number, psn, 1);
-		if (!hole_fill_late(flow, arrival->stream, sequence, arrival->slot))
-			hole_count_late(flow, arrival->stream); // its repeat came before it
-		if (ahead > 0)
-			sequence_expect_nak(sequence, arrival->packet->at_ns);
+		place_late(flow, arrival);
 		return;
 	}
 	// READs leave out the PSNs of their responses: what is below those goes back, too.

@@ -53,6 +53,8 @@ static void fill_late(struct flow *flow, struct flow_stream *stream, struct sequ
 		if (slot != NULL && slot->flags & PSN_MISSING)
 			hole_fill_late(flow, stream, sequence, slot);
 	}
+	if (psn_distance(from, sequence->next) > 0)
+		sequence_expect_nak(sequence, sequence->last_ns);
 }
 
 // In the midst of a repeat the packets up to `psn` were lost once more.
@@ -62,20 +64,6 @@ static void leap_to(struct flow *flow, struct flow_stream *stream, struct sequen
 	hole_jump(flow, stream, sequence, number, psn, at_ns);
 	hole_fill(flow, stream, psn_find(sequence, psn));
 	sequence->next = psn + 1;
-}
-
-// The first of two that may be late is: the second one waits now.
-static void shift_second(struct flow *flow, struct flow_stream *stream, struct sequence *sequence)
-{
-	fill_late(flow, stream, sequence, sequence->pending_number, sequence->pending_from,
-		  sequence->pending_to);
-	sequence->has_second = false;
-	sequence->pending_from = sequence->second_psn;
-	sequence->pending_to = sequence->second_psn + 1;
-	sequence->pending_number = sequence->second_number;
-	sequence->pending_ns = sequence->second_ns;
-	sequence->pending_silence_ns = sequence->second_silence_ns;
-	sequence->pending_wanted = sequence_wanted(sequence, sequence->second_psn);
 }
 
 // Whether the packet before this one passed as often, so that each repeat may have had it. A copy
@@ -272,6 +260,31 @@ static void settle_one(struct flow *flow, struct flow_stream *stream, struct seq
 	sequence->next = to;
 }
 
+static bool is_first_hole(const struct sequence *sequence)
+{
+	const struct flow_psn *first = psn_find(sequence, sequence->pending_from);
+	return first != NULL && first->flags & PSN_MISSING;
+}
+
+// The first of two is late, or the next packet tells what it was; the second one waits now.
+static void shift_second(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
+			 uint32_t next)
+{
+	if (is_first_hole(sequence))
+		fill_late(flow, stream, sequence, sequence->pending_number, sequence->pending_from,
+			  sequence->pending_to);
+	else
+		settle_one(flow, stream, sequence, next);
+	sequence->has_second = false;
+	sequence->is_pending = true;
+	sequence->pending_from = sequence->second_psn;
+	sequence->pending_to = sequence->second_psn + 1;
+	sequence->pending_number = sequence->second_number;
+	sequence->pending_ns = sequence->second_ns;
+	sequence->pending_silence_ns = sequence->second_silence_ns;
+	sequence->pending_wanted = sequence_wanted(sequence, sequence->second_psn);
+}
+
 // What waited for the next packet is decided: `next` is where the stream goes on.
 void sequence_settle(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
 		     uint32_t next)
@@ -279,11 +292,12 @@ void sequence_settle(struct flow *flow, struct flow_stream *stream, struct seque
 	uint32_t second = sequence->second_psn;
 	bool goes_on = sequence->has_second && next == sequence->pending_to;
 	bool leaps = sequence->has_second && next == second + 1 && next != sequence->next;
+	uint32_t after = !leaps ? next : is_first_hole(sequence) ? sequence->pending_to : second;
 	if (sequence->has_second && !goes_on && !leaps)
-		shift_second(flow, stream, sequence);
+		shift_second(flow, stream, sequence, next);
 	sequence->has_second = false;
 	if (sequence->is_pending)
-		settle_one(flow, stream, sequence, leaps ? sequence->pending_to : next);
+		settle_one(flow, stream, sequence, after);
 	if (goes_on) // a repeat, and in its midst a late one
 		fill_late(flow, stream, sequence, sequence->second_number, second, second + 1);
 	if (leaps)
@@ -366,21 +380,23 @@ void sequence_settle_leap(struct flow *flow, struct flow_stream *stream, struct 
 	leap_to(flow, stream, sequence, sequence->leap_number, psn, sequence->leap_ns);
 }
 
-// Whether the packet fills a hole above that which the one that waits fills: then it waits, too.
+// Whether the packet fills a hole above the one that waits, which fills one as well, or may begin a
+// repeat that a NAK asked for: then it waits, too.
 static bool is_second(const struct arrival *arrival)
 {
 	const struct sequence *sequence = arrival->sequence;
 	uint32_t above = sequence->has_second ? sequence->second_psn : sequence->pending_to;
-	const struct flow_psn *first = psn_find(sequence, sequence->pending_from);
+	bool is_asked = !sequence->has_second && arrival->psn != sequence->next &&
+		is_wanted(sequence, sequence->pending_from);
 	return psn_distance(arrival->psn, above) > 0 && arrival->slot != NULL &&
-		arrival->slot->flags & PSN_MISSING && first != NULL && first->flags & PSN_MISSING;
+		arrival->slot->flags & PSN_MISSING && (is_first_hole(sequence) || is_asked);
 }
 
 static void keep_second(struct flow *flow, struct arrival *arrival)
 {
 	struct sequence *sequence = arrival->sequence;
 	if (sequence->has_second)
-		shift_second(flow, arrival->stream, sequence);
+		shift_second(flow, arrival->stream, sequence, arrival->psn);
 	sequence->has_second = true;
 	sequence->second_psn = arrival->psn;
 	sequence->second_number = arrival->packet->number;
@@ -396,9 +412,7 @@ bool sequence_waits(struct flow *flow, struct arrival *arrival)
 	bool is_hole = arrival->slot != NULL && arrival->slot->flags & PSN_MISSING;
 	if (sequence->is_pending) {
 		bool goes_on = psn == sequence->pending_to && psn != sequence->next;
-		const struct flow_psn *first = psn_find(sequence, sequence->pending_from);
-		bool holes = first != NULL && first->flags & PSN_MISSING;
-		if (goes_on && holes && is_hole && !sequence->has_second) {
+		if (goes_on && is_first_hole(sequence) && is_hole && !sequence->has_second) {
 			sequence->pending_to = psn + 1;
 			return true;
 		}

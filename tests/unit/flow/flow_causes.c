@@ -658,6 +658,28 @@ static void equal_stamps_do_not_tell_a_late_packet_from_a_copy(void **)
 	assert_causes(told(text), FLOW_LOSS_BEFORE, 1, FLOW_DUPLICATE, 1, NONE);
 }
 
+// 15 was late, between the first two packets of a repeat that a NAK asked for.
+static void a_late_one_behind_the_first_of_a_repeat_leaves_it_a_repeat(void **)
+{
+	const struct flow_report *report = told(
+		"v6 " SLOW "F10 M11 M12 N10 M13 M14 N11 M16 M17 F10 M11 M12 M13 M11 M15 M12 "
+		"A13 N14 M13 M14 M15 M16 M17 L18 A18");
+	assert_causes(report, FLOW_REORDER_BEHIND, 1, FLOW_REORDER_BEFORE, 1, NONE);
+	assert_int_equal(report->repairs[1].repeat, 25);
+	assert_int_equal(report->repairs[2].cause, FLOW_REORDER_BEFORE);
+}
+
+// 12 was damaged twice, and late when a timer brought it.
+static void a_late_first_packet_of_a_timer_is_no_loss(void **)
+{
+	const struct flow_report *report = told(
+		WARM "F10 M11 M12! M13 N12 M14 +7 M12! M13 M14 +300 M13#1020 M14#1021 "
+		     "M12#1019 M15#1022 N13 M13#1023 M14#1024 M15#1025 L16#1026 A16");
+	assert_causes(report, FLOW_CORRUPT_BEFORE, 2, FLOW_REORDER_BEFORE, 1, NONE);
+	assert_int_equal(report->repairs[1].cause, FLOW_CORRUPT_BEFORE);
+	assert_int_equal(report->repairs[2].cause, FLOW_REORDER_BEFORE);
+}
+
 // A repeat would have gone on at once: the first 12 was late, and what comes next begins it.
 static void a_pause_behind_what_filled_a_hole_tells_that_it_was_late(void **)
 {
