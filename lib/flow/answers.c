@@ -176,14 +176,15 @@ static void take_lag(struct flow *flow, struct sequence *sequence, const struct 
 	flow_lag(&flow->report.ack, lag_ns);
 }
 
-// Does the receiver acknowledge what does not ask for it?
+// Does the receiver acknowledge what does not ask for it? In the midst of a repeat it may be what
+// it gets once more.
 static void take_asked(struct sequence *sequence, const struct flow_psn *slot)
 {
 	bool asks = slot->flags & PSN_ASKS;
 	if (slot->copies > 1) // it may be for any of them
 		return;
 	sequence->acks_asked += asks;
-	sequence->acks_unasked += !asks;
+	sequence->acks_unasked += !asks && sequence->next == sequence->head;
 }
 
 void answer_ack(struct flow *flow, struct flow_stream *stream, const struct flow_packet *packet)
@@ -213,6 +214,15 @@ static bool may_have_crossed(const struct sequence *sequence, const struct flow_
 		sequence_is_soon(sequence, at_ns - slot->last_ns);
 }
 
+// Whether it filled a hole that the receiver had been shown, and nothing has passed since that
+// would show it another one.
+static bool has_just_filled(const struct sequence *sequence, const struct flow_psn *slot)
+{
+	const uint16_t flags = PSN_FILLED | PSN_SHOWN;
+	return slot != NULL && (slot->flags & flags) == flags && sequence->next == slot->psn + 1 &&
+		!sequence->has_leap && !sequence->has_second;
+}
+
 // Where the PSN that a receiver wants was lost.
 static enum flow_cause place_loss(struct flow *flow, struct flow_stream *stream, uint32_t psn,
 				  const struct flow_packet *packet, int64_t *ret_passed_ns)
@@ -238,6 +248,7 @@ static enum flow_cause place_loss(struct flow *flow, struct flow_stream *stream,
 		return FLOW_REORDER_BEFORE; // what passed before a late one was out of order
 	bool fills_hole = slot != NULL && slot->flags & PSN_MISSING &&
 		sequence_is_open(sequence, psn);
+	fills_hole |= has_just_filled(sequence, slot);
 	bool is_early = slot == NULL && psn_distance(psn, sequence->low) < 0; // not seen here
 	if (is_wanted_here || fills_hole || is_early)
 		return FLOW_LOSS_BEFORE; // counted where the hole is filled

@@ -84,7 +84,8 @@ uint32_t hole_make(struct flow *flow, struct flow_stream *stream, struct sequenc
 			continue;
 		if (slot->flags & PSN_MISSING) // the repeat was lost, too
 			blame(flow, stream, FLOW_LOSS_BEFORE, 1);
-		slot->flags |= PSN_MISSING;
+		slot->flags |= (uint16_t)(PSN_MISSING |
+					  (psn == sequence->expected ? PSN_SHOWN : 0));
 		if (is_new)
 			slot->first_ns = slot->last_ns = at_ns;
 	}

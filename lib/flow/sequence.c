@@ -372,6 +372,8 @@ void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequenc
 		stream->again += packet_is_read(packet);
 		note(flow, stream, FLOW_NOTE_DOUBLED, packet->number, arrival.psn, 1);
 		blame(flow, stream, FLOW_DUPLICATE, 1);
+		if (psn_distance(arrival.psn, sequence->next) > 0) // the repeat overtook it
+			sequence_expect_nak(sequence, packet->at_ns);
 		psn_keep(arrival.slot, packet);
 		return;
 	}

@@ -16,7 +16,7 @@ enum { // flow_psn.flags
 	PSN_STRAY = 64, // of go-back-N: not missing but damaged, out of its order
 	PSN_ACKED = 128,
 	PSN_ASKS = 256,	     // asks for an ACK
-	PSN_FAIR = 512,	     // MRC: its loss was counted, no repeat since
+	PSN_SHOWN = 512,     // stepped over when a receiver at the tap wanted it
 	PSN_LATE = 2048,     // filled a hole by itself: it was overtaken
 	PSN_WAS_LATE = 4096, // a copy before the last one was; no answer to that has come since
 	PSN_SENDS = 8192,    // a SEND

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a NAK is about, and whether an ACK is for a copy: where a repeat, its holes and copies that
+// it overtook cross them.
+
+#include "flow_rig.h"
+
+#define NONE -1
+#define SLOW "F0 M1 M2 M3 M4 M5 M6 M7 M8 L9 +20 A9 "
+
+// The repeat overtook a copy of 14, which the receiver got before 12.
+static void a_nak_for_what_an_overtaken_copy_jumped_over_is_no_loss(void **)
+{
+	const struct flow_report *report = told(
+		SLOW "F10#1011 M12#1012 M13#1013 M14#1014 N11 M11#1015 M14#1014 M12#1016 N12 "
+		     "M13#1017 M14#1018 M12#1019 M13#1020 M14#1021 L15#1022 A15");
+	assert_causes(report, FLOW_LOSS_BEFORE, 1, FLOW_DUPLICATE, 1, NONE);
+	assert_int_equal(report->repairs[1].cause, FLOW_REORDER_BEFORE);
+}
+
+// The first repeat lacks 13, as 14 of it shows, and the second one has just brought it.
+static void a_nak_that_crosses_what_fills_its_hole_is_a_loss_before(void **)
+{
+	const struct flow_report *report = told(
+		SLOW "F10#1011 M12#1013 M13#1014 N11 M11#1012 M14#1015 N12 M15#1016 M11#1017 "
+		     "M12#1018 M14#1020 M12#1021 M13#1022 N13 M14#1023 M15#1024 M13#1025 "
+		     "M14#1026 M15#1027 L16#1028 A16");
+	assert_causes(report, FLOW_REORDER_BEFORE, 1, FLOW_LOSS_BEFORE, 1, NONE);
+}
+
+// The receiver acknowledges what asks for it, and what it gets once more: 6, as 4 of a needless
+// repeat came, and then 9, which had come late.
+static void an_ack_in_the_midst_of_a_repeat_tells_no_habit(void **)
+{
+	assert_causes(told("O0 A0 O1 A1 O2 A2 O3 A3 F4 M5 M6 +300 F4 A6 M5 M6 L7 A7 "
+			   "F8 M9 M10 N9 M9 M10 L11 A9 A11"),
+		      FLOW_TIMEOUT, 1, FLOW_REORDER_BEHIND, 1, NONE);
+}
