@@ -152,6 +152,19 @@ tune       show x --curves 3         | --curves, --out and --force go with repor
 topology   x --force                 | --force needs --svg
 topology   --import x --set a=b      | --import has no effect with --set
 topology                             | no scenario given
+emu                                  | no scenario; try `weft emu two-racks`
+emu        incast --ports none --lanes 2 | --lanes has no effect here; it needs --ports ring
+bench                                | no benchmark given
+bench      dpdk --instructions       | --instructions has no effect with 'dpdk'
+bench      dpdk --list               | --list and --show have no effect with 'dpdk'
+bench      dpdk --repeat 300         | --repeat is at most 200 with 'dpdk'
+sim        incast --seed x           | --seed is a whole number, not 'x'
+scaling    x                         | no racks given: --racks is needed
+scaling    x --racks 1,1             | --racks has a number twice: '1,1'
+plan                                 | no job given
+host                                 | --rank and --ranks, which mpirun and srun set
+pcap       analyze x --force         | --force needs --annotate, --trace or --page
+pcap       capture x -o y --trigger nack --ce-burst 3 | --ce-burst needs --trigger ce
 """
 MOVED = ["top", "trace", "mllog", "verdict", "report", "plan", "compare", "topology", "validate", "scaling", "bench", "validate-fabric", "sim", "emu", "goodput", "gpu", "coll", "host", "pcap", "tune"]  # programs whose options are rows
 
