@@ -54,9 +54,10 @@ static int read_assignment(struct reader *reader, const char *text, uint32_t num
 				     nearest == NULL ? "" : nearest, nearest == NULL ? "" : "?");
 	}
 	const struct scenario_key key = key_named(&scenario_table, index, path);
-	if (strcmp(key.unit, "list") == 0 || scenario_key_is_element(&key))
-		return reader_refuse(reader, mark,
-				     "%s belongs to a list; lists are set in the file only", path);
+	bool is_list = strcmp(key.unit, "list") == 0;
+	if (is_list || scenario_key_is_element(&key))
+		return reader_refuse(reader, mark, "%s is %s list; lists are set in the file only",
+				     path, is_list ? "a" : "in a");
 	if (reader->is_given[index] && reader->key_marks[index].is_set && !reader->is_preset[index])
 		return reader_refuse(reader, mark, "%s is set twice; it was first in assignment %u",
 				     path, reader->key_marks[index].line);

@@ -268,16 +268,13 @@ static int check_burst(struct reader *reader, const yaml_node_t *node)
 
 static int check_figures(struct reader *reader, const yaml_node_t *node, const struct fault *fault)
 {
-	static const char *const kinds[FAULT_KIND_COUNT] = {
-		"a link_down", "a loss",  "a flap",  "a corrupt",   "a duplicate", "a reorder",
-		"a slow",      "a burst", "a stall", "a straggler", "an ecn",	   "an evs"};
 	for (size_t i = 0; i < sizeof(fault_figures) / sizeof(*fault_figures); i++) {
 		const char *path = fault_figures[i].path;
 		bool is_given = reader_is_given(reader, path);
 		if (!is_given && fault_figures[i].must & KIND(fault->kind))
 			return reader_refuse(reader, document_mark(node),
-					     "%s is missing; %s needs it", path,
-					     kinds[fault->kind]);
+					     "%s is missing; faults[].kind %s needs it", path,
+					     scenario_fault_name(fault->kind));
 		if (is_given && !(fault_figures[i].may & KIND(fault->kind)))
 			return reader_refuse(reader, reader_mark(reader, path),
 					     "%s has no effect here; it needs faults[].kind %s",

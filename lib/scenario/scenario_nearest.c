@@ -159,9 +159,16 @@ const char *key_nearest(const struct key_table *table, const char *path)
 	}
 	if (least <= 1)
 		return nearest;
-	for (int i = 0; keys[i].path != NULL; i++)
-		if (strcmp(last_word(keys[i].path), last_word(path)) == 0)
-			return keys[i].path; // right word, wrong section
+	const char *elsewhere = NULL; // right word, wrong section: best of the same list
+	for (int i = 0; keys[i].path != NULL; i++) {
+		if (strcmp(last_word(keys[i].path), last_word(path)) != 0)
+			continue;
+		if (strncmp(keys[i].path, path, strcspn(path, ".") + 1) == 0)
+			return keys[i].path;
+		elsewhere = elsewhere == NULL ? keys[i].path : elsewhere;
+	}
+	if (elsewhere != NULL)
+		return elsewhere;
 	for (int i = 0; nearest == NULL && strchr(path, '.') != NULL && keys[i].path != NULL; i++)
 		if (strncmp(keys[i].path, path, length) == 0)
 			return keys[i].path; // it goes on

@@ -381,9 +381,12 @@ static const char *word_advice(const char *path, const struct scalar *scalar)
 		{"reduce.kind", "fsdp2", "FSDP2 is fsdp"},
 		{"step.recompute", "selective", "selective recomputation counts as none"},
 		{"reduce.kind", "diloco", "DiLoCo is local with reduce.every"},
+		{"faults[].at", NULL, "a place is a map, as {nic: 3}"},
+		{"taps[].at", NULL, "a place is a map, as {nic: 3}"},
 	};
 	for (size_t i = 0; i < sizeof(advice) / sizeof(*advice); i++)
-		if (strcmp(path, advice[i][0]) == 0 && scalar_is(scalar, advice[i][1]))
+		if (strcmp(path, advice[i][0]) == 0 &&
+		    (advice[i][1] == NULL || scalar_is(scalar, advice[i][1])))
 			return advice[i][2];
 	return NULL;
 }

@@ -26,8 +26,8 @@ static int check_sweep(const struct options *options, const struct study_sweep *
 {
 	if (sweep->count < 2)
 		return refuse_words(refusal, "--sweep",
-				    "wants KEY=VALUE,VALUE,... with two values "
-				    "or more, not",
+				    "KEY=VALUE,VALUE,... with two values or more "
+				    "is needed, not",
 				    word);
 	for (uint32_t i = 0; i < options->sweep_count; i++)
 		if (strcmp(options->sweeps[i].key, sweep->key) == 0)
