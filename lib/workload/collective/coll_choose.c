@@ -68,6 +68,16 @@ static double ring_up_us(const struct coll_config *config, const struct coll_lin
 	return us;
 }
 
+// The hops of a round. Where some lead from part to part the slowest message meets them all, though
+// a round leaves out one hop.
+static double ring_hops_us(const struct coll_config *config, const struct coll_lines *lines)
+{
+	double hops_us = (config->ranks / config->domain - 1) * lines->ring_us;
+	if (lines->ring_us < lines->network_us)
+		hops_us += lines->ring_us - lines->near_us;
+	return hops_us;
+}
+
 static double ring_us(const struct coll_config *config, const struct coll_lines *lines)
 {
 	uint32_t domains = config->ranks / config->domain;
@@ -78,8 +88,9 @@ static double ring_us(const struct coll_config *config, const struct coll_lines 
 	double message = (double)config->bytes / config->channels / config->ranks, whole = 1;
 	if (message > config->chunk_bytes)
 		whole = config->chunk_bytes / message;
-	double hops_us = inside * lines->inside_us + network * lines->ring_us +
-		whole * bytes_us / config->channels;
+	double hops_us = inside * lines->inside_us + whole * bytes_us / config->channels;
+	if (network > 0)
+		hops_us += rounds * ring_hops_us(config, lines);
 	if (inside > 0)
 		hops_us += inside * whole * message * 8e6 / (double)lines->inside_bps;
 	double most_us = longer(bytes_us, hops_us), less_us = bytes_us + hops_us - most_us;
