@@ -177,7 +177,7 @@ static int act(struct call *call)
 {
 	const char *form = call->options.export_form;
 	bool is_text = form != NULL && export_find(form) == EXPORT_SIMAI;
-	static int (*const depths[])(struct call *) = {
+	static int (*const fidelities[])(struct call *) = {
 		[FIDELITY_MODEL] = fidelity_run,
 		[FIDELITY_SAMPLE] = fidelity_sample_run,
 		[FIDELITY_FULL] = fidelity_full_run,
@@ -190,7 +190,7 @@ static int act(struct call *call)
 		return rc < 0 ? fidelity_say_refusal(call, rc) : write_trace(call);
 	}
 	if (call->options.fidelity_kind != FIDELITY_NONE)
-		return depths[call->options.fidelity_kind](call);
+		return fidelities[call->options.fidelity_kind](call);
 	if (call->is_study)
 		return study_run(call);
 	if (call->is_comparison)

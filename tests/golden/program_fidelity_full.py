@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""weft sim --fidelity full and --fidelity all: a step small enough for every packet, at three depths that must agree."""
+"""weft sim --fidelity full and --fidelity all: a step small enough for every packet, at three fidelities that must agree."""
 import functools
 import json
 import os
@@ -56,7 +56,7 @@ def check_books():
 
 
 def check_experts():
-    """Experts in two racks: their tokens are on the fabric, and the three depths agree on what they cost."""
+    """Experts in two racks: their tokens are on the fabric, and the three fidelities agree on what they cost."""
     result = at("all", scenario=EXPERTS)
     full, sample, model = result["full"], result["sample"], result["model_own_sends"]
     # 1,024 tokens over 2 tensor ranks, 2 experts a token, 512 numbers of 2 bytes: out and back, forward and backward, in 2

@@ -301,7 +301,7 @@ def main():
         scenario.write_text(fabric.replace("my-7b.yaml", "bad.yaml"))
         refused("named by the scenario", ["sim", scenario], f"{bad}:4:7: there is no key cut.tpp")
         scenario.write_text(fabric.replace("my-7b.yaml", "gone.yaml"))
-        refused("gone", ["sim", scenario], f"{scenario}:4:31: traffic.model: ", "gone.yaml")
+        refused("gone", ["sim", scenario], f"{scenario}:5:31: traffic.model: ", "gone.yaml")
     for path in sorted((SOURCE / "apps/models").glob("*.yaml")):
         plan = json.loads(run("plan", path.stem, "--json")[1])
         words = {word for row in plan["inputs"] for word in row["of"].split()}

@@ -43,7 +43,7 @@ NOT_HERE = {  # the word that gives it away: why
     "ratios.txt": "made of such a log",
     "step.json": "held against such a log",
     "mpirun": "tests/golden/all_program and drive run over MPI",
-    "my-": "a fabric of the reader's",
+    "my-fabric --trace": "a fabric of the reader's",
     "scenario.yaml": "a scenario of the reader's",
     "jq ": "another program",
     "lab.clab.yml": "a topology of the reader's",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step of a scenario from its schedule: what all depths of --fidelity share, from the options to
+// A step of a scenario from its schedule: what all fidelities share, from the options to
 // the parts of their tables.
 
 #include <errno.h>

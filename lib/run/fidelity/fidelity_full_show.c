@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step with all of its packets, and the three depths side by side.
+// A step with all of its packets, and the three fidelities side by side.
 
 #include <inttypes.h>
 
@@ -7,7 +7,7 @@
 
 static void print_head(void)
 {
-	printf("  %-28s %11s %9s %9s %9s %10s\n", "depth", "step ms", "exposed", "head", "tail",
+	printf("  %-28s %11s %9s %9s %9s %10s\n", "fidelity", "step ms", "exposed", "head", "tail",
 	       "exposed");
 }
 
@@ -76,7 +76,7 @@ void fidelity_all_table(const struct call *call, const struct fidelity_all *fide
 	const struct fidelity_full *full = &fidelity->full;
 	const struct sampled_run *sample = &fidelity->sample.run;
 	ps_t model = fidelity_exposed(&full->own);
-	printf("%s: one step at three depths\n", call->scenario.name);
+	printf("%s: one step at three fidelities\n", call->scenario.name);
 	fidelity_print_job(&full->world);
 	print_head();
 	print_models(full);
