@@ -7,7 +7,6 @@
 
 #include "scenario_presets.h"
 #include "scenario_reader.h"
-#include "scenario_words.h"
 
 #define PATH_BYTES 64
 #define FAULT_WORDS "--fault" // the file that faults of the command line are in
@@ -187,11 +186,6 @@ void scenario_tap_location(const struct scenario *scenario, uint32_t index, stru
 	refusal->line = scenario->tap_lines[index];
 	if (index >= scenario->file_tap_count)
 		memcpy(refusal->file, TAP_WORDS, sizeof(TAP_WORDS));
-}
-
-const char *scenario_fault_name(enum fault_kind kind)
-{
-	return fault_words[kind];
 }
 
 // The steps after loading. Lists come late: their checks need the fabric's figures.

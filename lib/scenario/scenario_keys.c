@@ -72,3 +72,8 @@ const struct scenario_key *scenario_keys(void)
 {
 	return keys;
 }
+
+const char *scenario_fault_name(enum fault_kind kind)
+{
+	return fault_words[kind];
+}
