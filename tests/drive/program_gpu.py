@@ -228,7 +228,7 @@ class Generators(weft.InMemory):
             (["two-racks", "--ports", "memory"], "it needs traffic.kind gradients"),
             (["gradients", "--ports", "memory", "--set", "traffic.bytes=1001B"], "traffic.bytes: a bucket of 1001 bytes"),
             (["gradients", "--ports", "memory", "--set", "traffic.element=8B"], "traffic.element: gradients are numbers of"),
-            ([*SMALL, "--dilation", "1", "--fault", "{kind: straggler, at: {host: 0}, rate: 50%}"], "straggles"),
+            ([*SMALL, "--dilation", "1", "--fault", "{kind: straggler, at: {host: 0}, rate: 50%}"], "--gpu cannot run faults of kind stall or straggler"),
         ):
             out, err = self.end(self.emu(*words), BAD_INPUT)
             self.assertEqual(out, "")
