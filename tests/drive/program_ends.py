@@ -4,7 +4,9 @@
 output that takes nothing; and that a run is the same each time."""
 import json
 import os
+import pathlib
 import pty
+import re
 import signal
 import subprocess
 import time
@@ -24,6 +26,13 @@ faults: [{kind: link_down, at: {nic: 3, plane: 0}, from: 1us}]
 
 def ran(*words, **more):
     return weft.run("sim", *words, **more)
+
+
+def wait_until_taken(run, number):
+    """Until the program has taken the signal: of two that wait at once a system delivers one."""
+    status = pathlib.Path(f"/proc/{run.pid}/status")
+    while run.poll() is None and int(re.search(r"ShdPnd:\s*(\w+)", status.read_text(encoding="ascii"))[1], 16) >> (number - 1) & 1:
+        time.sleep(0.001)
 
 
 class Ends(weft.InFolder):
@@ -51,7 +60,7 @@ class Ends(weft.InFolder):
         run = subprocess.Popen([WEFT, "sim", "clos-131072", "--out", self.out], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         wait_for_work(run, 0.2)
         run.send_signal(signal.SIGINT)
-        time.sleep(0.05)
+        wait_until_taken(run, signal.SIGINT)
         run.send_signal(signal.SIGINT)
         run.communicate(timeout=60)
         self.assertEqual(run.returncode, -signal.SIGINT)
