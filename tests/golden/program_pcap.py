@@ -393,6 +393,31 @@ def of_frames(frames):
     return head + b"".join(struct.pack("<4I", ns // 10**9, ns % 10**9, len(data), length) + data for ns, length, data in frames)
 
 
+SENDS = {"F": 0x00, "M": 0x01, "L": 0x02}
+
+
+def at_once(text):
+    """A capture of SENDs of RC over IPv6, cut behind their headers, all with one stamp: F10 M11 L12, A12 and N11 are answers."""
+    records = []
+    for word in text.split():
+        psn, is_answer = int(word[1:]), word[0] in "AN"
+        behind = struct.pack(">I", (0x60 if word[0] == "N" else 0x1f) << 24 | 1) if is_answer else b""
+        bth = struct.pack(">BBHII", SENDS.get(word[0], 0x11), 0x40, 0xffff, 0x11 + is_answer, (word[0] == "L") << 31 | psn) + behind
+        length, hosts = len(bth) + 8 + 4 + (0 if is_answer else 256), [bytes.fromhex("fd00") + bytes(13) + bytes([host]) for host in (1, 2)]
+        udp = struct.pack(">HHHH", 50000, 4791, length, 0)
+        ip = struct.pack(">IHBB", 6 << 28, length, 17, 64) + b"".join(hosts[::-1] if is_answer else hosts)
+        frame = bytes.fromhex("02000000000102000000000286dd") + ip + udp + bth
+        records.append(struct.pack("<IIII", 1, 0, len(frame), 54 + length) + frame)
+    return struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1) + b"".join(records)
+
+
+def check_lost_or_late():
+    """What may have been lost is not counted as a copy, or as out of order alone."""
+    text = "F0 M1 M2 M3 M4 M5 M6 M7 M8 L9 A9 F10 M12 M13 N11 M14 M11 M11 M12 M13 L14 A14"
+    status, out, error = analyze("-", given=at_once(text))
+    check(status == 0 and "1 lost or out of order, nothing else doubled" in out and "doubled or out" not in out, f"lost or overtaken: {out or error}")
+
+
 def check_mutilated():
     """A cause that a part of the capture alone, or a capture that is not what it looks like, would seem to show is not told, or less certain."""
     behind, needless = frames_of("rxe_write_rxdrop_after_tap_first1200.pcap"), frames_of("rxe_write_spurious_timeouts.pcap")
@@ -512,6 +537,7 @@ check_lean()
 check_packed()
 check_bar()
 check_not_followed()
+check_lost_or_late()
 check_programs()
 check_refusals()
 check_malformed()

@@ -273,11 +273,13 @@ static void say_order(const struct out *out)
 		fprintf(out->to, "%s out of order (by %s PSN%s at most), ", n(story->late),
 			n(story->late_distance_max), s(story->late_distance_max));
 	const uint64_t *causes = out->report->causes;
-	uint64_t either = causes[FLOW_COPY_OR_LATE] + causes[FLOW_GONE_BEFORE];
+	uint64_t gone = causes[FLOW_GONE_BEFORE], either = causes[FLOW_COPY_OR_LATE];
+	if (gone > 0)
+		fprintf(out->to, "%s lost or out of order, ", n(gone));
 	if (either > 0)
 		fprintf(out->to, "%s doubled or out of order, ", n(either));
 	if (story->doubled == 0)
-		fprintf(out->to, "nothing%s doubled", either > 0 ? " else" : "");
+		fprintf(out->to, "nothing%s doubled", gone + either > 0 ? " else" : "");
 	else
 		fprintf(out->to, "%s doubled by the network", n(story->doubled));
 	if (story->has_ids)
