@@ -330,9 +330,7 @@ static bool is_packet(uint32_t type)
 	return type == BLOCK_PACKET || type == BLOCK_PACKET_OLD || type == BLOCK_PACKET_SIMPLE;
 }
 
-// Whether the block gave a frame.
-static bool take_block(struct capture_reader *reader, const struct block *block,
-		       struct capture_frame *ret)
+static void take_other(struct capture_reader *reader, const struct block *block)
 {
 	if (block->type == BLOCK_SECTION)
 		take_section(reader, block);
@@ -340,8 +338,16 @@ static bool take_block(struct capture_reader *reader, const struct block *block,
 		take_interface(reader, block);
 	else if (block->type == BLOCK_STATISTICS)
 		take_statistics(reader, block);
-	if (!is_packet(block->type))
+}
+
+// Whether the block gave a frame.
+static bool take_block(struct capture_reader *reader, const struct block *block,
+		       struct capture_frame *ret)
+{
+	if (!is_packet(block->type)) {
+		take_other(reader, block);
 		return false;
+	}
 	reader_clear(ret, reader->offset);
 	bool is_good = block->type == BLOCK_PACKET_SIMPLE ? take_simple(reader, block, ret)
 							  : take_packet(reader, block, ret);

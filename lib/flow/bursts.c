@@ -203,8 +203,10 @@ void bursts_take(struct flow *flow, const struct flow_stream *stream,
 	struct open_bin *bin = &state->open[0];
 	if (target->packets == 1 || !is_in(bin, 0, packet->at_ns))
 		move_on(target, state, packet->at_ns);
-	bin->first_ns = bin->bytes == 0 ? packet->at_ns : bin->first_ns;
-	bin->first = bin->bytes == 0 ? packet->number : bin->first;
+	if (bin->bytes == 0) {
+		bin->first_ns = packet->at_ns;
+		bin->first = packet->number;
+	}
 	bin->last = packet->number;
 	bin->bytes += packet->record->original;
 	bin->senders[sender / 64] |= (uint64_t)is_data << sender % 64;

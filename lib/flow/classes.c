@@ -35,8 +35,9 @@ static const uint8_t kinds[256] = {
 	[PACKET_NACK] = FLOW_KIND_NACK,
 };
 
-static void add(struct flow *flow, struct flow_stream *stream, const struct flow_packet *packet,
-		enum flow_kind kind)
+__attribute__((cold, noinline)) static void add(struct flow *flow, struct flow_stream *stream,
+						const struct flow_packet *packet,
+						enum flow_kind kind)
 {
 	struct flow_report *report = &flow->report;
 	const struct stream_state *state = stream_state(flow, stream);

@@ -207,42 +207,15 @@ static void take_bth(struct flow *flow, const struct flow_packet *packet)
 		take_operation(flow, stream, packet);
 }
 
-#define LINE_BYTES 64 // of a cache
-
-static void fetch(const void *from, size_t bytes)
-{
-	for (size_t i = 0; i < bytes; i += LINE_BYTES)
-		__builtin_prefetch((const uint8_t *)from + i);
-}
-
-// What each packet of a stream changes. The rest of it is touched now and then.
-static void fetch_stream(const struct flow *flow, const struct flow_stream *stream, uint32_t psn)
-{
-	const struct stream_state *state = &flow->states[stream - flow->report.streams];
-	const struct sequence *requests = &state->requests;
-	fetch(stream, offsetof(struct flow_stream, causes));
-	fetch(requests, offsetof(struct sequence, answer_ns));
-	fetch(&state->hash_next,
-	      offsetof(struct stream_state, has_ack) - offsetof(struct stream_state, hash_next));
-	if (requests->ring_size > 0)
-		fetch(&requests->ring[psn & (requests->ring_size - 1)], sizeof(struct flow_psn));
-	if (state->target == 0)
-		return;
-	fetch(&flow->report.targets[state->target - 1], offsetof(struct flow_target, gaps));
-	fetch(&flow->targets[state->target - 1], offsetof(struct target_state, senders));
-}
-
 void flow_expect(const struct flow *flow, const struct flow_packet *packet)
 {
 	const struct wire_record *record = packet->record;
+	bool is_mrc = record->found == WIRE_FOUND_MRC;
 	if (!(record->layers & WIRE_LAYER_BTH))
 		return;
-	bool is_mrc = record->found == WIRE_FOUND_MRC;
-	fetch(totals_ev(&flow->report.totals, is_mrc ? record->ev : record->source_port), 1);
-	fetch(&flow->report.totals.source_ports[record->source_port], 1);
-	const struct flow_stream *stream = stream_recent(flow, packet);
-	if (stream != NULL)
-		fetch_stream(flow, stream, record->psn);
+	__builtin_prefetch(
+		totals_ev(&flow->report.totals, is_mrc ? record->ev : record->source_port));
+	__builtin_prefetch(&flow->report.totals.source_ports[record->source_port]);
 }
 
 void flow_take(struct flow *flow, const struct flow_packet *packet)
@@ -287,6 +260,7 @@ const struct flow_report *flow_end(struct flow *flow)
 		else if (stream->acked_unseen > 0)
 			blame(flow, stream, FLOW_CAPTURE, (int64_t)stream->acked_unseen);
 	}
+	totals_end(flow);
 	return &flow->report;
 }
 

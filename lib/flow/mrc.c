@@ -33,8 +33,10 @@ static enum flow_cause cause_of(const struct flow_psn *slot)
 	return slot->flags & PSN_BAD ? FLOW_CORRUPT_BEFORE : FLOW_LOSS_BEHIND;
 }
 
-static void take_again(struct flow *flow, struct flow_stream *stream, struct flow_psn *slot,
-		       const struct flow_packet *packet)
+__attribute__((cold, noinline)) static void take_again(struct flow *flow,
+						       struct flow_stream *stream,
+						       struct flow_psn *slot,
+						       const struct flow_packet *packet)
 {
 	enum flow_cause cause = cause_of(slot);
 	stream->rtx++;
@@ -227,8 +229,10 @@ static struct flow_psn *open_repeat(const struct sequence *sequence,
 	return slot != NULL && slot->copies > 0 ? slot : NULL;
 }
 
-static void settle_sacked(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
-			  uint32_t acked, const struct flow_packet *packet)
+__attribute__((cold, noinline)) static void settle_sacked(struct flow *flow,
+							  struct flow_stream *stream,
+							  struct sequence *sequence, uint32_t acked,
+							  const struct flow_packet *packet)
 {
 	const struct wire_record *record = packet->record;
 	int32_t ahead = psn_distance(acked + 1, sequence->acked);

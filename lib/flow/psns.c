@@ -10,6 +10,27 @@
 #define RING_MAX 65536u
 #define RING_WITHOUT_ANSWERS 1024u // one way alone was captured: nothing says what is done
 
+enum { BEGINS = PSN_BEGINS, ENDS = PSN_ENDS, ONLY = PSN_BEGINS | PSN_ENDS };
+const uint16_t psn_flags[32] = {
+	[0x00] = BEGINS | PSN_SENDS,	    // SEND_FIRST
+	[0x01] = PSN_SENDS,		    // SEND_MIDDLE
+	[0x02 ... 0x03] = ENDS | PSN_SENDS, // SEND_LAST, _IMM
+	[0x04 ... 0x05] = ONLY | PSN_SENDS, // SEND_ONLY, _IMM
+	[0x06] = BEGINS,		    // WRITE_FIRST
+	[0x08 ... 0x09] = ENDS,		    // WRITE_LAST, _IMM
+	[0x0a ... 0x0b] = ONLY,		    // WRITE_ONLY, _IMM
+	[0x0c] = ONLY | PSN_READS,	    // READ_REQ
+	[0x0d] = BEGINS,		    // READ_RSP_FIRST
+	[0x0f] = ENDS,			    // READ_RSP_LAST
+	[0x10] = ONLY,			    // READ_RSP_ONLY
+	[0x11 ... 0x12] = ENDS,		    // ACK, ATOMIC_ACK
+	[0x13 ... 0x14] = ONLY | PSN_READS, // CMP_SWAP, FETCH_ADD
+	[0x15] = ENDS,			    // reserved
+	[0x16] = ENDS | PSN_SENDS,	    // SEND_LAST_INV
+	[0x17] = ONLY | PSN_SENDS,	    // SEND_ONLY_INV
+	[0x18 ... 0x1f] = ENDS,		    // reserved
+};
+
 static struct flow_psn *draw(struct flow *flow, uint32_t size)
 {
 	struct flow_psn **spare = &flow->free_rings[__builtin_ctz(size)];
@@ -42,7 +63,8 @@ void psn_release(struct flow *flow, struct sequence *sequence)
 	sequence->ring_size = 0;
 }
 
-static bool grow(struct flow *flow, struct sequence *sequence, uint32_t size)
+__attribute__((cold, noinline)) static bool grow(struct flow *flow, struct sequence *sequence,
+						 uint32_t size)
 {
 	struct flow_psn *ring = draw(flow, size);
 	if (ring == NULL)
@@ -61,7 +83,7 @@ static bool grow(struct flow *flow, struct sequence *sequence, uint32_t size)
 // What is not acknowledged must fit twice, so that repeats of what is are known as such. Where the
 // pool has no ring so large, the largest that it has: an earlier PSN then never asks for a larger
 // one, which would take the slot of this one away.
-static void fit(struct flow *flow, struct sequence *sequence, uint32_t psn)
+void psn_fit(struct flow *flow, struct sequence *sequence, uint32_t psn)
 {
 	bool is_answered = sequence->acked != sequence->low;
 	int32_t open = psn_distance(psn, sequence->acked) + 1;
@@ -74,27 +96,9 @@ static void fit(struct flow *flow, struct sequence *sequence, uint32_t psn)
 		size /= 2;
 }
 
-struct flow_psn *psn_slot(struct flow *flow, struct sequence *sequence, uint32_t psn)
-{
-	if (psn_distance(psn, sequence->head) >= 0)
-		fit(flow, sequence, psn);
-	uint32_t size = sequence->ring_size;
-	bool is_far = psn_distance(sequence->head, psn) > (int32_t)size;
-	if (size == 0 || is_far || psn_distance(psn, sequence->low) < 0)
-		return NULL;
-	struct flow_psn *slot = &sequence->ring[psn & (size - 1)];
-	if (slot->psn != psn || slot->flags == 0) {
-		sequence->unfilled += (slot->flags & PSN_MISSING) != 0;
-		memset(slot, 0, sizeof(*slot));
-		slot->psn = psn;
-	}
-	return slot;
-}
-
 void psn_keep(struct flow_psn *slot, const struct flow_packet *packet)
 {
 	const struct wire_record *record = packet->record;
-	uint8_t operation = record->opcode & 31;
 	if (slot == NULL)
 		return;
 	if (!(slot->flags & PSN_SEEN)) {
@@ -107,8 +111,7 @@ void psn_keep(struct flow_psn *slot, const struct flow_packet *packet)
 	slot->last_ns = packet->at_ns;
 	slot->copies++;
 	slot->flags &= (uint16_t) ~(PSN_BAD | PSN_UNREAD | PSN_STRAY);
-	slot->flags |= (uint16_t)(PSN_SEEN | (psn_begins(operation) ? PSN_BEGINS : 0) |
-				  (psn_ends(operation) ? PSN_ENDS : 0) |
-				  (record->asks_ack ? PSN_ASKS : 0) | psn_kind(operation) |
+	slot->flags |= (uint16_t)(PSN_SEEN | psn_flags[record->opcode & 31] |
+				  (record->asks_ack ? PSN_ASKS : 0) |
 				  (record->icrc == WIRE_ICRC_BAD ? PSN_BAD : 0));
 }

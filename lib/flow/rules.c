@@ -225,12 +225,6 @@ static bool has_wrong_length(const struct sequence *sequence, const struct wire_
 	return sequence->has_first && sequence->first_psn == psn && bytes != sequence->first_bytes;
 }
 
-static uint16_t flags_of(uint8_t operation)
-{
-	return (uint16_t)((psn_begins(operation) ? PSN_BEGINS : 0) |
-			  (psn_ends(operation) ? PSN_ENDS : 0) | psn_kind(operation));
-}
-
 static void take_open(struct flow *flow, const struct flow_stream *stream,
 		      struct sequence *sequence, uint32_t psn, uint64_t number)
 {
@@ -256,7 +250,7 @@ void rules_take_data(struct flow *flow, const struct flow_stream *stream, struct
 	if (slot == NULL || record->icrc == WIRE_ICRC_BAD || record->is_trimmed ||
 	    record->stopped == WIRE_UNKNOWN_OPCODE)
 		return;
-	uint16_t flags = flags_of(record->opcode & 31);
+	uint16_t flags = psn_flags[record->opcode & 31];
 	uint32_t psn = slot->psn;
 	bool has_payload = record->layers & WIRE_LAYER_EXTENSIONS || !is_mrc;
 	compare_neighbours(flow, stream, sequence, psn, flags, packet);

@@ -8,12 +8,12 @@
 void classes_take(struct flow *flow, struct flow_stream *stream, const struct flow_packet *packet);
 
 // A rule is broken by packet `number` of a stream.
-void rules_broken(struct flow *flow, const struct flow_stream *stream, enum flow_rule rule,
-		  uint64_t number);
+__attribute__((cold)) void rules_broken(struct flow *flow, const struct flow_stream *stream,
+					enum flow_rule rule, uint64_t number);
 
 // What any packet with a BTH has to keep, of one that may not; before the stream counts it.
-void rules_take_odd(struct flow *flow, const struct flow_stream *stream,
-		    const struct flow_packet *packet);
+__attribute__((cold)) void rules_take_odd(struct flow *flow, const struct flow_stream *stream,
+					  const struct flow_packet *packet);
 
 static inline void rules_take(struct flow *flow, const struct flow_stream *stream,
 			      const struct flow_packet *packet)

@@ -99,7 +99,7 @@ static bool count(struct flow *flow, struct arrival *arrival)
 	totals_take_data(flow, arrival->packet, is_again);
 	uint8_t operation = record->opcode & 31;
 	bool is_response = operation >= 0x0d && operation <= 0x10;
-	if (!is_again && psn_begins(operation) && !is_response) {
+	if (!is_again && psn_flags[operation] & PSN_BEGINS && !is_response) {
 		stream->begun++;
 		if (record->layers & WIRE_LAYER_RETH)
 			message_size(stream, record->message_bytes);
@@ -227,7 +227,7 @@ static void end_holes(struct flow *flow, struct flow_stream *stream, struct sequ
 static void restart(struct flow *flow, struct arrival *arrival)
 {
 	flow->report.restarts++;
-	if (!psn_begins(arrival->packet->record->opcode & 31))
+	if (!(psn_flags[arrival->packet->record->opcode & 31] & PSN_BEGINS))
 		rules_broken(flow, arrival->stream, FLOW_RULE_PSN_JUMP, arrival->packet->number);
 	repair_end_timer(flow, arrival->stream);
 	end_holes(flow, arrival->stream, arrival->sequence);

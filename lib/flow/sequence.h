@@ -2,6 +2,8 @@
 // Private to the room: what decides, from packet to packet.
 #pragma once
 
+#include <string.h>
+
 #include <weft/core/check.h>
 
 #include "state.h"
@@ -23,9 +25,6 @@ static inline uint64_t stream_mix(uint64_t hash, uint64_t value)
 // Where the list of streams between two addresses begins.
 uint32_t stream_pair_slot(const struct flow *flow, const uint8_t source[16],
 			  const uint8_t target[16], uint32_t place);
-
-// The stream of a packet if it is among those of late; else NULL.
-const struct flow_stream *stream_recent(const struct flow *flow, const struct flow_packet *packet);
 
 // The stream of a packet, made if there is none.
 struct flow_stream *stream_of(struct flow *flow, const struct flow_packet *packet);
@@ -54,7 +53,7 @@ struct sequence *stream_take_nak_beside(struct flow *flow, struct flow_stream *s
 bool stream_is_partial(const struct flow_stream *stream);
 
 // Nothing more comes of it: what waits is decided.
-void stream_end(struct flow *flow, struct flow_stream *stream);
+__attribute__((cold)) void stream_end(struct flow *flow, struct flow_stream *stream);
 
 static inline struct stream_state *stream_state(struct flow *flow, const struct flow_stream *stream)
 {
@@ -63,26 +62,33 @@ static inline struct stream_state *stream_state(struct flow *flow, const struct 
 
 // ---------------------------------------------------------------- PSNs
 
-// Whether an operation begins a message or response, and whether it ends one.
-static inline bool psn_begins(uint8_t operation)
-{
-	return UINT32_C(0x00993c71) >> operation & 1;
-}
-static inline bool psn_ends(uint8_t operation)
-{
-	return UINT32_C(0xffff9f3c) >> operation & 1;
-}
+// By operation, the low 5 bits of an opcode: whether it begins and ends a message or response, and
+// what it is.
+extern const uint16_t psn_flags[32];
 
-// Flags of what it is.
-static inline uint16_t psn_kind(uint8_t operation)
-{
-	return (uint16_t)((UINT32_C(0x00c0003f) >> operation & 1 ? PSN_SENDS : 0) |
-			  (UINT32_C(0x00181000) >> operation & 1 ? PSN_READS : 0));
-}
+// Makes the ring as large as the window wants it with `psn`, if the pool has one.
+void psn_fit(struct flow *flow, struct sequence *sequence, uint32_t psn);
 
 // The slot of `psn`, cleared if it held another; grows the ring where the window wants it. NULL:
 // it is too far back.
-struct flow_psn *psn_slot(struct flow *flow, struct sequence *sequence, uint32_t psn);
+static inline struct flow_psn *psn_slot(struct flow *flow, struct sequence *sequence, uint32_t psn)
+{
+	int64_t open = psn_distance(psn, sequence->acked) + INT64_C(1);
+	bool fits = sequence->ring_size > 0 && 2 * open <= (int64_t)sequence->ring_size;
+	if (!fits && psn_distance(psn, sequence->head) >= 0)
+		psn_fit(flow, sequence, psn);
+	uint32_t size = sequence->ring_size;
+	bool is_far = psn_distance(sequence->head, psn) > (int32_t)size;
+	if (size == 0 || is_far || psn_distance(psn, sequence->low) < 0)
+		return NULL;
+	struct flow_psn *slot = &sequence->ring[psn & (size - 1)];
+	if (slot->psn != psn || slot->flags == 0) {
+		sequence->unfilled += (slot->flags & PSN_MISSING) != 0;
+		memset(slot, 0, sizeof(*slot));
+		slot->psn = psn;
+	}
+	return slot;
+}
 
 // The slot if it is remembered, or NULL.
 static inline struct flow_psn *psn_find(const struct sequence *sequence, uint32_t psn)
@@ -94,7 +100,7 @@ static inline struct flow_psn *psn_find(const struct sequence *sequence, uint32_
 }
 
 // Gives the ring back.
-void psn_release(struct flow *flow, struct sequence *sequence);
+__attribute__((cold)) void psn_release(struct flow *flow, struct sequence *sequence);
 
 // An EV in fewer bits; never 0.
 static inline uint16_t ev_mark(uint32_t ev)
@@ -105,15 +111,17 @@ static inline uint16_t ev_mark(uint32_t ev)
 // ---------------------------------------------------------------- deciding
 
 // A cause of `count` losses or events of a stream.
-void blame(struct flow *flow, struct flow_stream *stream, enum flow_cause cause, int64_t count);
+__attribute__((cold)) void blame(struct flow *flow, struct flow_stream *stream,
+				 enum flow_cause cause, int64_t count);
 
 // A packet that stands out; of the first of `count` in a row.
-void note(struct flow *flow, const struct flow_stream *stream, enum flow_note_kind kind,
-	  uint64_t number, uint32_t psn, uint32_t count);
+__attribute__((cold)) void note(struct flow *flow, const struct flow_stream *stream,
+				enum flow_note_kind kind, uint64_t number, uint32_t psn,
+				uint32_t count);
 
 // A repair, to be filled in; NULL when no more are kept. *ret_index is its index + 1 or 0.
-struct flow_repair *repair_add(struct flow *flow, const struct flow_stream *stream,
-			       uint32_t *ret_index);
+__attribute__((cold)) struct flow_repair *
+repair_add(struct flow *flow, const struct flow_stream *stream, uint32_t *ret_index);
 struct flow_repair *repair_at(struct flow *flow, uint32_t index);
 
 // The cause of the timer that waited is known.
@@ -148,7 +156,8 @@ void message_end(struct flow *flow, struct flow_stream *stream, struct sequence 
 void message_ack(struct flow *flow, struct flow_stream *stream, uint32_t psn, int64_t at_ns);
 
 // No ACK comes any more. Where some came, what waits for one is not done.
-void message_settle(struct flow *flow, struct flow_stream *stream, struct sequence *sequence);
+__attribute__((cold)) void message_settle(struct flow *flow, struct flow_stream *stream,
+					  struct sequence *sequence);
 
 // ---------------------------------------------------------------- holes
 
@@ -178,8 +187,8 @@ void count_doubled(struct flow *flow, struct flow_stream *stream, uint64_t numbe
 
 // ---------------------------------------------------------------- a stream
 
-void sequence_begin(const struct flow *flow, struct sequence *sequence, uint32_t psn,
-		    uint32_t head);
+__attribute__((cold)) void sequence_begin(const struct flow *flow, struct sequence *sequence,
+					  uint32_t psn, uint32_t head);
 
 // A packet with a PSN of its own, of go-back-N (RC, UC).
 void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
@@ -243,5 +252,7 @@ const struct flow_ev *totals_ev(const struct flow_totals *totals, uint32_t ev);
 void totals_take(struct flow *flow, const struct flow_packet *packet);
 // A packet with a PSN of its own, which was seen before or not.
 void totals_take_data(struct flow *flow, const struct flow_packet *packet, bool is_again);
-// The two that it was counted in: of its DSCP and of its priority.
-void totals_classes(struct flow *flow, const struct flow_packet *packet, struct flow_class *ret[2]);
+// What it is counted in: packets of its DSCP and of its VLAN tag's priority, if it has one.
+struct flow_class *totals_class(struct flow *flow, const struct wire_record *record);
+// Nothing more comes: those classes become those of a DSCP and of a priority.
+void totals_end(struct flow *flow);

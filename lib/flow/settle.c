@@ -28,8 +28,7 @@ static void begin_earlier(struct flow *flow, struct flow_stream *stream, struct 
 		stream->again--;
 		stream->again_bytes -= sequence->pending_slot.bytes;
 		stream->begun += (sequence->pending_slot.flags & PSN_BEGINS) != 0;
-		for (int i = 0; i < 2; i++)
-			sequence->pending_classes[i]->again--;
+		sequence->pending_class->again--;
 	}
 	sequence->low = psn;
 	sequence->expected = psn + 1;
@@ -444,7 +443,7 @@ bool sequence_waits(struct flow *flow, struct arrival *arrival)
 	sequence->pending_is_read = packet_is_read(arrival->packet);
 	sequence->pending_is_again = arrival->is_again;
 	sequence->pending_wanted = sequence_wanted(sequence, psn);
-	totals_classes(flow, arrival->packet, sequence->pending_classes);
+	sequence->pending_class = totals_class(flow, arrival->packet->record);
 	sequence->pending_slot = (struct flow_psn){0};
 	psn_keep(&sequence->pending_slot, arrival->packet);
 	return true;

@@ -99,9 +99,9 @@ struct sequence {
 	uint64_t pending_number;
 	int64_t pending_ns, pending_silence_ns;
 	bool pending_is_read, pending_is_again;
-	uint16_t pending_wanted; // sequence_wanted() as it came
-	struct flow_class *pending_classes[2];
-	struct flow_psn pending_slot; // as it would be if nothing of its PSN had passed before
+	uint16_t pending_wanted;	  // sequence_wanted() as it came
+	struct flow_class *pending_class; // that it was counted in
+	struct flow_psn pending_slot;	  // as it would be if nothing of its PSN had passed before
 	// Another one behind it, which also fills a hole: both are late, unless a repeat goes on
 	// from the first.
 	bool has_second;
@@ -203,6 +203,7 @@ struct flow {
 	uint64_t evs[(1u << 19) / 64];	 // of MRC that some packet had, as bits of their hash
 	int64_t last_ns;
 	bool has_last;
+	struct flow_class classes[9][64]; // by priority of a VLAN tag, 8: none, and DSCP
 	int32_t plane; // of the packet that is taken (MRC); -1: its addresses do not tell
 };
 

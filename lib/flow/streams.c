@@ -109,7 +109,7 @@ static void unlink_chain(struct flow *flow, uint32_t *first, uint32_t index, boo
 	}
 }
 
-static uint32_t evict(struct flow *flow)
+__attribute__((cold, noinline)) static uint32_t evict(struct flow *flow)
 {
 	uint32_t index = flow->oldest;
 	struct flow_stream *stream = &flow->report.streams[index - 1];
@@ -131,8 +131,8 @@ static uint32_t evict(struct flow *flow)
 	return index;
 }
 
-static struct flow_stream *make(struct flow *flow, const struct key *key,
-				const struct flow_packet *packet)
+__attribute__((cold, noinline)) static struct flow_stream *
+make(struct flow *flow, const struct key *key, const struct flow_packet *packet)
 {
 	bool is_full = flow->report.stream_count == flow->config.streams_max;
 	uint32_t index = is_full ? evict(flow) : ++flow->report.stream_count;
@@ -193,12 +193,6 @@ static struct flow_stream *find_or_make(struct flow *flow, const struct flow_pac
 		if (is_same(&flow->report.streams[at - 1], &key))
 			return &flow->report.streams[at - 1];
 	return make(flow, &key, packet);
-}
-
-const struct flow_stream *stream_recent(const struct flow *flow, const struct flow_packet *packet)
-{
-	const struct recent_stream *recent = &flow->recent[recent_slot(packet)];
-	return is_recent(flow, recent, packet) ? &flow->report.streams[recent->index - 1] : NULL;
 }
 
 struct flow_stream *stream_of(struct flow *flow, const struct flow_packet *packet)

@@ -34,7 +34,8 @@ static void take_stamp(struct flow *flow, const struct flow_packet *packet)
 		totals->last_ns = packet->at_ns;
 }
 
-static void take_pause(struct flow_totals *totals, const struct wire_record *record)
+__attribute__((cold, noinline)) static void take_pause(struct flow_totals *totals,
+						       const struct wire_record *record)
 {
 	if (record->pause_priorities == 0xff && record->pause_quanta[1] == 0) {
 		bool is_global = record->pause_quanta[0] != 0;
@@ -97,35 +98,22 @@ static void take_ev(struct flow_totals *totals, uint32_t ev)
 	totals->evs_left_out++;
 }
 
-// What switches map to a queue, and what a pause names.
-static struct flow_class *priority_of(struct flow_totals *totals, const struct wire_record *record)
+#define UNTAGGED 8 // in place of a priority
+
+struct flow_class *totals_class(struct flow *flow, const struct wire_record *record)
 {
 	bool is_tagged = record->layers & WIRE_LAYER_VLAN;
-	return &totals->priority[is_tagged ? record->vlan >> 13 : record->dscp >> 3];
-}
-
-static void take_class_data(struct flow_class *class, bool is_again, bool is_trimmed)
-{
-	class->data++;
-	class->again += is_again;
-	class->trims += is_trimmed;
-}
-
-void totals_classes(struct flow *flow, const struct flow_packet *packet, struct flow_class *ret[2])
-{
-	struct flow_totals *totals = &flow->report.totals;
-	ret[0] = &totals->dscp[packet->record->dscp];
-	ret[1] = priority_of(totals, packet->record);
+	return &flow->classes[is_tagged ? record->vlan >> 13 : UNTAGGED][record->dscp];
 }
 
 void totals_take_data(struct flow *flow, const struct flow_packet *packet, bool is_again)
 {
 	struct flow_totals *totals = &flow->report.totals;
 	const struct wire_record *record = packet->record;
-	struct flow_class *classes[2];
-	totals_classes(flow, packet, classes);
-	for (int i = 0; i < 2; i++)
-		take_class_data(classes[i], is_again, record->is_trimmed);
+	struct flow_class *class = totals_class(flow, record);
+	class->data++;
+	class->again += is_again;
+	class->trims += record->is_trimmed;
 	if (is_again || record->is_rtx)
 		return;
 	bool is_mrc = record->found == WIRE_FOUND_MRC;
@@ -148,8 +136,7 @@ static void take_bth(struct flow *flow, const struct flow_packet *packet)
 		totals->first_bad_icrc = packet->number;
 	if (record->layers & (WIRE_LAYER_IPV4 | WIRE_LAYER_IPV6)) {
 		totals->ecn[record->ecn]++;
-		take_class(&totals->dscp[record->dscp], record);
-		take_class(priority_of(totals, record), record);
+		take_class(totals_class(flow, record), record);
 		uint64_t bit = UINT64_C(1) << (record->source_port % 64);
 		uint64_t *word = &totals->udp_ports[record->source_port / 64];
 		totals->udp_source_ports += !(*word & bit);
@@ -176,4 +163,27 @@ void totals_take(struct flow *flow, const struct flow_packet *packet)
 		take_bth(flow, packet);
 	else if (record->found == WIRE_FOUND_UET)
 		totals->opcodes[WIRE_FOUND_UET][record->opcode]++;
+}
+
+static void add_class(struct flow_class *sum, const struct flow_class *class)
+{
+	sum->packets += class->packets;
+	sum->bytes += class->bytes;
+	sum->data += class->data;
+	sum->again += class->again;
+	sum->trims += class->trims;
+	sum->ect += class->ect;
+	sum->ce += class->ce;
+}
+
+// A priority is what switches map to a queue, and what a pause names.
+void totals_end(struct flow *flow)
+{
+	struct flow_totals *totals = &flow->report.totals;
+	for (uint32_t tag = 0; tag <= UNTAGGED; tag++)
+		for (uint32_t dscp = 0; dscp < 64; dscp++) {
+			const struct flow_class *class = &flow->classes[tag][dscp];
+			add_class(&totals->dscp[dscp], class);
+			add_class(&totals->priority[tag == UNTAGGED ? dscp >> 3 : tag], class);
+		}
 }

@@ -68,7 +68,7 @@ static bool is_mrc_opcode(uint8_t opcode)
 		opcode == PACKET_DEMAND;
 }
 
-static void read_vxlan(struct dissection *d, int nest)
+__attribute__((cold, noinline)) static void read_vxlan(struct dissection *d, int nest)
 {
 	if (!dissect_has(d, VXLAN_BYTES, WIRE_SHORT_UDP))
 		return;
@@ -107,7 +107,7 @@ static void read_udp(struct dissection *d, int nest)
 
 // A frame that a switch mirrors to another host: what is around it is the way there. It may have
 // been cut before it was packed, so that its own lengths, not those around it, say how long it was.
-static void read_mirrored(struct dissection *d, int nest)
+__attribute__((cold, noinline)) static void read_mirrored(struct dissection *d, int nest)
 {
 	struct wire_record *ret = d->ret;
 	ret->layers = WIRE_LAYER_GRE;
@@ -118,7 +118,8 @@ static void read_mirrored(struct dissection *d, int nest)
 	ret->is_cut |= d->end > d->captured && d->end < d->at + MIRRORED_BYTES_MAX;
 }
 
-static void read_erspan(struct dissection *d, uint16_t type, bool has_sequence, int nest)
+__attribute__((cold, noinline)) static void read_erspan(struct dissection *d, uint16_t type,
+							bool has_sequence, int nest)
 {
 	uint32_t bytes = type == GRE_ERSPAN3 ? ERSPAN3_BYTES : has_sequence ? ERSPAN2_BYTES : 0;
 	if (!dissect_has(d, bytes, WIRE_SHORT_IP))
@@ -132,7 +133,7 @@ static void read_erspan(struct dissection *d, uint16_t type, bool has_sequence, 
 }
 
 // With checksum, routing or another version it is none that is known to carry RDMA.
-static void read_gre(struct dissection *d, int nest)
+__attribute__((cold, noinline)) static void read_gre(struct dissection *d, int nest)
 {
 	if (!dissect_has(d, GRE_BYTES, WIRE_SHORT_IP))
 		return;
@@ -223,7 +224,8 @@ static void read_ipv4(struct dissection *d, int nest)
 }
 
 // Notes what an extension header tells of who: segments of a routing header, options.
-static void note_extension(struct dissection *d, uint8_t kind, uint32_t bytes)
+__attribute__((cold, noinline)) static void note_extension(struct dissection *d, uint8_t kind,
+							   uint32_t bytes)
 {
 	if (d->captured - d->at < bytes)
 		return; // known up to its first 8 bytes, which tell nothing
@@ -303,7 +305,7 @@ void dissect_ip(struct dissection *d, uint8_t version, int nest)
 
 // ---------------------------------------------------------------- links
 
-static void read_pause(struct dissection *d)
+__attribute__((cold, noinline)) static void read_pause(struct dissection *d)
 {
 	struct wire_record *ret = d->ret;
 	dissect_found(d, WIRE_FOUND_PAUSE);
@@ -324,7 +326,7 @@ static void read_pause(struct dissection *d)
 }
 
 // A GRH, which looks like an IPv6 header, and the BTH behind it.
-void dissect_grh(struct dissection *d, enum wire_found what)
+__attribute__((cold, noinline)) void dissect_grh(struct dissection *d, enum wire_found what)
 {
 	dissect_found(d, what);
 	if (!dissect_has(d, GRH_BYTES, WIRE_SHORT_IP))
@@ -348,7 +350,7 @@ void dissect_grh(struct dissection *d, enum wire_found what)
 }
 
 // Who asks for whom, where addresses are those of Ethernet and IPv4.
-static void read_arp(struct dissection *d)
+__attribute__((cold, noinline)) static void read_arp(struct dissection *d)
 {
 	dissect_found(d, WIRE_FOUND_ARP);
 	if (!dissect_has(d, 6, WIRE_SHORT_ETH) || get_be32(d->frame + d->at) != ARP_ETHERNET_IPV4 ||

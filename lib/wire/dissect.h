@@ -67,7 +67,7 @@ static inline void dissect_know(struct dissection *d, uint32_t end)
 // Whether `bytes` bytes from `at` on were captured; else notes `short_reason`.
 static inline bool dissect_has(struct dissection *d, uint32_t bytes, enum wire_reason short_reason)
 {
-	if (d->at <= d->captured && d->captured - d->at >= bytes) {
+	if ((uint64_t)d->at + bytes <= d->captured) {
 		dissect_know(d, d->at + bytes);
 		return true;
 	}

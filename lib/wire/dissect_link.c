@@ -11,7 +11,7 @@
 #define ERF_ETHERNET 2
 #define ERF_INFINIBAND 21
 
-static void read_infiniband(struct dissection *d)
+__attribute__((cold, noinline)) static void read_infiniband(struct dissection *d)
 {
 	dissect_found(d, WIRE_FOUND_INFINIBAND);
 	if (!dissect_has(d, LRH_BYTES, WIRE_SHORT_ETH))
@@ -29,7 +29,7 @@ static void read_infiniband(struct dissection *d)
 		d->ret->stopped = WIRE_NOT_MRC;
 }
 
-static void read_erf(struct dissection *d)
+__attribute__((cold, noinline)) static void read_erf(struct dissection *d)
 {
 	dissect_found(d, WIRE_FOUND_OTHER);
 	if (!dissect_has(d, ERF_BYTES, WIRE_SHORT_ETH))
@@ -51,7 +51,7 @@ static void read_erf(struct dissection *d)
 }
 
 // IP behind a family number in the order of the machine that captured.
-static void read_null(struct dissection *d)
+__attribute__((cold, noinline)) static void read_null(struct dissection *d)
 {
 	dissect_found(d, WIRE_FOUND_OTHER);
 	if (!dissect_has(d, 5, WIRE_SHORT_ETH))
@@ -60,14 +60,15 @@ static void read_null(struct dissection *d)
 	dissect_ip(d, d->frame[d->at] >> 4, 0);
 }
 
-static void read_raw(struct dissection *d)
+__attribute__((cold, noinline)) static void read_raw(struct dissection *d)
 {
 	dissect_found(d, WIRE_FOUND_OTHER);
 	if (dissect_has(d, 1, WIRE_SHORT_IP))
 		dissect_ip(d, d->frame[d->at] >> 4, 0);
 }
 
-static void read_cooked(struct dissection *d, uint32_t bytes, uint32_t type_at, uint32_t mac_at)
+__attribute__((cold, noinline)) static void read_cooked(struct dissection *d, uint32_t bytes,
+							uint32_t type_at, uint32_t mac_at)
 {
 	dissect_found(d, WIRE_FOUND_OTHER);
 	if (!dissect_has(d, bytes, WIRE_SHORT_ETH))

@@ -41,7 +41,6 @@ enum { // headers behind the BTH, in the order in which they stand
 	HAS_IETH = 256,
 };
 static const uint8_t header_bytes[] = {4, 8, 4, 16, 28, 4, 8, 4, 4};
-#define HEADERS (sizeof(header_bytes))
 
 // Operations, the low 5 bits of an opcode; the transport is the high 3.
 static const struct operation {
@@ -189,20 +188,16 @@ static void read_operation(struct dissection *d, uint8_t pad_bytes)
 		d->ret->stopped = WIRE_UNKNOWN_OPCODE;
 		return;
 	}
-	uint16_t headers = headers_of(opcode);
-	for (size_t i = 0; i < HEADERS; i++) {
-		if (!(headers & 1u << i))
-			continue;
-		if (!dissect_has(d, header_bytes[i], WIRE_SHORT_EXTENSION)) {
-			for (; i < HEADERS; i++) // all the same: sizes are those of the line
-				d->at += headers & 1u << i ? header_bytes[i] : 0u;
-			take_payload(d, pad_bytes);
-			return;
-		}
-		take_header(d, (uint16_t)(1u << i), d->at);
-		d->at += header_bytes[i];
+	uint32_t layers = WIRE_LAYER_EXTENSIONS;
+	for (uint32_t left = headers_of(opcode); left != 0; left &= left - 1) {
+		uint32_t bytes = header_bytes[__builtin_ctz(left)];
+		if (layers != 0 && dissect_has(d, bytes, WIRE_SHORT_EXTENSION))
+			take_header(d, (uint16_t)(left & -left), d->at);
+		else
+			layers = 0; // cut: sizes are those of the line all the same
+		d->at += bytes;
 	}
-	d->ret->layers |= WIRE_LAYER_EXTENSIONS;
+	d->ret->layers |= (uint16_t)layers;
 	take_payload(d, pad_bytes);
 }
 
@@ -315,7 +310,7 @@ void dissect_transport(struct dissection *d)
 
 // ---------------------------------------------------------------- UET
 
-void dissect_uet(struct dissection *d)
+__attribute__((cold, noinline)) void dissect_uet(struct dissection *d)
 {
 	d->ret->found = WIRE_FOUND_UET;
 	if (!dissect_has(d, 2, WIRE_SHORT_BTH))

@@ -23,10 +23,8 @@ static uint64_t key_of(const struct flow_packet *packet)
 	uint64_t words[4], one = packet->place + 1, two = record->sack_bitmap;
 	memcpy(words, record->source, 16);
 	memcpy(words + 2, record->target, 16);
-	one = mix(one, words[0] ^ words[0] >> 32);
-	two = mix(two, words[1] ^ words[1] >> 32);
-	one = mix(one, words[2] ^ words[2] >> 32);
-	two = mix(two, words[3] ^ words[3] >> 32);
+	one = mix(one, words[0] ^ (words[2] << 21 | words[2] >> 43));
+	two = mix(two, words[1] ^ (words[3] << 21 | words[3] >> 43));
 	one = mix(one, (uint64_t)record->psn << 32 | record->msn);
 	two = mix(two, (uint64_t)record->sack_psn << 32 | record->qpn);
 	one = mix(one, (uint64_t)record->source_port << 16 | record->identification);

@@ -44,7 +44,7 @@ size_t flow_bytes(const struct flow_config *config);
 // Draws all memory from `arena`. NULL when that is too small.
 struct flow *flow_create(struct arena *arena, const struct flow_config *config);
 
-// A frame that is taken after the next one: what is known of its stream is fetched into the cache.
+// A frame that is taken after the next ones: where its path is counted is fetched into the cache.
 // It decides nothing and may be left out.
 void flow_expect(const struct flow *flow, const struct flow_packet *packet);
 
