@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scenario of one size: the file with this collective in the place of its traffic.
 
+#include <errno.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include "coll.h"
 
@@ -46,6 +48,38 @@ static void say_shape(struct words *words, const struct call *call, bool is_cred
 		say(words, "sample.packets=%llu", (unsigned long long)call->packets_max);
 }
 
+// A key that the collective, its size or an option sets is not to be set by --set, too.
+static int refuse_own(struct call *call, const struct words *words)
+{
+	struct refusal *refusal = &call->refusal;
+	for (uint32_t i = 0; i < call->set_count; i++)
+		for (uint32_t k = 0; k < words->used; k++) {
+			size_t length = strcspn(words->room[k], "=");
+			if (strncmp(call->sets[i], words->room[k], length + 1) != 0)
+				continue;
+			refusal_name(refusal, "--set");
+			refusal->line = i + 1;
+			refusal->column = 1;
+			snprintf(refusal->text, sizeof(refusal->text),
+				 "%.*s: COLLECTIVE, the sizes or an option of weft coll set it",
+				 (int)length, call->sets[i]);
+			return -EINVAL;
+		}
+	return 0;
+}
+
+// A refusal counts all assignments together. Those of --set are counted by themselves; what an
+// option says has no place.
+static void place_refusal(struct refusal *refusal, const struct words *words)
+{
+	if (strcmp(refusal->file, "--set") != 0)
+		return;
+	bool is_of_set = refusal->line > words->used;
+	refusal->line = is_of_set ? refusal->line - words->used : 0;
+	refusal->column = is_of_set ? refusal->column : 0;
+	refusal->file[0] = is_of_set ? refusal->file[0] : '\0';
+}
+
 int call_scenario(struct call *call, uint64_t bytes, bool is_credit_ring, uint64_t seed)
 {
 	struct words words = {.count = 0};
@@ -53,10 +87,15 @@ int call_scenario(struct call *call, uint64_t bytes, bool is_credit_ring, uint64
 	say(&words, "traffic.collective=%s", coll_kind_name(call->kind));
 	say(&words, "traffic.bytes=%lluB", (unsigned long long)bytes);
 	say_shape(&words, call, is_credit_ring);
+	int rc = refuse_own(call, &words);
+	if (rc < 0)
+		return rc;
 	for (uint32_t i = 0; i < call->set_count; i++)
 		words.list[words.count++] = call->sets[i];
-	int rc = scenario_parse(&call->scenario, call->file.path, call->file.text, call->file.bytes,
-				words.list, words.count, &call->refusal);
+	rc = scenario_parse(&call->scenario, call->file.path, call->file.text, call->file.bytes,
+			    words.list, words.count, &call->refusal);
+	if (rc < 0)
+		place_refusal(&call->refusal, &words);
 	if (rc == 0 && call->is_seed_given)
 		call->scenario.seed = seed;
 	return rc;

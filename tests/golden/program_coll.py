@@ -57,6 +57,9 @@ REFUSED = [  # words, what must be said
     (["all_reduce", "-c", "2"], "--check is 0 or 1"),
     (["all_reduce", "--ranks", "1"], "--ranks is a whole number from 2 to"),
     (["all_reduce", "--ranks", "12"], "12 ranks do not fill hosts of 8"),
+    (["all_reduce", "--set", "fabric.planes=2", "--set", "fabric.nics=x"], "weft coll: --set:2:13: fabric.nics: `x`"),
+    (["all_reduce", "--set", "fabric.planes=2", "--set", "traffic.bytes=1M"], "--set:2:1: traffic.bytes: COLLECTIVE, the sizes or an option"),
+    (["all_reduce", "--chunk", "1"], "weft coll: traffic.chunk: `1B` is too small"),
     (["all_reduce", "--ranks", "64"], "64 is more than fabric.nics"),
     (["all_reduce", "--algorithm", "quick"], "an algorithm is auto"),
     (["all_reduce", "--algorithm", "pat"], "no such algorithm"),
@@ -68,7 +71,7 @@ REFUSED = [  # words, what must be said
     (["all_reduce", "--seed", "x"], "--seed is a whole number"),
     (["all_reduce", "--set", "fabric.planes=x"], "fabric.planes"),
     (["all_reduce", "-b", "64M", "-c", "1", "--packets", "1000"], "take more than --packets"),
-    (["all_reduce", "--algorithm", "credit_ring", "--set", "traffic.jobs=2", "--ranks", "16"], "traffic.jobs is set twice"),
+    (["all_reduce", "--algorithm", "credit_ring", "--set", "traffic.jobs=2", "--ranks", "16"], "--set:1:1: traffic.jobs: COLLECTIVE, the sizes or an option of weft coll set it"),
     (["all_reduce", "--no-such"], "unknown option"),
 ]
 
