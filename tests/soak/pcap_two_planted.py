@@ -57,6 +57,7 @@ def wrong(faults, result, causes):
     most = {"loss_before": full + lost, "corruption_before": damaged, "loss_behind": full + lost + damaged}
     planted |= {"loss_before"} if full > 0 else set()
     planted |= {"lost_or_late_behind"} if planted & {"loss_behind", "reordering_behind"} else set()  # withheld
+    planted |= {"lost_or_late_before"} if planted & {"loss_before", "reordering_before"} else set()
     planted |= {"doubled_or_late"} if planted & {"duplicate", "reordering_before"} else set()  # so is this
     for cause, count in causes.items():
         if cause not in planted | ANSWERS:
