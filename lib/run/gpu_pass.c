@@ -166,14 +166,19 @@ static void look_at_rank(struct gpu_call *gpu, uint32_t rank, int64_t now_ns)
 		lose(gpu, rank, GPU_PEER_GONE, NULL);
 }
 
-// Whether a generator that still has something to do is lost, or the link is.
+// Whether a generator that still has something to do is lost, or the link is. The link is looked at
+// last: in one that was damaged meanwhile a rank may seem silent or gone.
 static bool is_lost(struct gpu_call *gpu, int64_t now_ns)
 {
-	const char *wrong = gpu_link_wrong(&gpu->link);
-	if (wrong != NULL)
-		lose(gpu, UINT32_MAX, GPU_PEER_WRONG, wrong);
+	if (gpu->lost != GPU_PEER_HERE)
+		return true;
 	for (uint32_t rank = 0; rank < gpu->here && gpu->lost == GPU_PEER_HERE; rank++)
 		look_at_rank(gpu, rank, now_ns);
+	const char *wrong = gpu_link_wrong(&gpu->link);
+	if (wrong != NULL) {
+		gpu->lost = GPU_PEER_HERE;
+		lose(gpu, UINT32_MAX, GPU_PEER_WRONG, wrong);
+	}
 	return gpu->lost != GPU_PEER_HERE;
 }
 
