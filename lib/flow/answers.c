@@ -119,14 +119,16 @@ static bool tell_late(struct flow *flow, struct flow_stream *stream, uint32_t ps
 	if (!is_nak && psn == wanted && is_once && may_tell_copy(sequence, slot))
 		answer_doubt(flow, stream, sequence);
 	const struct flow_psn *newest = psn_find(sequence, psn);
-	bool is_alone = psn == wanted ||
-		(stream->doubled == sequence->behind_doubled && !sequence_is_open(sequence, psn));
+	bool is_alone = stream->late == sequence->behind_late &&
+		(psn == wanted ||
+		 (stream->doubled == sequence->behind_doubled && !sequence_is_open(sequence, psn)));
 	bool had_it = !is_nak && newest != NULL && is_once && is_alone &&
 		tells_copy(sequence, newest);
 	bool is_first = is_open && sequence->is_pending &&
 		slot->copies == (uint16_t)(sequence->behind_copies + 1);
 	uint32_t repeated = is_first ? sequence->pending_to : sequence->next;
-	bool is_beyond = !is_nak && !sequence->has_timer && psn_distance(psn, repeated) >= 0;
+	bool is_beyond = !is_nak && !sequence->has_timer && is_once &&
+		psn_distance(psn, repeated) >= 0;
 	if (is_repeated && !had_it && !is_beyond &&
 	    !(wants_next && is_before_answer(sequence, lag_ns)))
 		return false;
@@ -266,7 +268,7 @@ static void remember_behind(const struct flow_stream *stream, struct sequence *s
 {
 	const struct flow_psn *slot = psn_find(sequence, psn);
 	const struct flow_psn *next = psn_find(sequence, psn + 1); // which a NAK mostly answers
-	sequence->behind_ns = next != NULL && next->flags & PSN_SEEN ? at_ns - next->first_ns : 0;
+	sequence->behind_ns = next != NULL && next->flags & PSN_SEEN ? at_ns - next->last_ns : 0;
 	sequence->has_behind = true;
 	sequence->is_behind_open = false;
 	sequence->behind_psn = psn;
@@ -274,6 +276,7 @@ static void remember_behind(const struct flow_stream *stream, struct sequence *s
 		may_have_crossed(sequence, slot, at_ns);
 	sequence->behind_copies = slot != NULL ? slot->copies : 0;
 	sequence->behind_doubled = stream->doubled;
+	sequence->behind_late = stream->late;
 	sequence->behind_repair = repair;
 }
 

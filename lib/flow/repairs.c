@@ -211,9 +211,12 @@ void count_doubled(struct flow *flow, struct flow_stream *stream, uint64_t numbe
 uint16_t sequence_wanted(const struct sequence *sequence, uint32_t psn)
 {
 	const struct flow_psn *wanted = psn_find(sequence, sequence->expected);
+	const struct flow_psn *before = psn_find(sequence, sequence->expected - 1);
 	bool has_hole = psn_distance(sequence->expected, sequence->head) < 0 &&
 		psn_distance(psn, sequence->expected) <= 0;
-	return has_hole && wanted != NULL ? wanted->flags : 0;
+	if (!has_hole || wanted == NULL)
+		return 0;
+	return wanted->flags | (before != NULL ? before->flags & PSN_LATE : 0);
 }
 
 static void settle(struct flow_repair *repair, enum flow_cause cause)
@@ -377,11 +380,16 @@ static void repeat_by_timer(struct flow *flow, struct flow_stream *stream,
 		again_for_response(flow, stream, sequence, repair, psn);
 	} else if (is_answered) {
 		repair_settle_timer(flow, stream, FLOW_TIMEOUT);
-	} else if (repeat->wanted & PSN_BAD) {
-		repair_settle_timer(flow, stream, FLOW_CORRUPT_BEFORE);
 	} else if (repeat->wanted & PSN_MISSING) {
 		settle(repair, FLOW_LOSS_BEFORE); // counted where the hole is filled
 		sequence->has_timer = false;
+	} else if (repeat->wanted & PSN_BAD) {
+		repair_settle_timer(flow, stream, FLOW_CORRUPT_BEFORE);
+	} else if (repeat->wanted & PSN_LATE) { // out of order, as what passed before a late one is
+		settle(repair, FLOW_REORDER_BEFORE);
+		sequence->has_timer = false;
+	} else if (repeat->wanted & PSN_SEEN) { // out of order, and its repeat did not come
+		repair_settle_timer(flow, stream, FLOW_LOSS_BEFORE);
 	}
 }
 

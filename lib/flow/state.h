@@ -125,6 +125,7 @@ struct sequence {
 	uint16_t behind_copies;	     // of its PSN that had passed
 	bool behind_crossed;	     // the last of them while the NAK was under way
 	uint64_t behind_doubled;     // flow_stream.doubled then
+	uint64_t behind_late;	     // flow_stream.late then
 	uint32_t behind_psn, behind_repair;
 	int64_t behind_ns; // from the packet that it answers to it; 0: not known
 	// NAKs whose PSNs came by themselves, oldest first. The sender may repeat from there all

@@ -35,3 +35,48 @@ static void an_ack_in_the_midst_of_a_repeat_tells_no_habit(void **)
 			   "F8 M9 M10 N9 M9 M10 L11 A9 A11"),
 		      FLOW_TIMEOUT, 1, FLOW_REORDER_BEHIND, 1, NONE);
 }
+
+// 4 is lost with the copy that the receiver answers to, not with the first one, long before.
+static void a_nak_of_what_passed_twice_is_as_late_as_behind_its_last_copy(void **)
+{
+	assert_causes(told("F0 M1 M2 M3 M4 M5 M6 +5 N1 +5 M1 M2 M3 M4 M5 M6 N3 +5 M3 M4 M5 M6 N4 "
+			   "+5 M4 M5 M6 L7 A7"),
+		      FLOW_LOSS_BEHIND, 3, NONE);
+}
+
+// The ACK is for 5, which the second repeat overtook: it says nothing about 6 and 7.
+static void an_ack_for_what_was_overtaken_tells_no_other_copy(void **)
+{
+	assert_causes(told("O0 A0 O1 A1 O2 A2 O3 A3 F4#1020 M5#1021 M6#1022 M7#1023 N4 F4#1024 "
+			   "M6#1026 M7#1027 N5 M5#1028 M6#1029 M7#1030 N6 M6#1031 M5#1025 M7#1032 "
+			   "A7 L8#1033 A8"),
+		      FLOW_LOSS_BEHIND, 2, FLOW_REORDER_BEFORE, 1, NONE);
+}
+
+// The repeat of an earlier NAK brings 13 and what follows, and then its own does.
+static void an_ack_beyond_the_second_of_two_repeats_tells_nothing(void **)
+{
+	assert_causes(told("v6 " SLOW "M11 F10 M12 M13 M14 N10 N11 F10 M11 M12 M13 M14 N13 M11 M12 "
+			   "M13 M14 L15 M13 M14 A15 L15 A15"),
+		      FLOW_REORDER_BEFORE, 1, FLOW_GONE_BEHIND, 1, NONE);
+}
+
+static void a_timer_for_what_a_late_packet_left_out_of_order_is_reordering(void **)
+{
+	assert_causes(told(SLOW "F10#1011 L12#1013 N11 M11#1012 A11 +300 L12#1014 A12"),
+		      FLOW_REORDER_BEFORE, 1, NONE);
+}
+
+// 14 had passed out of order, and its repeat did not come.
+static void a_timer_for_what_a_repeat_lacks_is_a_loss_before(void **)
+{
+	assert_causes(told(SLOW "F10 M11 M12 M13 L14 N11 M11 M12 M13 A12 +300 M13 L14 A13 A14"),
+		      FLOW_LOSS_BEHIND, 1, FLOW_LOSS_BEFORE, 1, NONE);
+}
+
+// 11 was damaged, and then its repeat lost.
+static void a_timer_for_the_lost_repeat_of_a_damaged_packet_is_a_loss(void **)
+{
+	assert_causes(told(SLOW "F10 M11! M12 N11 +5 M12 L13 +300 M11 M12 L13 A13"),
+		      FLOW_CORRUPT_BEFORE, 1, FLOW_LOSS_BEFORE, 1, NONE);
+}
