@@ -78,13 +78,13 @@ static bool is_in_repeat(const struct sequence *sequence)
 	return psn_distance(sequence->next, sequence->head) < 0;
 }
 
-// Whether its neighbours passed one behind the other between its two copies.
+// Whether its neighbours passed one behind the other between its last two copies.
 static bool is_passed_over(const struct sequence *sequence, const struct flow_psn *slot,
 			   const struct flow_psn *after)
 {
 	const struct flow_psn *before = psn_find(sequence, slot->psn - 1);
-	return before != NULL && slot->copies == 2 && slot->first_ns < before->last_ns &&
-		before->last_ns < after->last_ns;
+	return before != NULL && slot->copies > 1 &&
+		sequence->pending_passed_ns < before->last_ns && before->last_ns < after->last_ns;
 }
 
 // Whether a repeat left it out: in its midst what follows has passed as often, which may be the
@@ -281,6 +281,7 @@ static void shift_second(struct flow *flow, struct flow_stream *stream, struct s
 	sequence->pending_number = sequence->second_number;
 	sequence->pending_ns = sequence->second_ns;
 	sequence->pending_silence_ns = sequence->second_silence_ns;
+	sequence->pending_passed_ns = sequence->second_passed_ns;
 	sequence->pending_wanted = sequence_wanted(sequence, sequence->second_psn);
 }
 
@@ -401,6 +402,7 @@ static void keep_second(struct flow *flow, struct arrival *arrival)
 	sequence->second_number = arrival->packet->number;
 	sequence->second_ns = arrival->packet->at_ns;
 	sequence->second_silence_ns = arrival->packet->at_ns - sequence->last_ns;
+	sequence->second_passed_ns = arrival->slot->last_ns;
 }
 
 // Whether the packet waits for the next one. False: what waited is decided.
@@ -440,6 +442,7 @@ bool sequence_waits(struct flow *flow, struct arrival *arrival)
 	sequence->pending_number = arrival->packet->number;
 	sequence->pending_ns = arrival->packet->at_ns;
 	sequence->pending_silence_ns = arrival->packet->at_ns - sequence->last_ns;
+	sequence->pending_passed_ns = arrival->slot != NULL ? arrival->slot->last_ns : 0;
 	sequence->pending_is_read = packet_is_read(arrival->packet);
 	sequence->pending_is_again = arrival->is_again;
 	sequence->pending_wanted = sequence_wanted(sequence, psn);

@@ -98,6 +98,7 @@ struct sequence {
 	uint32_t pending_from, pending_to; // [from, to) came one after the other
 	uint64_t pending_number;
 	int64_t pending_ns, pending_silence_ns;
+	int64_t pending_passed_ns; // when the copy before it passed
 	bool pending_is_read, pending_is_again;
 	uint16_t pending_wanted;	  // sequence_wanted() as it came
 	struct flow_class *pending_class; // that it was counted in
@@ -107,7 +108,7 @@ struct sequence {
 	bool has_second;
 	uint32_t second_psn;
 	uint64_t second_number;
-	int64_t second_ns, second_silence_ns;
+	int64_t second_ns, second_silence_ns, second_passed_ns;
 	// A packet that jumped ahead of a repeat: overtaken, unless the next one goes on from it.
 	bool has_leap, leap_lacks;    // it was missing, or was taken for lost, before
 	uint32_t leap_psn, leap_head; // and the head before it

@@ -80,3 +80,11 @@ static void a_timer_for_the_lost_repeat_of_a_damaged_packet_is_a_loss(void **)
 	assert_causes(told(SLOW "F10 M11! M12 N11 +5 M12 L13 +300 M11 M12 L13 A13"),
 		      FLOW_CORRUPT_BEFORE, 1, FLOW_LOSS_BEFORE, 1, NONE);
 }
+
+// The second repeat goes on from 11 to 13.
+static void what_a_second_repeat_left_out_was_overtaken(void **)
+{
+	assert_causes(told("v6 " SLOW "M11 F10 M12 M13 M14 L15 N10 N11 F10 M11 M12 A12 M11 M13 M14 "
+			   "L15 M16 M17 M12 M18 L19 A19"),
+		      FLOW_REORDER_BEFORE, 2, NONE);
+}
