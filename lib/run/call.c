@@ -107,10 +107,75 @@ int call_try_dilation(struct call *call)
 	return rc;
 }
 
+// ---------------------------------------------------------------- traffic.algorithm: auto
+
+#define TRIED_PACKETS_MAX (UINT64_C(1) << 22) // more take minutes: then the model's choice stands
+
+// Whether the model of times leaves two open that take no long to run.
+static bool finds_near(const struct scenario *scenario, enum coll_algorithm ret[2])
+{
+	const struct traffic_config *traffic = &scenario->traffic;
+	if (traffic->kind != TRAFFIC_COLLECTIVE || traffic->algorithm != TRAFFIC_ALGORITHM_AUTO)
+		return false;
+	struct coll_config config;
+	scenario_collective(&config, scenario);
+	const struct coll_lines lines = scenario_lines(scenario, config.domain);
+	ret[0] = coll_choose(&config, &lines, &ret[1]);
+	uint64_t packets = config.bytes / scenario->transport.payload_bytes * 2 * config.ranks;
+	return ret[0] != ret[1] && packets <= TRIED_PACKETS_MAX;
+}
+
+// Runs the one that the scenario has, in virtual time. PS_NEVER: it did not end, or cannot be run,
+// which whoever builds the run that was asked for is told.
+static int try_algorithm(struct call *call, ps_t *ret_ps)
+{
+	struct run run;
+	struct sim_options options = {.stop = signals_stop(), .lanes = 1};
+	*ret_ps = PS_NEVER;
+	if (build(call, &options) == 0) {
+		sim_run(call->world_instance.sim, &run);
+		if (run.end == RUN_DONE)
+			*ret_ps = call->world_instance.world.outcome->end_ps;
+		world_instance_free(&call->world_instance);
+	}
+	call->refusal.file[0] = '\0';
+	return call_is_stopped() ? refuse(&call->refusal, -EINTR,
+					  "interrupted while it looked for the fastest algorithm")
+				 : 0;
+}
+
+// Where two are near each other both run, and the scenario has the faster one from now on.
+static int try_algorithms(struct call *call)
+{
+	struct traffic_config *traffic = &call->scenario.traffic;
+	enum coll_algorithm near[2], fastest = COLL_RING;
+	ps_t least_ps = PS_NEVER;
+	traffic->has_fastest = false;
+	if (!finds_near(&call->scenario, near))
+		return 0;
+	traffic->has_fastest = true;
+	for (uint32_t i = 0; i < 2; i++) {
+		ps_t took_ps;
+		traffic->fastest = near[i];
+		int rc = try_algorithm(call, &took_ps);
+		if (rc < 0)
+			return rc;
+		if (took_ps < least_ps)
+			fastest = near[i];
+		least_ps = ps_min(least_ps, took_ps);
+	}
+	traffic->has_fastest = least_ps != PS_NEVER;
+	traffic->fastest = fastest;
+	return 0;
+}
+
 int call_build(struct call *call)
 {
 	const struct options *options = &call->options;
 	bool is_emu = strcmp(options->program, "emu") == 0;
+	int rc = options->wants_footprint ? 0 : try_algorithms(call);
+	if (rc < 0)
+		return rc;
 	if (!options->is_dilation_auto)
 		call->dilation_milli = options->dilation_milli;
 	struct sim_options sim = sim_options_of(call);
@@ -120,7 +185,8 @@ int call_build(struct call *call)
 	sim.pace = (struct pace_options){.is_on = is_emu,
 					 .dilation_milli = call->dilation_milli,
 					 .clock = clock_of(options)};
-	int rc = options->gpu != NULL ? gpu_open(call, &sim) : 0;
+	if (options->gpu != NULL)
+		rc = gpu_open(call, &sim);
 	return rc < 0 ? rc : build(call, &sim);
 }
 

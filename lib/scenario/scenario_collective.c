@@ -260,9 +260,12 @@ void scenario_collective(struct coll_config *ret, const struct scenario *scenari
 				    .domain = domain,
 				    .peers = traffic->peers,
 				    .root = coll_has_root(traffic->collective) ? traffic->root : 0};
-	if (traffic->algorithm == TRAFFIC_ALGORITHM_AUTO) {
+	enum coll_algorithm other;
+	if (traffic->algorithm == TRAFFIC_ALGORITHM_AUTO && traffic->has_fastest) {
+		ret->algorithm = traffic->fastest;
+	} else if (traffic->algorithm == TRAFFIC_ALGORITHM_AUTO) {
 		const struct coll_lines lines = scenario_lines(scenario, domain);
-		ret->algorithm = coll_choose(ret, &lines);
+		ret->algorithm = coll_choose(ret, &lines, &other);
 	}
 }
 

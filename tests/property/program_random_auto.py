@@ -3,9 +3,9 @@
 """Random collectives on random fabrics: 1 to 8 NICs a host, leaf-spine and rails, 1:1 to 4:1, 8 to 128 ranks, 8 B to 8 MiB;
 and on trees from .topo files and graphs, with links of 100 ns to 5 us.
 
-`weft coll` runs what `auto` may take, so that it is as fast as the fastest. A scenario goes by a model of times: at most
-one in 50 takes more than 2 % longer than the best, none a quarter longer. WEFT_AUTO_FIRST and
-WEFT_AUTO_COUNT say which (40 from 0); half as many trees and graphs follow.
+`weft coll` runs what `auto` may take, so that it is as fast as the fastest; a scenario runs those two that a model of
+times has near each other. None takes longer than the best. WEFT_AUTO_FIRST and WEFT_AUTO_COUNT say which (40 from 0); half
+as many trees and graphs follow.
 """
 import json
 import os
@@ -18,7 +18,7 @@ import weft
 from weft import check
 
 FIRST, COUNT = (int(os.environ.get(f"WEFT_AUTO_{name}", default)) for name, default in (("FIRST", 0), ("COUNT", 40)))
-NEAR, LONGEST, SHARE = 1.02, 1.25, 0.02
+WRONG_MODEL = (3001052, 4001498, 7001158, 1001569, 3001543, 1001372, 7001179, 1109, 2001398, 3001258)  # which put the slower one first
 TREES_OF_FEW_PIECES = (1304, 1448, 2001122, 3001366)  # a channel a NIC, whose share is no longer than a message
 RINGS_OVER_TWO_T0 = (2001430,)  # the slowest message meets every hop between them
 HARDLY = 1.0102  # NCCL's own ring stays where the one without credits is less than 1 % faster
@@ -99,8 +99,8 @@ def compare(seed, drawn, path):
     only_ring = other == "pat" and "nics_per_host: 1," not in text
     each = {one: time_of_scenario(path, one) for one in ("ring", *(() if only_ring else (other,)))}
     ratio = time_of_scenario(path, "auto") / min(each.values())
-    check(ratio < LONGEST, f"a scenario of seed {seed}: {ratio:.2f} times the best of {each}: {text}")
-    return ratio, each
+    check(ratio <= 1, f"a scenario of seed {seed}: {ratio:.2f} times the best of {each}: {text}")
+    return each
 
 
 def of_each(first, count, draw_one):
@@ -114,26 +114,18 @@ def of_each(first, count, draw_one):
 
 
 def main():
-    slower, count = [], 0
     with tempfile.TemporaryDirectory() as name:
         path = pathlib.Path(name, "auto.yaml")
-        for seed in TREES_OF_FEW_PIECES + RINGS_OVER_TWO_T0:
-            ratio, each = compare(seed, draw(seed), path)
-            check(ratio <= NEAR, f"trees of few pieces, rings over two T0, seed {seed}: {ratio:.2f} times the best of {each}")
-        for seed, drawn in of_each(FIRST, COUNT, draw):
-            ratio, each = compare(seed, drawn, path)
-            slower += [(round(ratio, 2), seed)] if ratio > NEAR else []
+        for seed in WRONG_MODEL + TREES_OF_FEW_PIECES + RINGS_OVER_TWO_T0:
+            compare(seed, draw(seed), path)
+        for count, (seed, drawn) in enumerate(of_each(FIRST, COUNT, draw)):
+            each = compare(seed, drawn, path)
             if count % 4 == 0:
                 kind, size, text = drawn
                 each = {one: time_of_coll(path, kind, size, one) for one in ("auto", "credit_ring", *each)}
                 check(each["auto"] <= HARDLY * min(each.values()), f"weft coll, seed {seed}: {each}: {text}")
-            count += 1
         for seed, drawn in of_each(FIRST, COUNT // 2, lambda seed: draw_listed(seed, name)):
-            ratio, _ = compare(seed, drawn, path)
-            slower += [(round(ratio, 2), seed)] if ratio > NEAR else []
-            count += 1
-    print(f"{count - len(slower)} of {count} scenarios within {NEAR - 1:.0%} of the best; others, with their seeds: {slower}")
-    check(len(slower) <= SHARE * count, f"at most {SHARE:.0%} are farther")
+            compare(seed, drawn, path)
     sys.exit(1 if check.failed else 0)
 
 

@@ -70,9 +70,11 @@ struct traffic_config {
 	struct flow *flows;	       // flows: [flow_count], owned by the scenario
 	enum coll_kind collective;     // ring (the first three), collective
 	enum coll_algorithm algorithm; // collective; TRAFFIC_ALGORITHM_AUTO: coll_choose()
-	uint32_t root;		       // collective, where it has one
-	uint32_t element_bytes;	       // collective
-	uint32_t peers;		       // collective: others that a rank sends to at once; 0 = all
+	enum coll_algorithm fastest;   // of what auto may take, where has_fastest; given
+	bool has_fastest;
+	uint32_t root;		  // collective, where it has one
+	uint32_t element_bytes;	  // collective
+	uint32_t peers;		  // collective: others that a rank sends to at once; 0 = all
 	uint8_t is_coll_stream;	  // collective: messages are made as it goes, else all are stored
 	uint32_t jobs;		  // ring: so many rings
 	enum placement placement; // of these

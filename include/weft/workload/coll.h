@@ -196,8 +196,10 @@ struct coll_lines {
 };
 
 // The likely fastest of what NCCL would choose among (coll_choose.c). The algorithm of `config` is
-// not looked at.
-enum coll_algorithm coll_choose(const struct coll_config *config, const struct coll_lines *lines);
+// not looked at. *ret_other: the one that may be as fast, for all that such a model can tell; the
+// same where there is none.
+enum coll_algorithm coll_choose(const struct coll_config *config, const struct coll_lines *lines,
+				enum coll_algorithm *ret_other);
 
 #ifdef __cplusplus
 }

@@ -71,8 +71,9 @@ static int build_collective(struct jobs_build *build, const struct scenario_job 
 		.chunk_bytes = (uint32_t)scenario->traffic.ring.chunk_bytes_max,
 		.domain = per_host,
 	};
+	enum coll_algorithm other;
 	if (job->algorithm == TRAFFIC_ALGORITHM_AUTO)
-		config.algorithm = coll_choose(&config, &lines);
+		config.algorithm = coll_choose(&config, &lines, &other);
 	return coll_program(ret, build->world->arena, &config, build->refusal);
 }
 

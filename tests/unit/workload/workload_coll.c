@@ -187,6 +187,34 @@ static void places_are_kept(void **state)
 
 // ---------------------------------------------------------------- choices and figures
 
+static enum coll_algorithm chosen(const struct coll_config *config, const struct coll_lines *lines)
+{
+	enum coll_algorithm other;
+	return coll_choose(config, lines, &other);
+}
+
+static void what_may_be_as_quick_is_told(void **)
+{
+	struct coll_config config = usual;
+	const struct coll_lines lines = {
+		.bus_bps = UINT64_C(400000000000), .network_us = 3.5, .ring_us = 3.5};
+	enum coll_algorithm other;
+	config.ranks = 8;
+	config.bytes = 1 << 17;
+	assert_int_equal(coll_choose(&config, &lines, &other), COLL_DOUBLE_TREE);
+	assert_int_equal(other, COLL_RING);
+	config.bytes = 1 << 21;
+	assert_int_equal(coll_choose(&config, &lines, &other), COLL_RING);
+	assert_int_equal(other, COLL_DOUBLE_TREE);
+	config.bytes = 8;
+	config.ranks = 128;
+	assert_int_equal(coll_choose(&config, &lines, &other), COLL_DOUBLE_TREE);
+	assert_int_equal(other, COLL_DOUBLE_TREE);
+	config.kind = COLL_ALL_TO_ALL;
+	assert_int_equal(coll_choose(&config, &lines, &other), COLL_DIRECT);
+	assert_int_equal(other, COLL_DIRECT);
+}
+
 static void what_is_likely_quicker_is_taken(void **state)
 {
 	struct coll_config config = usual;
@@ -197,17 +225,17 @@ static void what_is_likely_quicker_is_taken(void **state)
 	(void)state;
 	config.ranks = 64;
 	config.bytes = 1 << 10; // latency decides: 126 hops of a ring, 12 of a tree
-	assert_int_equal(coll_choose(&config, &lines), COLL_DOUBLE_TREE);
+	assert_int_equal(chosen(&config, &lines), COLL_DOUBLE_TREE);
 	config.bytes = UINT64_C(1) << 33; // bandwidth
-	assert_int_equal(coll_choose(&config, &lines), COLL_RING);
+	assert_int_equal(chosen(&config, &lines), COLL_RING);
 	config.kind = COLL_REDUCE_SCATTER;
-	assert_int_equal(coll_choose(&config, &lines), COLL_RING);
+	assert_int_equal(chosen(&config, &lines), COLL_RING);
 	config.bytes = 1 << 10;
-	assert_int_equal(coll_choose(&config, &lines), COLL_PAT);
+	assert_int_equal(chosen(&config, &lines), COLL_PAT);
 	config.domain = 2; // PAT has one rank a node
-	assert_int_equal(coll_choose(&config, &lines), COLL_RING);
+	assert_int_equal(chosen(&config, &lines), COLL_RING);
 	config.kind = COLL_ALL_TO_ALL;
-	assert_int_equal(coll_choose(&config, &lines), COLL_DIRECT);
+	assert_int_equal(chosen(&config, &lines), COLL_DIRECT);
 	// 32 ranks on hosts of eight: 4 MiB by a tree, 64 MiB by a ring, as they run
 	const struct coll_lines eight = {.bus_bps = UINT64_C(3200000000000),
 					 .inside_bps = UINT64_C(3600000000000),
@@ -219,29 +247,29 @@ static void what_is_likely_quicker_is_taken(void **state)
 	config.domain = config.channels = 8;
 	config.chunk_bytes = 2 << 20;
 	config.bytes = 4 << 20;
-	assert_int_equal(coll_choose(&config, &eight), COLL_DOUBLE_TREE);
+	assert_int_equal(chosen(&config, &eight), COLL_DOUBLE_TREE);
 	config.bytes = 64 << 20;
-	assert_int_equal(coll_choose(&config, &eight), COLL_RING);
+	assert_int_equal(chosen(&config, &eight), COLL_RING);
 	config.ranks = 16; // between two hosts a tree sends the bytes once: where NICs are slow
-	assert_int_equal(coll_choose(&config, &eight), COLL_RING);
+	assert_int_equal(chosen(&config, &eight), COLL_RING);
 	struct coll_lines slow = eight;
 	slow.bus_bps /= 4;
-	assert_int_equal(coll_choose(&config, &slow), COLL_DOUBLE_TREE);
+	assert_int_equal(chosen(&config, &slow), COLL_DOUBLE_TREE);
 	// over-subscribed: of rails every hop of a ring goes up, of T0s one edge of it and more of
 	// trees
 	struct coll_lines over = eight;
 	config.ranks = 64;
-	assert_int_equal(coll_choose(&config, &over), COLL_RING);
+	assert_int_equal(chosen(&config, &over), COLL_RING);
 	over.is_rail = true;
 	over.parts[0].ranks = 8;
 	over.parts[0].up_bps = UINT64_C(8) * 400000000000 / 4;
-	assert_int_equal(coll_choose(&config, &over), COLL_DOUBLE_TREE);
+	assert_int_equal(chosen(&config, &over), COLL_DOUBLE_TREE);
 	over.is_rail = false;
 	config.bytes = 16 << 20;
 	over.parts[0].up_bps = 0;
-	assert_int_equal(coll_choose(&config, &over), COLL_DOUBLE_TREE);
+	assert_int_equal(chosen(&config, &over), COLL_DOUBLE_TREE);
 	over.parts[0].up_bps = UINT64_C(3200000000000) / 4;
-	assert_int_equal(coll_choose(&config, &over), COLL_RING);
+	assert_int_equal(chosen(&config, &over), COLL_RING);
 }
 
 static void assert_near(double is, double should)
