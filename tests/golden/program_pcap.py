@@ -200,7 +200,7 @@ def check_programs():
         path = SOURCE / "pcaps" / f"{name}.pcapng"
         status, text, _ = analyze(path, "--json")
         told = json.loads(text) if status == 0 else {}
-        check(status == 0 and told["schema"] == 1 and told["finding"]["cause"] == CAUSES[first], f"{name}: JSON names {told.get('finding')}")
+        check(status == 0 and told["schema"] == 2 and told["finding"]["cause"] == CAUSES[first], f"{name}: JSON names {told.get('finding')}")
         again = re.search(r"(none|[\d,]+) of ([\d,]+) data packets", analyze(path)[1])
         sums = [sum(stream[key] for stream in told["streams"]) for key in ("again", "data")]
         words = [0 if word == "none" else int(word.replace(",", "")) for word in again.groups()] if again else sums

@@ -13,7 +13,7 @@ from weft import SOURCE, check
 PCAPS = SOURCE / "pcaps"
 # Of a capture with losses, marks, trims or several EVs: metrics that have a figure there.
 FIGURES = {
-    "rocev2-go-back-n": ["figures.sent_again_share", "figures.lost_share", "figures.naks", "messages.p99", "figures.data"],
+    "rocev2-go-back-n": ["figures.retransmitted_share", "figures.lost_share", "figures.naks", "messages.p99", "figures.data"],
     "rocev2-cnp": ["figures.ce_share", "figures.cnps", "figures.ce", "ack.max"],
     "trim-last-hop": ["figures.trims", "figures.trimmed_share", "figures.nacks", "figures.ev_balance.max_over_mean", "figures.ev_balance.jain"],
 }

@@ -312,7 +312,7 @@ def judge(kind, draw, capture, counters, hits):
     by_source = {n: sum(stream["packets"] for stream in told["streams"] if stream["source"] == address) for n, address in enumerate(ADDRESSES)}
     from_sender, from_target = by_source[0], by_source[1]
     sent = [side["sent_pkts"] for side in moved]
-    if cause is not None and figures["sent_again"] + figures["doubled"] + hits == 0 and kind != "not ready":
+    if cause is not None and figures["retransmitted"] + figures["doubled"] + hits == 0 and kind != "not ready":
         print(f"    {kind} {draw}: nothing was hit")
         return
     check(found["cause"] == cause, f"{kind} {draw}: {found}, not {cause}; {hits} hits")

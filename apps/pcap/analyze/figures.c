@@ -69,7 +69,7 @@ static void put_counts(json_t *to, const struct call *call, const struct story *
 {
 	const uint64_t *causes = call->report->causes;
 	put_count(to, "data", story->data);
-	put_count(to, "sent_again", story->again - story->doubled);
+	put_count(to, "retransmitted", story->again - story->doubled);
 	put_count(to, "doubled", story->doubled);
 	put_count(to, "overtaken", story->late);
 	put_count(to, "lost_before", causes[FLOW_LOSS_BEFORE]);
@@ -97,7 +97,7 @@ json_t *figures_make(const struct call *call, const struct story *story)
 		return json_null(); // which copies, or what lies behind the cut, nobody knows
 	json_t *to = json_object();
 	put_counts(to, call, story);
-	put_share(to, "sent_again_share", story->again - story->doubled, story->data);
+	put_share(to, "retransmitted_share", story->again - story->doubled, story->data);
 	put_share(to, "doubled_share", story->doubled, story->data);
 	put_share(to, "overtaken_share", story->late, story->data);
 	put_share(to, "lost_share", causes[FLOW_LOSS_BEFORE] + causes[FLOW_LOSS_BEHIND],

@@ -10,7 +10,7 @@
 #include "weft_version.h"
 #include <weft/result/put.h>
 
-#define SCHEMA 1
+#define SCHEMA 2 // raised when a field changes its meaning or goes away
 
 // Counts of a stream.
 static const struct {
