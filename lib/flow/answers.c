@@ -133,6 +133,10 @@ static bool tell_late(struct flow *flow, struct flow_stream *stream, uint32_t ps
 	    !(wants_next && is_before_answer(sequence, lag_ns)))
 		return false;
 	sequence->has_behind = false;
+	bool is_soon = is_repeated && !had_it && !is_beyond;
+	if (is_soon && sequence->answer_ns <= 0 && sequence->soon_nak_count < SOON_NAKS)
+		sequence->soon_naks[sequence->soon_nak_count++] = (struct soon_nak){
+			lag_ns, sequence->behind_repair, 0};
 	bool is_open_cause = !is_repeated && sequence->behind_crossed;
 	change_behind(flow, stream, sequence,
 		      is_open_cause ? FLOW_GONE_BEHIND : FLOW_REORDER_BEHIND);
@@ -169,12 +173,42 @@ static void answer_timer(struct flow *flow, struct flow_stream *stream, uint32_t
 		repair_settle_timer(flow, stream, FLOW_LOSS_BEHIND);
 }
 
-static void take_lag(struct flow *flow, struct sequence *sequence, const struct flow_psn *slot,
-		     int64_t lag_ns)
+static void settle_behind(struct flow *flow, uint32_t index)
+{
+	struct flow_repair *repair = repair_at(flow, index);
+	if (repair != NULL && repair->cause == FLOW_REORDER_BEHIND)
+		repair->cause = FLOW_LOSS_BEHIND;
+}
+
+// NAKs that an answer has shown not to have been too soon: both PSNs were lost.
+static void settle_soon_naks(struct flow *flow, struct flow_stream *stream,
+			     struct sequence *sequence)
+{
+	uint32_t count = sequence->soon_nak_count;
+	if (sequence->answer_ns <= 0) // stamps do not tell
+		return;
+	sequence->soon_nak_count = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		struct soon_nak nak = sequence->soon_naks[i];
+		if (nak.lag_ns < sequence->answer_ns) {
+			sequence->soon_naks[sequence->soon_nak_count++] = nak;
+			continue;
+		}
+		settle_behind(flow, nak.before_repair);
+		settle_behind(flow, nak.repair);
+		blame(flow, stream, FLOW_REORDER_BEHIND, -1);
+		blame(flow, stream, FLOW_LOSS_BEHIND, 2);
+	}
+}
+
+static void take_lag(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
+		     const struct flow_psn *slot, int64_t lag_ns)
 {
 	bool is_least = sequence->answer_ns == 0 || lag_ns < sequence->answer_ns;
-	if (is_least && slot->copies == 1) // else it may be the answer to another copy
+	if (is_least && slot->copies == 1) { // else it may be the answer to another copy
 		sequence->answer_ns = lag_ns;
+		settle_soon_naks(flow, stream, sequence);
+	}
 	flow_lag(&flow->report.ack, lag_ns);
 }
 
@@ -201,7 +235,7 @@ void answer_ack(struct flow *flow, struct flow_stream *stream, const struct flow
 	if (is_news)
 		take_asked(sequence, slot);
 	if (is_news && slot->flags & PSN_ASKS)
-		take_lag(flow, sequence, slot, packet->at_ns - slot->last_ns);
+		take_lag(flow, stream, sequence, slot, packet->at_ns - slot->last_ns);
 	answer_timer(flow, stream, psn);
 	answer_advance(flow, stream, psn + 1, packet->at_ns);
 }
@@ -335,6 +369,7 @@ void answer_nak(struct flow *flow, struct flow_stream *stream, const struct flow
 		return; // it says so once more
 	enum flow_cause cause = FLOW_NOT_READY;
 	int64_t passed_ns = -1;
+	uint32_t soon = sequence->soon_nak_count;
 	bool was_late = tell_late(flow, stream, psn - 1, packet->at_ns, true) ||
 		(sequence->was_behind && psn == sequence->behind_psn + 1);
 	sequence->was_behind = false;
@@ -351,6 +386,8 @@ void answer_nak(struct flow *flow, struct flow_stream *stream, const struct flow
 		repair_settle_timer(flow, stream, cause);
 	uint32_t index;
 	struct flow_repair *repair = repair_add(flow, stream, &index);
+	if (sequence->soon_nak_count > soon)
+		sequence->soon_naks[soon].repair = index;
 	if (repair != NULL) {
 		repair->cause = (uint8_t)cause;
 		repair->psn = psn & PSN_MASK;

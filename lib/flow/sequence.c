@@ -27,7 +27,7 @@ void sequence_begin(const struct flow *flow, struct sequence *sequence, uint32_t
 	sequence->read_end = psn;
 	sequence->is_pending = sequence->has_second = false;
 	sequence->has_nak = sequence->has_timer = false;
-	sequence->late_nak_count = 0;
+	sequence->late_nak_count = sequence->soon_nak_count = 0;
 	sequence->has_leap = false;
 	sequence->nak_repair = sequence->timer_repair = 0;
 	sequence->step_ns = 0;

@@ -53,6 +53,14 @@ struct late_nak {
 };
 #define LATE_NAKS 8
 
+// A NAK that wants the next PSN after that of the one before, so soon behind that one's repeat that
+// it cannot be for it.
+struct soon_nak {
+	int64_t lag_ns;
+	uint32_t before_repair, repair; // index + 1; 0: not kept
+};
+#define SOON_NAKS 4
+
 // PSNs of one kind in one direction: a stream has its requests, and its responses to READs.
 struct sequence {
 	struct flow_psn *ring;
@@ -129,6 +137,9 @@ struct sequence {
 	uint64_t behind_late;	     // flow_stream.late then
 	uint32_t behind_psn, behind_repair;
 	int64_t behind_ns; // from the packet that it answers to it; 0: not known
+	// Those that came before any answer told how soon that is.
+	struct soon_nak soon_naks[SOON_NAKS];
+	uint32_t soon_nak_count;
 	// NAKs whose PSNs came by themselves, oldest first. The sender may repeat from there all
 	// the same, in this order.
 	struct late_nak late_naks[LATE_NAKS];

@@ -88,3 +88,13 @@ static void what_a_second_repeat_left_out_was_overtaken(void **)
 			   "L15 M16 M17 M12 M18 L19 A19"),
 		      FLOW_REORDER_BEFORE, 2, NONE);
 }
+
+// An answer comes after 3 us, as the ACK of 14 shows later: 11 was lost, too.
+static void a_nak_that_an_answer_shows_not_to_be_too_soon_is_a_loss(void **)
+{
+	const struct flow_report *report = told(
+		"F9 M10 M11 M12 +20 N10 +5 M10 M11 M12 +1 N11 +5 M11 M12 M13 L14 +2 A14");
+	assert_causes(report, FLOW_LOSS_BEHIND, 2, NONE);
+	assert_int_equal(report->repairs[0].cause, FLOW_LOSS_BEHIND);
+	assert_int_equal(report->repairs[1].cause, FLOW_LOSS_BEHIND);
+}
