@@ -82,8 +82,8 @@ def few_paths():
 
 
 def dead_trunks():
-    """A plane of which little is left costs little beside one of which nothing is. 12 dead of 16 give 0.969 of it (28 seeds, +-0.004),
-    so more living trunks do cost 3 % there (docs/lab/planes.md). A mean of eight seeds is off by 0.008: three times that is allowed."""
+    """A plane of which little is left costs little beside one of which nothing is. 12 dead of 16 give 0.969 of it (28 seeds, +-0.004):
+    the slowest flow takes 3 % longer there, the mean one 2 % less (docs/lab/cases.md). A mean of eight seeds is off by 0.008: three times that is allowed."""
     goodput = dict.fromkeys((4, 8, 12, 14, 15, 16), 0)
     for dead in goodput:
         faults = [word for up in range(dead) for word in ("--fault", f"{{kind: link_down, at: {{t0: 0, up: {up}, plane: 2}}, from: 200us}}")]
