@@ -109,7 +109,7 @@ int call_try_dilation(struct call *call)
 
 // ---------------------------------------------------------------- traffic.algorithm: auto
 
-#define TRIED_PACKETS_MAX (UINT64_C(1) << 22) // more take minutes: then the model's choice stands
+#define TRIED_PACKETS_MAX (UINT64_C(1) << 22) // of longer ones the choice of the model stands
 
 // Whether the model of times leaves two open that take no long to run.
 static bool finds_near(const struct scenario *scenario, enum coll_algorithm ret[2])
